@@ -1,0 +1,25 @@
+"""Factorization mechanisms for linear queries under differential privacy.
+
+``factormech.load(path)`` reads any result file of the project. Everything else lives in the rooms:
+``workloads``, ``local``, ``bounds``, ``measure``, ``figures``; see ``docs/concepts.md``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from factormech.store import load as load
+
+__all__ = ["__version__", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on demand: h5py is not loaded by a process that only wants the mathematics.
+    if name == "load":
+        from factormech.store import load
+
+        return load
+    raise AttributeError(f"module 'factormech' has no attribute {name!r}")

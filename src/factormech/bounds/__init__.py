@@ -1,0 +1,1 @@
+"""What no mechanism can beat: lower bounds."""

@@ -1,0 +1,43 @@
+"""How the package says no: the name, the value found, the rule broken and the remedy, on one line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class BadValue(ValueError):
+    """A value that a caller, a configuration or a file gave, and that breaks a rule.
+
+    Parameters
+    ----------
+    name
+        The argument or configuration key, as the caller knows it.
+    value
+        What was found.
+    rule
+        What holds of a good value, continuing the sentence "must …".
+    remedy
+        What to do, a full phrase.
+    """
+
+    def __init__(self, name: str, value: Any, rule: str, remedy: str) -> None:
+        self.name, self.value, self.rule, self.remedy = name, value, rule, remedy
+        super().__init__(f"{name} = {shorten(value)}: must {rule}; {remedy}")
+
+
+class UnknownName(BadValue):
+    """A name that no registry entry has; the known ones are listed, the nearest first."""
+
+    def __init__(self, name: str, value: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        near = difflib.get_close_matches(str(value), known, n=1)
+        remedy = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
+        super().__init__(name, value, "be a known name", remedy)
+
+
+def shorten(value: Any, width: int = 60) -> str:
+    """``repr`` of a value, cut to fit on a line."""
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= width else text[: width - 1] + "…"

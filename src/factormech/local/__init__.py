@@ -1,0 +1,1 @@
+"""One user's randomizer: strategy matrices, their privacy, reconstruction and exact variance."""

@@ -1,0 +1,1 @@
+"""Errors as numbers: metrics and sample complexity."""

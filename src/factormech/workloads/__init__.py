@@ -1,0 +1,1 @@
+"""What is asked: linear queries, their Gram matrix, spectrum and fast answers."""
