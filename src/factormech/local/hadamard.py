@@ -2,8 +2,8 @@
 
 ``hadamard`` is the general form of Acharya, Sun & Zhang (AISTATS 2019): outputs in B blocks of size b, a user's
 favoured set being half of one block, so that about 1/(e^ε+1) of the outputs are favoured. ``hadamard-table1`` is
-the form of Table 1 of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020): one block of size K = 2^⌈log₂(n+1)⌉, half of all
-outputs favoured whatever ε. They agree where B = 1 (ε ≤ log 2).
+the form of Table 1 of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020): one block of size K = 2^⌈log₂(n+1)⌉,
+half of all outputs favoured whatever ε. They agree where B = 1 (ε ≤ log 2).
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from factormech.bounds.registry import variance_bound
 from factormech.local.registry import build, is_adaptive
 from factormech.local.strategy import Evaluation, Strategy, Unavailable
 from factormech.workloads.base import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ def measure_bounds(
         }
 
 
-def as_rows(measurements: Iterator[Measurement]) -> list[dict[str, Any]]:
-    """Records for a table."""
-    return [asdict(m) for m in measurements]
+def as_frame(records: Iterable[Measurement] | Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """A table with one row for each record."""
+    import pandas as pd
+
+    return pd.DataFrame([asdict(r) if isinstance(r, Measurement) else r for r in records])
