@@ -48,6 +48,6 @@ def sample_complexity_table(
         ["_w", "domain_size", "seed", "epsilon", "_m"], kind="stable"
     )
     columns = list(COLUMNS)
-    if table["seed"].nunique() > 1:
+    if len(set(table["seed"])) > 1:
         columns.insert(columns.index("epsilon") + 1, "seed")
     return order[columns].reset_index(drop=True)
