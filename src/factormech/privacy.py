@@ -119,4 +119,4 @@ def verify_ldp(strategy: FloatArray, epsilon: float) -> float:
             f"probabilities from {low[o]:.3g} to {high[o]:.3g})",
             "build the rows with privacy.inner_ratio(epsilon), or state the larger epsilon",
         )
-    return loss_of_ratio(ratio)
+    return min(loss_of_ratio(ratio), epsilon)

@@ -61,11 +61,12 @@ class SubsetStrategy:
     outside: FloatArray
 
     def __post_init__(self) -> None:
-        if not ratio_is_within(float(self.ratios.max(initial=1.0)), self.epsilon):
+        ratio = float(self.ratios.max(initial=1.0))
+        if not ratio_is_within(ratio, self.epsilon):
             raise BadValue(
                 "epsilon",
                 self.epsilon,
-                f"be at least the privacy loss of the subset law, {self.privacy_loss:.17g}",
+                f"be at least the privacy loss of the subset law, {loss_of_ratio(ratio):.17g}",
                 "compute the two probabilities with privacy.inner_ratio(epsilon)",
             )
 
@@ -88,7 +89,7 @@ class SubsetStrategy:
     @property
     def privacy_loss(self) -> float:
         """A rigorous upper bound of the likelihood ratio's logarithm over the sizes that occur."""
-        return loss_of_ratio(float(self.ratios.max(initial=1.0)))
+        return min(loss_of_ratio(float(self.ratios.max(initial=1.0))), self.epsilon)
 
     @cached_property
     def _moments(self) -> tuple[float, float]:
