@@ -1,13 +1,14 @@
 """A user's own workloads, as data: the ``workloads`` block of the configuration.
 
-A definition has one of three shapes; the names in it are registered ones or other definitions, without cycles.
+A definition has one of three shapes; the names in it are registered ones or other definitions, without
+cycles.
 
 - ``{"file": path, "dataset": name}``: a matrix in a file (see :mod:`factormech.workloads.files`); the path is
   relative to ``base``, and ``dataset`` is for HDF5 files with several.
 - ``{"union": [{"workload": name, "weight": 2.0}, …]}``: their queries together, each row times the weight
   (1 if left out).
-- ``{"kronecker": [{"workload": name, "domain_size": 8}, …]}``: products of their queries over tuples of types;
-  one factor may leave out its domain size, and gets what is left of the domain.
+- ``{"kronecker": [{"workload": name, "domain_size": 8}, …]}``: products of their queries over tuples of
+  types; one factor may leave out its domain size, and gets what is left of the domain.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class MatrixWorkload(Workload):
         return self._W.copy()
 
     def column_sums(self) -> FloatArray:
-        return self._W.sum(axis=0)
+        return np.asarray(self._W.sum(axis=0))
 
     def gram(self) -> FloatArray:
         check_dense_size("gram matrix", self.domain_size, self.domain_size)
@@ -51,7 +51,7 @@ class MatrixWorkload(Workload):
         return self.adjoint(self.answer(x))
 
     def gram_diagonal(self) -> FloatArray:
-        return np.einsum("ij,ij->j", self._W, self._W)
+        return np.asarray(np.einsum("ij,ij->j", self._W, self._W))
 
     def total_squared(self) -> float:
         return float(np.sum(self._W.sum(axis=1) ** 2))
