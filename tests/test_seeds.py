@@ -21,16 +21,30 @@ def test_equal_names_give_equal_streams():
 
 
 def test_any_other_name_root_or_split_gives_another():
-    streams = [(0,), (1,), (0, ""), (0, "", ""), (0, "ab", "c"), (0, "a", "bc"), (0, "abc"), (0, "c", "ab"), (2**80,)]
+    streams = [
+        (0,),
+        (1,),
+        (0, ""),
+        (0, "", ""),
+        (0, "ab", "c"),
+        (0, "a", "bc"),
+        (0, "abc"),
+        (0, "c", "ab"),
+        (2**80,),
+    ]
     streams += [(0, "a\x1fb"), (0, "a", "b"), (0, "é")]
     drawn = [tuple(draw(*stream)) for stream in streams]
     assert len(set(drawn)) == len(streams)
 
 
 def test_is_the_same_in_another_process():
-    code = "from factormech.seeds import rng_for; print(rng_for(5, 'x', 'y').integers(0, 2**62, size=4).tolist())"
+    code = (
+        "from factormech.seeds import rng_for as r; print(r(5, 'x', 'y').integers(0, 2**62, size=4).tolist())"
+    )
     env = {"PYTHONHASHSEED": "123", "PYTHONPATH": ":".join(sys.path)}
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+    ).stdout
     assert out.strip() == str(draw(5, "x", "y"))
 
 
@@ -42,5 +56,5 @@ def test_touches_no_global_state():
 
 @pytest.mark.parametrize("root", [-1, 1.5, None, "0", True])
 def test_refuses_other_roots(root):
-    with pytest.raises(BadValue, match="seed = .* must be a whole number"):
+    with pytest.raises(BadValue, match=r"seed = .* must be a whole number"):
         rng_for(root)

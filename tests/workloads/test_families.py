@@ -138,7 +138,9 @@ def test_block_spectra_agree_with_dense_ones(pattern, d):
 def test_full_conjunctions_have_powers_of_the_golden_ratio():
     d, phi = 12, (1 + math.sqrt(5)) / 2
     wanted = np.concatenate([np.full(math.comb(d, i), phi ** (d - 2 * i)) for i in range(d + 1)])
-    np.testing.assert_allclose(registry.create(f"conjunctions-{d}", 2**d).singular_values(), wanted, rtol=1e-10)
+    np.testing.assert_allclose(
+        registry.create(f"conjunctions-{d}", 2**d).singular_values(), wanted, rtol=1e-10
+    )
 
 
 def test_known_counts_and_spectra():
@@ -150,13 +152,18 @@ def test_known_counts_and_spectra():
     spectrum = registry.create("all-marginals", 2**d).walsh_spectrum()
     assert np.array_equal(spectrum, [3.0 ** (d - s) for s in sizes])
     spectrum = registry.create("2-way-marginals", 2**d).walsh_spectrum()
-    assert np.array_equal(spectrum, [math.comb(d - s, 2 - s) * 2.0 ** (d - 2) if s <= 2 else 0 for s in sizes])
+    assert np.array_equal(
+        spectrum, [math.comb(d - s, 2 - s) * 2.0 ** (d - 2) if s <= 2 else 0 for s in sizes]
+    )
 
 
 def test_all_marginals_and_parities_are_those_of_all_sizes():
     for n in (1, 8):
         d = n.bit_length() - 1
-        for one, other in [("all-marginals", "at-most-{}-way-marginals"), ("parities", "at-most-{}-way-parities")]:
+        for one, other in [
+            ("all-marginals", "at-most-{}-way-marginals"),
+            ("parities", "at-most-{}-way-parities"),
+        ]:
             first, second = registry.create(one, n), registry.create(other.format(d), n)
             assert np.array_equal(first.gram(), second.gram())
 

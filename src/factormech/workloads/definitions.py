@@ -44,6 +44,14 @@ class UnionOf:
     parts: tuple[str, ...]
     weights: tuple[float, ...]
 
+    def misfit(self, n: int) -> str | None:
+        """Why no sizes of the parts fit n types, or ``None``."""
+        return None
+
+    def sizes_over(self, n: int) -> list[int]:
+        """The domain size of every part, over n types that fit."""
+        return [n] * len(self.parts)
+
 
 @dataclass(frozen=True)
 class KroneckerOf:
@@ -51,6 +59,22 @@ class KroneckerOf:
 
     parts: tuple[str, ...]
     sizes: tuple[int | None, ...]
+
+    @property
+    def known(self) -> int:
+        """The product of the sizes that are given."""
+        return math.prod(size for size in self.sizes if size is not None)
+
+    def misfit(self, n: int) -> str | None:
+        """Why no sizes of the factors fit n types, or ``None``."""
+        if n == self.known or (None in self.sizes and n % self.known == 0):
+            return None
+        wanted = "a multiple of it" if None in self.sizes else f"domain_size {self.known}"
+        return f"its factors' domain sizes have the product {self.known}; give {wanted}"
+
+    def sizes_over(self, n: int) -> list[int]:
+        """The domain size of every factor, over n types that fit."""
+        return [n // self.known if size is None else size for size in self.sizes]
 
 
 Definition = File | UnionOf | KroneckerOf
@@ -110,18 +134,13 @@ def reason_against(name: str, domain_size: int, definitions: Definitions, base: 
     for _ in _walk(name, definitions):  # broken definitions and cycles come before any size
         pass
     try:
-        return _reason(name, check_positive_integer("domain_size", domain_size), definitions, base)
-    except _WrongSize as wrong:
-        return wrong.reason
+        n = check_positive_integer("domain_size", domain_size)
+    except BadValue as error:
+        return str(error)
+    return _reason(name, n, definitions, base)
 
 
 # The answers ----------------------------------------------------------------------------------------------
-
-
-class _WrongSize(Exception):
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 def _reason(name: str, n: int, definitions: Definitions, base: Path) -> str | None:
@@ -130,28 +149,17 @@ def _reason(name: str, n: int, definitions: Definitions, base: Path) -> str | No
         return registry.reason_against(name, n)
     if isinstance(definition, File):
         columns = _columns(base / definition.path, definition.dataset)
-        return (
-            None if columns == n else f"{definition.path} has {columns} columns; give domain_size {columns}"
-        )
-    if isinstance(definition, UnionOf):
-        sizes = [n] * len(definition.parts)
-    else:
-        sizes = _factor_sizes(definition, n)
-    reasons = (
-        _reason(part, size, definitions, base) for part, size in zip(definition.parts, sizes, strict=True)
-    )
-    return next((f"part {part}: {r}" for part, r in zip(definition.parts, reasons, strict=True) if r), None)
-
-
-def _factor_sizes(definition: KroneckerOf, n: int) -> list[int]:
-    """The domain size of every factor of a product over n types."""
-    known = math.prod(size for size in definition.sizes if size is not None)
-    if None not in definition.sizes:
-        if known != n:
-            raise _WrongSize(f"its factors' domain sizes have the product {known}; give domain_size {known}")
-    elif n % known:
-        raise _WrongSize(f"its factors' domain sizes have the product {known}; give a multiple of it")
-    return [n // known if size is None else size for size in definition.sizes]
+        if columns == n:
+            return None
+        return f"{definition.path} has {columns} columns; give domain_size {columns}"
+    misfit = definition.misfit(n)
+    if misfit is not None:
+        return misfit
+    for part, size in zip(definition.parts, definition.sizes_over(n), strict=True):
+        reason = _reason(part, size, definitions, base)
+        if reason is not None:
+            return f"part {part}: {reason}"
+    return None
 
 
 def _make(
@@ -164,12 +172,9 @@ def _make(
         return files.from_file(base / definition.path, definition.dataset, name=name)
     from factormech.workloads.combinators import Kronecker, Union
 
-    sizes = (
-        _factor_sizes(definition, n) if isinstance(definition, KroneckerOf) else [n] * len(definition.parts)
-    )
     parts = [
         _make(part, size, definitions, seed, base, (*stream, f"{name}[{i}]"))
-        for i, (part, size) in enumerate(zip(definition.parts, sizes, strict=True))
+        for i, (part, size) in enumerate(zip(definition.parts, definition.sizes_over(n), strict=True))
     ]
     if isinstance(definition, KroneckerOf):
         return Kronecker(name, parts)

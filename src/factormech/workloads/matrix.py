@@ -76,7 +76,9 @@ def checked_matrix(name: str, value: Any) -> FloatArray:
     try:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
-        raise BadValue(name, str(error), "be a table of numbers", "give every row the same length") from None
+        raise BadValue(
+            name, " ".join(str(error).split()), "be a table of numbers", "give every row the same length"
+        ) from None
     if array.dtype.kind == "c":
         raise BadValue(name, array.dtype.name, "hold real numbers", "queries have real coefficients")
     if array.dtype.kind not in "biuf":
