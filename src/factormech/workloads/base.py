@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from factormech.arrays import FloatArray, check_dense_size, check_positive_integer
 from factormech.errors import BadValue
@@ -148,7 +149,7 @@ class Workload(ABC):
         return array
 
 
-def roots(eigenvalues: FloatArray) -> FloatArray:
+def roots(eigenvalues: npt.NDArray[np.floating[Any]]) -> FloatArray:
     """Square roots of the eigenvalues (ascending) of a Gram matrix, rounding noise removed, largest first."""
     largest = max(float(eigenvalues[-1]), 0.0)
     noise = len(eigenvalues) * np.finfo(float).eps * largest
@@ -163,9 +164,9 @@ def padded(values: FloatArray, length: int) -> FloatArray:
 
 
 def scatter(index: Any, values: FloatArray, length: int) -> FloatArray:
-    """The array of this length to whose entry ``index[i]`` each ``values[i]`` (a number or a row) is added."""
+    """The array of this length with each ``values[i]`` (a number or a row) added to entry ``index[i]``."""
     if values.ndim == 1:
-        return np.bincount(index, weights=values, minlength=length)
+        return np.asarray(np.bincount(index, weights=values, minlength=length), np.float64)
     c = values.shape[1]
     cells = (np.asarray(index)[:, None] * c + np.arange(c)).ravel()
-    return np.bincount(cells, weights=values.ravel(), minlength=length * c).reshape(length, c)
+    return scatter(cells, values.ravel(), length * c).reshape(length, c)

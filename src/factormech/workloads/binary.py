@@ -1,7 +1,7 @@
 """User types that are rows of d binary attributes: type u is the bit mask of the attributes that hold.
 
-Attribute j is bit 2^j. Families over this domain differ in the sets S ⊆ [d] of attributes that they ask about,
-chosen by their size; a set is a bit mask too.
+Attribute j is bit 2^j. Families over this domain differ in the sets S ⊆ [d] of attributes that they ask
+about, chosen by their size; a set is a bit mask too.
 """
 
 from __future__ import annotations

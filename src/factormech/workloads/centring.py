@@ -43,11 +43,13 @@ def _roots(poles: FloatArray, mass: FloatArray) -> FloatArray:
 
 
 def _bisect(poles: FloatArray, mass: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """The root of the rising secular function in each interval; its ends come to be rounding apart."""
+    accuracy = np.finfo(float).eps * poles[-1]
     while True:
         middle = 0.5 * (low + high)
-        open_ = (low < middle) & (middle < high) & (high - low > np.finfo(float).eps * poles[-1])
-        if not open_.any():
+        wide = np.flatnonzero((high - low > accuracy) & (low < middle) & (middle < high))
+        if not len(wide):
             return middle
-        f = (1.0 / (poles - middle[:, None])) @ mass
-        low = np.where(f < 0, middle, low)
-        high = np.where(f < 0, high, middle)
+        f = (1.0 / (poles - middle[wide, None])) @ mass
+        low[wide] = np.where(f < 0, middle[wide], low[wide])
+        high[wide] = np.where(f < 0, high[wide], middle[wide])

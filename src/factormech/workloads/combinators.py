@@ -120,22 +120,22 @@ class Kronecker(Workload):
         return _along_axes([f.adjoint for f in self.factors], sizes, self._over_queries(y))
 
     def column_sums(self) -> FloatArray:
-        return reduce(np.kron, [f.column_sums() for f in self.factors])
+        return _kron([f.column_sums() for f in self.factors])
 
     def walsh_spectrum(self) -> FloatArray | None:
         spectra = [g for g in (f.walsh_spectrum() for f in self.factors) if g is not None]
-        return reduce(np.kron, spectra) if len(spectra) == len(self.factors) else None
+        return _kron(spectra) if len(spectra) == len(self.factors) else None
 
     def gram(self) -> FloatArray:
         check_dense_size("gram matrix", self.domain_size, self.domain_size)
-        return reduce(np.kron, [f.gram() for f in self.factors])
+        return _kron([f.gram() for f in self.factors])
 
     def gram_times(self, x: FloatArray) -> FloatArray:
         sizes = [(f.domain_size, f.domain_size) for f in self.factors]
         return _along_axes([f.gram_times for f in self.factors], sizes, self._over_types(x))
 
     def gram_diagonal(self) -> FloatArray:
-        return reduce(np.kron, [f.gram_diagonal() for f in self.factors])
+        return _kron([f.gram_diagonal() for f in self.factors])
 
     def frobenius_squared(self) -> float:
         return math.prod(f.frobenius_squared() for f in self.factors)
@@ -181,10 +181,14 @@ def _weighted(weights: Sequence[float], spectra: Sequence[FloatArray | None]) ->
     return total
 
 
+def _kron(parts: Sequence[FloatArray]) -> FloatArray:
+    return reduce(lambda a, b: np.asarray(np.kron(a, b), np.float64), parts)
+
+
 def _along_axes(
     maps: Sequence[Callable[[FloatArray], FloatArray]], sizes: Sequence[tuple[int, int]], x: FloatArray
 ) -> FloatArray:
-    """Apply the k-th linear map (sizes: in, out) along the k-th axis of x, whose first axis is their product."""
+    """Apply the k-th linear map (sizes: in, out) along the k-th axis folded into the first axis of x."""
     columns = x.shape[1:]
     tensor = x.reshape(*(size for size, _ in sizes), *columns)
     # Those that shrink their axis the most go first, so that no product on the way is larger than need be.
@@ -203,13 +207,13 @@ def _is_balanced(factor: Workload) -> bool:
 
 
 def _spectra_of_unbalanced(factors: Sequence[Workload]) -> tuple[FloatArray, FloatArray]:
-    """Singular values and centred ones of a product; of none, they are those of the one query over one type."""
+    """Singular values and centred ones of a product; of none, those of the total over one type."""
     if not factors:
         return np.ones(1), np.zeros(1)
     if len(factors) == 1:
         return factors[0].singular_values(), factors[0].centred_singular_values()
     pairs = [np.linalg.eigh(f.gram()) for f in factors]
-    eigenvalues = reduce(np.kron, [np.maximum(pair[0], 0.0) for pair in pairs])
-    weights = reduce(np.kron, [pair[1].sum(axis=0) ** 2 / len(pair[0]) for pair in pairs])
+    eigenvalues = _kron([np.maximum(pair[0], 0.0) for pair in pairs])
+    weights = _kron([pair[1].sum(axis=0) ** 2 / len(pair[0]) for pair in pairs])
     values = reduce(np.multiply.outer, [f.singular_values() for f in factors]).ravel()
     return values, np.sqrt(centred_eigenvalues(eigenvalues, weights))

@@ -17,7 +17,9 @@ from factormech.workloads.walsh import popcounts
 
 
 class Conjunctions(Workload):
-    r"""Registered as ``conjunctions-{k}``: W_Su = Π_{j∈S} u_j = [S ⊆ u], |S| ≤ k; by size of S, then by increasing mask.
+    r"""Registered as ``conjunctions-{k}``: W_Su = Π_{j∈S} u_j = [S ⊆ u], |S| ≤ k.
+
+    Order: by size of S, then by increasing mask.
 
     G_uv = Σ_{j≤k} C(|u ∩ v|, j). W commutes with permutations of the attributes, and is the part |S| ≤ k of
     A⊗…⊗A, A = [[1, 1], [0, 1]]. (ℝ²)^{⊗d} splits into ⌊d/2⌋ + 1 kinds of invariant subspaces: kind i, with

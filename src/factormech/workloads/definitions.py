@@ -1,13 +1,14 @@
 """A user's own workloads, as data: the ``workloads`` block of the configuration.
 
-A definition has one of three shapes; the names in it are registered ones or other definitions, without cycles.
+A definition has one of three shapes; the names in it are registered ones or other definitions, without
+cycles.
 
 - ``{"file": path, "dataset": name}``: a matrix in a file (see :mod:`factormech.workloads.files`); the path is
   relative to ``base``, and ``dataset`` is for HDF5 files with several.
 - ``{"union": [{"workload": name, "weight": 2.0}, …]}``: their queries together, each row times the weight
   (1 if left out).
-- ``{"kronecker": [{"workload": name, "domain_size": 8}, …]}``: products of their queries over tuples of types;
-  one factor may leave out its domain size, and gets what is left of the domain.
+- ``{"kronecker": [{"workload": name, "domain_size": 8}, …]}``: products of their queries over tuples of
+  types; one factor may leave out its domain size, and gets what is left of the domain.
 """
 
 from __future__ import annotations
@@ -43,6 +44,14 @@ class UnionOf:
     parts: tuple[str, ...]
     weights: tuple[float, ...]
 
+    def misfit(self, n: int) -> str | None:
+        """Why no sizes of the parts fit n types, or ``None``."""
+        return None
+
+    def sizes_over(self, n: int) -> list[int]:
+        """The domain size of every part, over n types that fit."""
+        return [n] * len(self.parts)
+
 
 @dataclass(frozen=True)
 class KroneckerOf:
@@ -50,6 +59,22 @@ class KroneckerOf:
 
     parts: tuple[str, ...]
     sizes: tuple[int | None, ...]
+
+    @property
+    def known(self) -> int:
+        """The product of the sizes that are given."""
+        return math.prod(size for size in self.sizes if size is not None)
+
+    def misfit(self, n: int) -> str | None:
+        """Why no sizes of the factors fit n types, or ``None``."""
+        if n == self.known or (None in self.sizes and n % self.known == 0):
+            return None
+        wanted = "a multiple of it" if None in self.sizes else f"domain_size {self.known}"
+        return f"its factors' domain sizes have the product {self.known}; give {wanted}"
+
+    def sizes_over(self, n: int) -> list[int]:
+        """The domain size of every factor, over n types that fit."""
+        return [n // self.known if size is None else size for size in self.sizes]
 
 
 Definition = File | UnionOf | KroneckerOf
@@ -109,18 +134,13 @@ def reason_against(name: str, domain_size: int, definitions: Definitions, base: 
     for _ in _walk(name, definitions):  # broken definitions and cycles come before any size
         pass
     try:
-        return _reason(name, check_positive_integer("domain_size", domain_size), definitions, base)
-    except _WrongSize as wrong:
-        return wrong.reason
+        n = check_positive_integer("domain_size", domain_size)
+    except BadValue as error:
+        return str(error)
+    return _reason(name, n, definitions, base)
 
 
 # The answers ----------------------------------------------------------------------------------------------
-
-
-class _WrongSize(Exception):
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 def _reason(name: str, n: int, definitions: Definitions, base: Path) -> str | None:
@@ -129,28 +149,17 @@ def _reason(name: str, n: int, definitions: Definitions, base: Path) -> str | No
         return registry.reason_against(name, n)
     if isinstance(definition, File):
         columns = _columns(base / definition.path, definition.dataset)
-        return (
-            None if columns == n else f"{definition.path} has {columns} columns; give domain_size {columns}"
-        )
-    if isinstance(definition, UnionOf):
-        sizes = [n] * len(definition.parts)
-    else:
-        sizes = _factor_sizes(definition, n)
-    reasons = (
-        _reason(part, size, definitions, base) for part, size in zip(definition.parts, sizes, strict=True)
-    )
-    return next((f"part {part}: {r}" for part, r in zip(definition.parts, reasons, strict=True) if r), None)
-
-
-def _factor_sizes(definition: KroneckerOf, n: int) -> list[int]:
-    """The domain size of every factor of a product over n types."""
-    known = math.prod(size for size in definition.sizes if size is not None)
-    if None not in definition.sizes:
-        if known != n:
-            raise _WrongSize(f"its factors' domain sizes have the product {known}; give domain_size {known}")
-    elif n % known:
-        raise _WrongSize(f"its factors' domain sizes have the product {known}; give a multiple of it")
-    return [n // known if size is None else size for size in definition.sizes]
+        if columns == n:
+            return None
+        return f"{definition.path} has {columns} columns; give domain_size {columns}"
+    misfit = definition.misfit(n)
+    if misfit is not None:
+        return misfit
+    for part, size in zip(definition.parts, definition.sizes_over(n), strict=True):
+        reason = _reason(part, size, definitions, base)
+        if reason is not None:
+            return f"part {part}: {reason}"
+    return None
 
 
 def _make(
@@ -163,12 +172,9 @@ def _make(
         return files.from_file(base / definition.path, definition.dataset, name=name)
     from factormech.workloads.combinators import Kronecker, Union
 
-    sizes = (
-        _factor_sizes(definition, n) if isinstance(definition, KroneckerOf) else [n] * len(definition.parts)
-    )
     parts = [
         _make(part, size, definitions, seed, base, (*stream, f"{name}[{i}]"))
-        for i, (part, size) in enumerate(zip(definition.parts, sizes, strict=True))
+        for i, (part, size) in enumerate(zip(definition.parts, definition.sizes_over(n), strict=True))
     ]
     if isinstance(definition, KroneckerOf):
         return Kronecker(name, parts)

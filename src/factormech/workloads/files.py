@@ -34,23 +34,28 @@ def read(path: str | Path, dataset: str | None = None) -> FloatArray:
         )
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
-        raise BadValue("file", str(path), "be a file that exists", f"correct the path ({found})")
+        raise BadValue(str(path), found, "be a file", "correct the path")
     if dataset is not None and READERS[suffix] is not _hdf5:
         raise BadValue("dataset", dataset, "be left out for a file that is not HDF5", f"remove it for {path}")
     try:
         empty = path.stat().st_size == 0
         matrix = None if empty else READERS[suffix](path, dataset)
     except (OSError, MemoryError) as error:
-        reason = str(error).replace("\n", " ") or type(error).__name__
-        raise BadValue("file", str(path), "be readable", f"correct this: {reason}") from error
+        raise BadValue(
+            str(path), _reason(error), "be readable", "see to its permissions and its disk"
+        ) from error
     if empty:
-        raise BadValue("file", str(path), "hold a matrix", "it is empty: write it again")
+        raise BadValue(str(path), "nothing", "hold a matrix", "write the file again")
     return checked_matrix(str(path), matrix)
 
 
 def _damaged(path: Path, kind: str, error: Exception) -> BadValue:
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return BadValue("file", str(path), f"be a whole {kind} file", f"write it again ({reason})")
+    return BadValue(str(path), _reason(error), f"be a whole {kind} file", "write the file again")
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, on one line."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _csv(path: Path, dataset: str | None) -> Any:
@@ -61,7 +66,7 @@ def _csv(path: Path, dataset: str | None) -> Any:
     while lines and not lines[-1].strip():
         lines.pop()
     if not lines:
-        raise BadValue("file", str(path), "hold a matrix", "it has no rows: write it again")
+        raise BadValue(str(path), "no rows", "hold a matrix", "write the file again")
     try:
         _check_lengths(path, lines)
         return np.loadtxt(lines, delimiter=",", comments=None, ndmin=2)
@@ -83,12 +88,12 @@ def _check_lengths(path: Path, lines: list[str]) -> None:
 def _bad_cell(path: Path, lines: list[str], error: Exception) -> BadValue:
     """The first cell that is no number: looked for only once the fast reader has refused the file."""
     for i, line in enumerate(lines, start=1):
-        for j, cell in enumerate(line.split(","), start=1):
+        for j, cell in enumerate(map(str.strip, line.split(",")), start=1):
             try:
-                np.loadtxt([cell], comments=None)
+                np.loadtxt([cell or "nothing"], delimiter=",", comments=None)
             except ValueError:
                 remedy = "correct this cell" + (" (a header does not belong here)" if i == 1 else "")
-                return BadValue(f"{path}, row {i}, column {j}", cell.strip(), "be a number", remedy)
+                return BadValue(f"{path}, row {i}, column {j}", cell, "be a number", remedy)
     return _damaged(path, "CSV", error)
 
 
@@ -100,7 +105,7 @@ def _npy(path: Path, dataset: str | None) -> Any:
         raise _damaged(path, "NumPy .npy", error) from None
     if not isinstance(array, np.ndarray):
         array.close()
-        raise BadValue("file", str(path), "hold one array", "save it with numpy.save, not numpy.savez")
+        raise BadValue(str(path), "an archive", "hold one array", "save it with numpy.save, not numpy.savez")
     return array
 
 
@@ -112,7 +117,8 @@ def _mtx(path: Path, dataset: str | None) -> Any:
         if field == "complex":
             raise BadValue(str(path), field, "hold real numbers", "queries have real coefficients")
         check_dense_size(str(path), rows, columns)
-        found = mmread(path)
+        # SciPy's reader divides by the number of rows: without any, it ends the process.
+        found = mmread(path) if rows and columns else np.empty((rows, columns))
     except BadValue:
         raise
     except (ValueError, EOFError, OverflowError, TypeError, IndexError) as error:

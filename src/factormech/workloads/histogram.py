@@ -56,7 +56,7 @@ class Total(Workload):
         return 1
 
     def answer(self, x: FloatArray) -> FloatArray:
-        return self._over_types(x).sum(axis=0, keepdims=True)
+        return np.asarray(self._over_types(x).sum(axis=0, keepdims=True))
 
     def adjoint(self, y: FloatArray) -> FloatArray:
         return np.repeat(self._over_queries(y), self.domain_size, axis=0)

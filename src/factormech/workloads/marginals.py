@@ -18,8 +18,8 @@ BLOCK = 2**20
 class Marginals(Workload):
     r"""All marginal tables of the given ``widths`` over n = 2^d types.
 
-    Order: by width, then by increasing mask of S, then by cell c = 0 … 2^|S| − 1, whose bits are the values of
-    the attributes of S from the lowest on (bit 0 of c is the value of the lowest attribute of S).
+    Order: by width, then by increasing mask of S, then by cell c = 0 … 2^|S| − 1, whose bits are the values
+    of the attributes of S from the lowest on (bit 0 of c is the value of the lowest attribute of S).
 
     The indicator that u and v agree on S is 2^{−|S|} Σ_{T⊆S} χ_T(u)χ_T(v). Hence G has the eigenvalue
     Σ_k C(d − |T|, k − |T|) 2^{d−k} on parity T, the sum over the widths k; and a table is the inverse

@@ -41,7 +41,7 @@ class MatrixWorkload(Workload):
         return self._W.copy()
 
     def column_sums(self) -> FloatArray:
-        return self._W.sum(axis=0)
+        return np.asarray(self._W.sum(axis=0))
 
     def gram(self) -> FloatArray:
         check_dense_size("gram matrix", self.domain_size, self.domain_size)
@@ -51,7 +51,7 @@ class MatrixWorkload(Workload):
         return self.adjoint(self.answer(x))
 
     def gram_diagonal(self) -> FloatArray:
-        return np.einsum("ij,ij->j", self._W, self._W)
+        return np.asarray(np.einsum("ij,ij->j", self._W, self._W))
 
     def total_squared(self) -> float:
         return float(np.sum(self._W.sum(axis=1) ** 2))
@@ -76,7 +76,9 @@ def checked_matrix(name: str, value: Any) -> FloatArray:
     try:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
-        raise BadValue(name, str(error), "be a table of numbers", "give every row the same length") from None
+        raise BadValue(
+            name, " ".join(str(error).split()), "be a table of numbers", "give every row the same length"
+        ) from None
     if array.dtype.kind == "c":
         raise BadValue(name, array.dtype.name, "hold real numbers", "queries have real coefficients")
     if array.dtype.kind not in "biuf":

@@ -1,4 +1,4 @@
-r"""Parities: for each set S of attributes, the sum over users of χ_S(u) = (−1)^{|S ∩ u|}, or its 0/1 version."""
+r"""Parities: for each set S of attributes, the sum over users of χ_S(u) = (−1)^{|S ∩ u|}, or in 0/1."""
 
 from __future__ import annotations
 

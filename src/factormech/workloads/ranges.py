@@ -71,15 +71,6 @@ class AllRanges(Workload):
     def queries(self) -> int:
         return self.domain_size * (self.domain_size + 1) // 2
 
-    def _ends(self) -> tuple[IntArray, IntArray]:
-        """Lower and upper end of every query, in order."""
-        n = self.domain_size
-        check_dense_size(f"answers of workload {self.name}", self.queries)
-        low = np.arange(n)
-        lower = np.repeat(low, n - low)
-        upper = np.arange(self.queries) - np.repeat(self._first() - low, n - low)
-        return lower, upper
-
     def _first(self) -> IntArray:
         """The number of the query (l, l), for every l."""
         low = np.arange(self.domain_size)
@@ -88,19 +79,20 @@ class AllRanges(Workload):
     def answer(self, x: FloatArray) -> FloatArray:
         x = self._over_types(x)
         check_dense_size(f"answers of workload {self.name}", self.queries, x[0].size)
-        lower, upper = self._ends()
         below = np.concatenate([np.zeros_like(x[:1]), np.cumsum(x, axis=0)])
-        answers = below[1:][upper]
-        answers -= below[lower]
+        answers = np.empty((self.queries, *x.shape[1:]))
+        # n contiguous differences, p numbers in all: faster than any gather, and no index arrays of size p.
+        for low, first in enumerate(self._first()):
+            length = self.domain_size - low
+            np.subtract(below[low + 1 :], below[low], out=answers[first : first + length])
         return answers
 
     def adjoint(self, y: FloatArray) -> FloatArray:
         y, n = self._over_queries(y), self.domain_size
-        _, upper = self._ends()
-        opened = np.add.reduceat(y, self._first(), axis=0)
-        closed = scatter(upper, y, n)
-        steps = opened
-        steps[1:] -= closed[:-1]  # a range that ends at u − 1 no longer holds u
+        low = np.arange(n)
+        upper = np.arange(self.queries) - np.repeat(self._first() - low, n - low)
+        steps = np.add.reduceat(y, self._first(), axis=0)  # the ranges that begin at u
+        steps[1:] -= scatter(upper, y, n)[:-1]  # a range that ends at u − 1 no longer holds u
         return np.cumsum(steps, axis=0)
 
     def column_sums(self) -> FloatArray:

@@ -1,9 +1,9 @@
-r"""The names of all workloads: the one place where a name becomes a :class:`~factormech.workloads.base.Workload`.
+"""The names of all workloads: the one place where a name becomes an object.
 
-To add a workload, write one module with a callable ``(name, domain_size, …) -> Workload`` (a class will do), and
-add one line to ``ENTRIES``: its name, and ``"module:callable"``. A ``{k}`` in the name is a whole number that the
-callable gets as ``k``; a ``binary`` family exists only over 2^d types, d ≥ k; a ``seeded`` one gets a generator
-``rng``. Modules are imported when a workload of theirs is made, and not before.
+To add a workload, write one module with a callable ``(name, domain_size, …) -> Workload`` (a class will do),
+and add one line to ``ENTRIES``: its name, and ``"module:callable"``. A ``{k}`` in the name is a whole number
+that the callable gets as ``k``; a ``binary`` family exists only over 2^d types, d ≥ k; a ``seeded`` one gets
+a generator ``rng``. Modules are imported when a workload of theirs is made, and not before.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _find(name: Any) -> Member | None:
     for entry in ENTRIES if isinstance(name, str) else ():
         found = re.fullmatch(re.escape(entry.pattern).replace(r"\{k\}", _NUMBER), name)
         if found is not None:
-            return Member(name, entry, {"k": int(number) for number in found.groups()})
+            return Member(name, entry, dict(zip(["k"], map(int, found.groups()), strict=False)))
     return None
 
 
