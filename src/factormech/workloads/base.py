@@ -1,4 +1,4 @@
-"""What every workload offers, computed from its Gram matrix unless a family knows better."""
+"""What every workload offers; a family overrides whatever it knows in closed form or by a fast transform."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size, check_positive_integer
+from factormech.errors import BadValue
+from factormech.workloads import walsh
 
 
 class Workload(ABC):
     r"""A set of ``queries`` linear queries over ``domain_size`` user types: the rows of W.
 
-    Nothing here needs W itself. Errors depend on it only through the Gram matrix G = WᵀW, and answers are
-    computed by the family's own transform. A family overrides what it knows in closed form; the defaults
-    below follow from :meth:`gram`.
+    Errors of mechanisms depend on W only through the Gram matrix G = WᵀW, and answers are computed by the
+    family's own transform, so nothing outside needs W itself. The defaults below follow, in this order, from
+    the spectrum where :meth:`walsh_spectrum` has one, from :meth:`gram`, and at last from :meth:`matrix`: a
+    new family needs only ``queries`` and ``answer`` to be right, and the rest to be fast.
 
     Notation: n = ``domain_size``, p = ``queries``, P = I − 11ᵀ/n.
     """
@@ -27,6 +30,11 @@ class Workload(ABC):
         self.name = name
         self.domain_size = check_positive_integer("domain_size", domain_size)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.queries} queries over {self.domain_size} types>"
+
+    # Queries -----------------------------------------------------------------------------------------------
+
     @property
     @abstractmethod
     def queries(self) -> int:
@@ -36,33 +44,52 @@ class Workload(ABC):
     def answer(self, x: FloatArray) -> FloatArray:
         """Wx for data x of shape (n,) or (n, c); the result has shape (p,) or (p, c)."""
 
-    @abstractmethod
-    def gram(self) -> FloatArray:
-        """G = WᵀW as a new dense (n, n) array; refused where it would not fit in memory."""
+    def adjoint(self, y: FloatArray) -> FloatArray:
+        """Wᵀy for y of shape (p,) or (p, c); the result has shape (n,) or (n, c)."""
+        return np.asarray(self.matrix().T @ self._over_queries(y))
 
     def matrix(self) -> FloatArray:
-        """W as a dense (p, n) array; refused where it would not fit in memory."""
+        """W as a new dense (p, n) array; refused where it would not fit in memory."""
         check_dense_size(f"matrix of workload {self.name}", self.queries, self.domain_size)
         return self.answer(np.eye(self.domain_size))
 
-    def gram_times(self, x: FloatArray) -> FloatArray:
-        """WᵀWx for x of shape (n,) or (n, c)."""
-        return np.asarray(self.gram() @ x)
+    def column_sums(self) -> FloatArray:
+        """1ᵀW, of shape (n,)."""
+        return self.adjoint(np.ones(self.queries))
 
-    def gram_diagonal(self) -> FloatArray:
-        """Squared column norms of W."""
-        return np.diagonal(self.gram()).copy()
+    # Gram matrix -------------------------------------------------------------------------------------------
 
     def walsh_spectrum(self) -> FloatArray | None:
-        """Eigenvalues of G by parity, if u ⊕ v alone decides G_uv; otherwise ``None``.
+        """Eigenvalues of G by parity, where the family knows that u ⊕ v alone decides G_uv; else ``None``.
 
         Entry s belongs to the character u ↦ (−1)^{popcount(s & u)}: G = Σ_s g_s χ_s χ_sᵀ / n.
         """
         return None
 
-    @abstractmethod
-    def column_sums(self) -> FloatArray:
-        """1ᵀW, of shape (n,)."""
+    def centred_walsh_spectrum(self) -> FloatArray | None:
+        """The same of PGP, which u ⊕ v may decide even where it does not decide G; entry 0 is 0."""
+        g = self.walsh_spectrum()
+        if g is not None:
+            g[0] = 0.0
+        return g
+
+    def gram(self) -> FloatArray:
+        """G = WᵀW as a new dense (n, n) array; refused where it would not fit in memory."""
+        g = self.walsh_spectrum()
+        if g is not None:
+            return walsh.group_matrix(g)
+        W = self.matrix()
+        return W.T @ W
+
+    def gram_times(self, x: FloatArray) -> FloatArray:
+        """WᵀWx for x of shape (n,) or (n, c)."""
+        x, g = self._over_types(x), self.walsh_spectrum()
+        return np.asarray(self.gram() @ x) if g is None else walsh.times(g, x)
+
+    def gram_diagonal(self) -> FloatArray:
+        """Squared column norms of W."""
+        g = self.walsh_spectrum()
+        return np.diagonal(self.gram()).copy() if g is None else np.full(self.domain_size, g.mean())
 
     def frobenius_squared(self) -> float:
         """‖W‖_F² = tr G."""
@@ -70,28 +97,75 @@ class Workload(ABC):
 
     def total_squared(self) -> float:
         """‖W1‖² = 1ᵀG1: the sum of squared row sums."""
+        g = self.walsh_spectrum()
+        if g is not None:
+            return float(self.domain_size * g[0])
         return float(np.sum(self.gram_times(np.ones(self.domain_size))))
 
     def centred_gram(self) -> FloatArray:
         """PGP, the only part of G that the error of a local mechanism depends on."""
+        g = self.centred_walsh_spectrum()
+        if g is not None:
+            return walsh.group_matrix(g)
         G = self.gram()
         G -= G.mean(axis=0, keepdims=True)
         G -= G.mean(axis=1, keepdims=True)
         return 0.5 * (G + G.T)
 
+    # Spectra -----------------------------------------------------------------------------------------------
+
     def singular_values(self) -> FloatArray:
         """The n square roots of the eigenvalues of G, largest first (zeros included)."""
-        return _roots(np.linalg.eigvalsh(self.gram()))
+        g = self.walsh_spectrum()
+        return roots(np.linalg.eigvalsh(self.gram())) if g is None else walsh.roots(g)
 
     def centred_singular_values(self) -> FloatArray:
         """The n square roots of the eigenvalues of PGP, largest first; the last one is 0."""
-        values = _roots(np.linalg.eigvalsh(self.centred_gram()))
+        g = self.centred_walsh_spectrum()
+        if g is not None:
+            return walsh.roots(g)
+        values = roots(np.linalg.eigvalsh(self.centred_gram()))
         values[-1] = 0.0
         return values
 
+    # The shared check of arguments -------------------------------------------------------------------------
 
-def _roots(eigenvalues: Any) -> FloatArray:
-    """Square roots of the eigenvalues of a Gram matrix, rounding noise below zero removed, largest first."""
+    def _over_types(self, x: Any) -> FloatArray:
+        return self._vectors("x", x, self.domain_size, "user type")
+
+    def _over_queries(self, y: Any) -> FloatArray:
+        return self._vectors("y", y, self.queries, "query")
+
+    def _vectors(self, name: str, value: Any, length: int, what: str) -> FloatArray:
+        array = np.asarray(value, dtype=np.float64)
+        if array.ndim not in (1, 2) or len(array) != length:
+            raise BadValue(
+                f"shape of {name}",
+                array.shape,
+                f"be ({length},) or ({length}, columns)",
+                f"give one number for each {what} of workload {self.name}",
+            )
+        return array
+
+
+def roots(eigenvalues: FloatArray) -> FloatArray:
+    """Square roots of the eigenvalues (ascending) of a Gram matrix, rounding noise removed, largest first."""
     largest = max(float(eigenvalues[-1]), 0.0)
     noise = len(eigenvalues) * np.finfo(float).eps * largest
     return np.sqrt(np.where(eigenvalues > noise, eigenvalues, 0.0))[::-1].copy()
+
+
+def padded(values: FloatArray, length: int) -> FloatArray:
+    """Singular values, largest first, with as many zeros after them as give this length."""
+    found = np.zeros(length)
+    found[: len(values)] = np.sort(values)[::-1]
+    return found
+
+
+def scatter(index: Any, values: FloatArray, length: int) -> FloatArray:
+    """The array of this length to whose entry ``index[i]`` each ``values[i]`` (a number or a row) is added."""
+    if values.ndim == 1:
+        return np.bincount(index, weights=values, minlength=length)
+    c = values.shape[1]
+    cells = (np.asarray(index)[:, None] * c + np.arange(c)).ravel()
+    return np.bincount(cells, weights=values.ravel(), minlength=length * c).reshape(length, c)

@@ -1,0 +1,60 @@
+# Two commands do everything: `make` (all figures and tables) and `make test`. `make help` lists the rest.
+
+PYTHON ?= python3
+CONFIG ?= config.yaml
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export PYTHONUNBUFFERED := 1
+
+STAMP := $(VENV)/.ready
+SNAKEMAKE := snakemake --configfile $(CONFIG) --quiet rules host reason
+
+.PHONY: all quick setup test test-slow lint environment docs clean help
+
+all: $(STAMP)  ## every study of config.yaml: figures/ and results/
+	@factormech check --config $(CONFIG)
+	@$(SNAKEMAKE) all
+	@factormech study list --config $(CONFIG) --made
+
+quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick/
+	@factormech check --config $(CONFIG) --quick
+	@$(SNAKEMAKE) quick
+	@factormech study list --config $(CONFIG) --made --quick
+
+setup: $(STAMP)  ## make .venv from requirements.lock
+
+test: $(STAMP)  ## the fast tests
+	@pytest -q
+
+test-slow: $(STAMP)  ## the slow tests
+	@pytest -q -m slow
+
+lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
+	ruff check .
+	ruff format --check .
+	mypy
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+	python tools/environment.py --check
+
+environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
+	python tools/environment.py
+
+docs: $(STAMP)  ## write the generated pages again
+	python tools/reference.py
+
+clean:  ## remove what runs made, and the environment
+	rm -rf $(VENV) .snakemake
+	git clean -fdxq results figures
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 14
+
+$(STAMP): requirements.lock pyproject.toml
+	@echo "Setting up $(VENV) (about a minute, once) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "factormech needs Python 3.11 or newer: make PYTHON=python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@

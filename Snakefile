@@ -1,0 +1,20 @@
+"""factormech: workloads, strategies, exact errors, tables and figures.
+
+Targets by meaning: ``all`` (the default), ``quick`` (every study on small grids), ``figures``, ``tables``, a paper's name
+or a study's name. Studies are blocks of ``config.yaml``; see ``docs/configuration.md``.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/targets.smk"
+include: "workflow/rules/workloads.smk"
+include: "workflow/rules/measure.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"

@@ -1,0 +1,40 @@
+"""The lower bounds on the variance of local mechanisms, by name.
+
+A bound is a function (workload, epsilon) → a number that no ε-LDP factorization mechanism's variance per user, summed
+over the queries and averaged over the user types, is below. To add one, write the function and one line here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from factormech.errors import UnknownName
+from factormech.workloads.base import Workload
+
+_BOUNDS = {
+    "svd": "factormech.bounds.spectral:svd",
+    "centred-svd": "factormech.bounds.spectral:centred_svd",
+}
+
+
+def names() -> list[str]:
+    """Every bound."""
+    return list(_BOUNDS)
+
+
+def module_of(name: str) -> str:
+    """The module that a bound's code starts from."""
+    return _target(name).partition(":")[0]
+
+
+def variance_bound(name: str, workload: Workload, epsilon: float) -> float:
+    """The bound on the variance per user, at least 0."""
+    module, _, function = _target(name).partition(":")
+    value: float = getattr(import_module(module), function)(workload, epsilon)
+    return value
+
+
+def _target(name: str) -> str:
+    if name not in _BOUNDS:
+        raise UnknownName("bound", name, _BOUNDS)
+    return _BOUNDS[name]

@@ -1,0 +1,34 @@
+"""What every job shares: its arguments, and one line instead of a traceback for a value that breaks a rule."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from factormech import store
+from factormech.workloads.stored import StoredWorkload
+
+
+def job_parser(description: str | None) -> argparse.ArgumentParser:
+    """An argument parser with what all jobs take."""
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    parser.add_argument("--code", default="", help="digest of the code that the result depends on")
+    return parser
+
+
+def run(main: Callable[[], None]) -> None:
+    """Call a job's main; a broken rule ends it with one line and exit code 1."""
+    try:
+        main()
+    except ValueError as error:
+        if not hasattr(error, "remedy"):  # not one of ours: the traceback is what the developer needs
+            raise
+        sys.exit(f"error: {error}")
+
+
+def read_workload(path: Path) -> tuple[StoredWorkload, int]:
+    """A workload and its seed from the file that the first stage made."""
+    record = store.read(path, "workload")
+    return StoredWorkload(record.datasets, record.attributes), int(record.attributes["seed"])

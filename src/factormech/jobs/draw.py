@@ -1,0 +1,29 @@
+"""Draw the figure of a study from its CSV alone, and write its caption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from factormech.figures.captions import caption
+from factormech.figures.registry import draw
+from factormech.figures.save import save
+from factormech.jobs.common import job_parser, run
+from factormech.tables import read_csv, write_text
+
+
+def main() -> None:
+    """Read the table, draw, save in three formats; the caption is text beside them."""
+    parser = job_parser(__doc__)
+    parser.add_argument("--kind", required=True)
+    parser.add_argument("--title", default="")
+    parser.add_argument("--caption", default="")
+    parser.add_argument("table", type=Path)
+    parser.add_argument("stem", type=Path, help="path of the figure without its suffix")
+    args = parser.parse_args()
+    frame = read_csv(args.table)
+    write_text(caption(args.title, args.caption, frame) + "\n", args.stem.with_suffix(".txt"))
+    save(draw(args.kind, frame), args.stem)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,27 @@
+"""Measure one mechanism, exactly, over the workloads and budgets of a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from factormech import store
+from factormech.jobs.common import job_parser, read_workload, run
+from factormech.measure.exact import as_frame, measure_mechanism, question
+
+
+def main() -> None:
+    """Read the workloads, evaluate the mechanism at every point, write the table."""
+    parser = job_parser(__doc__)
+    parser.add_argument("--mechanism", required=True)
+    parser.add_argument("--epsilons", type=float, nargs="+", required=True)
+    parser.add_argument("--workloads", type=Path, nargs="+", required=True)
+    parser.add_argument("output", type=Path)
+    args = parser.parse_args()
+    questions = [question(*read_workload(path)) for path in args.workloads]
+    frame = as_frame(measure_mechanism(args.mechanism, questions, args.epsilons))
+    attributes = {"mechanism": args.mechanism, "epsilons": args.epsilons, "code": args.code}
+    store.write(args.output, "measurement", datasets={"measurements": frame}, attributes=attributes)
+
+
+if __name__ == "__main__":
+    run(main)

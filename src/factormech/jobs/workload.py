@@ -1,0 +1,30 @@
+"""Describe a workload at one domain size: its Gram matrix or spectrum, singular values and sums."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from factormech import store
+from factormech.jobs.common import job_parser, run
+from factormech.workloads import definitions
+from factormech.workloads.stored import to_datasets
+
+
+def main() -> None:
+    """Read the definition, build the workload, write its description."""
+    parser = job_parser(__doc__)
+    parser.add_argument("--workload", required=True)
+    parser.add_argument("--domain-size", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--definitions", type=json.loads, default={})
+    parser.add_argument("output", type=Path)
+    args = parser.parse_args()
+    workload = definitions.create(args.workload, args.domain_size, args.definitions, seed=args.seed, base=Path.cwd())
+    datasets, attributes = to_datasets(workload)
+    attributes |= {"seed": args.seed, "definition": args.definitions, "code": args.code}
+    store.write(args.output, "workload", datasets=datasets, attributes=attributes)
+
+
+if __name__ == "__main__":
+    run(main)

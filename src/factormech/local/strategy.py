@@ -1,0 +1,230 @@
+r"""A strategy matrix, its optimal reconstruction, and the exact variance of the workload answers it gives.
+
+One user of type u reports output o with probability Q_ou. From the counts y of the reports of N users the answers Wx
+are estimated without bias by Vy, VQ = W. For the V of least average variance (McKenna, Maity, Mazumdar & Miklau, PVLDB
+13(11), 2020, Theorem 3.10), V = WX⁺QᵀD⁻¹ with X = QᵀD⁻¹Q and D = Diag(Q1).
+
+**The centred form.** The rows of Q sum to d = Q1 and its columns to 1, so X1 = 1. Write Q = Q_c + d1ᵀ/n; then Q_c1 = 0,
+1ᵀQ_c = 0, and X = X_c + 11ᵀ/n with X_c = Q_cᵀD⁻¹Q_c ⟂ 1. Substituting,
+
+.. math:: V e_o = \tfrac1n W\mathbf 1 + W b_o, \qquad b_o = X_c^+ Q_c^\top e_o / d_o \perp \mathbf 1 ,
+
+and the variance that one user of type u adds, summed over the queries (Theorem 3.4), is
+
+.. math:: \sum_o Q_{ou} \lVert V e_o\rVert^2 - \lVert W e_u\rVert^2 = \sum_o Q_{ou}\, b_o^\top C b_o - C_{uu},
+          \qquad C = PGP,\; P = I - \mathbf{11}^\top/n .
+
+The workload enters only through C, the number of users being known exactly, and the two large terms ‖W1‖²/n² cancel
+before they are ever computed: at small ε the eigenvalues of X_c are of the order (ε/n)², which the entries of X, of
+order 1/n, would drown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+
+from factormech.arrays import FloatArray, check_epsilon
+from factormech.errors import BadValue
+from factormech.privacy import verify_ldp
+
+# VQ = W must hold to this relative error in Frobenius norm, else the workload is refused.
+RESIDUAL_LIMIT = 1e-8
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Why a mechanism has no strategy at a grid point."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The exact error of a strategy on a workload.
+
+    Attributes
+    ----------
+    variance
+        For each user type, the variance of the estimated answers that one such user adds, summed over the queries.
+    residual
+        ‖VQ − W‖_F / ‖WP‖_F as computed from the matrices used. Above ``RESIDUAL_LIMIT`` the workload is outside the
+        strategy's row space, and ``variance`` is not a number.
+    privacy_loss
+        A rigorous upper bound of the privacy loss of the strategy, at most the promised ε.
+    outputs
+        The number m of outputs.
+    """
+
+    variance: FloatArray
+    residual: float
+    privacy_loss: float
+    outputs: int
+
+    @property
+    def answered(self) -> bool:
+        """Whether the workload lies in the row space of the strategy."""
+        return self.residual <= RESIDUAL_LIMIT
+
+    @property
+    def worst(self) -> float:
+        """Worst-case variance per user (Corollary 3.5 with N = 1)."""
+        return float(self.variance.max())
+
+    @property
+    def average(self) -> float:
+        """Average-case variance per user (Corollary 3.6 with N = 1)."""
+        return float(self.variance.mean())
+
+    def on(self, x: FloatArray) -> float:
+        """Total variance of the answers on the data vector ``x`` (Theorem 3.4)."""
+        return float(x @ self.variance)
+
+    @property
+    def refusal(self) -> str:
+        """The reason to show where the workload cannot be answered."""
+        return f"workload outside the strategy's row space: relative residual {self.residual:.3g}"
+
+
+class Strategy(Protocol):
+    """What every local mechanism builds."""
+
+    @property
+    def epsilon(self) -> float: ...
+
+    @property
+    def domain_size(self) -> int: ...
+
+    @property
+    def outputs(self) -> int: ...
+
+    def evaluate(self, centred_gram: FloatArray) -> Evaluation:
+        """The exact error on the workload with this centred Gram matrix PGP."""
+        ...
+
+
+class StrategyMatrix:
+    """An ε-LDP strategy given by its matrix Q (outputs × user types), verified as it is made.
+
+    Outputs that never occur are dropped. What does not depend on the workload is computed once and kept.
+    """
+
+    def __init__(self, matrix: FloatArray, epsilon: float) -> None:
+        Q = np.ascontiguousarray(matrix, dtype=float)
+        self.epsilon = check_epsilon(epsilon)
+        self.privacy_loss = verify_ldp(Q, epsilon)
+        used = Q.any(axis=1)
+        self.matrix = Q if used.all() else Q[used]
+        self.matrix.setflags(write=False)
+
+    @property
+    def outputs(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def domain_size(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def centred(self) -> FloatArray:
+        """Q_c = Q − d1ᵀ/n: what the outputs say beyond their own frequency."""
+        Q_c = self.matrix - self.matrix.mean(axis=1, keepdims=True)
+        return np.asarray(Q_c - Q_c.mean(axis=1, keepdims=True))  # the rounding of the mean matters at small ε
+
+    @cached_property
+    def information(self) -> FloatArray:
+        """X_c = Q_cᵀD⁻¹Q_c, (n, n)."""
+        Y = self.centred / np.sqrt(self.matrix.sum(axis=1, keepdims=True))
+        return np.asarray(Y.T @ Y)
+
+    @cached_property
+    def reconstruction(self) -> FloatArray:
+        """B = X_c⁺Q_cᵀD⁻¹, (n, m): the centred data vector is estimated by By, without bias on the row space."""
+        d = self.matrix.sum(axis=1)
+        B = _pseudo_solve(self.information, self.centred.T / d)
+        # Bd = X_c⁺Q_cᵀ1 = 0; its rounding, magnified by X_c⁺ at small ε, would bias the estimates.
+        return np.asarray(B - (B @ d / d.sum())[:, None])
+
+    @cached_property
+    def defect(self) -> FloatArray:
+        """BQ − P, (n, n): zero but for rounding where every workload can be answered."""
+        n = self.domain_size
+        E = self.reconstruction @ self.matrix - np.eye(n) + 1.0 / n
+        return np.asarray(E)
+
+    def residual(self, centred_gram: FloatArray) -> float:
+        """‖W(BQ − P)‖_F / ‖WP‖_F, from the B and Q in use."""
+        scale = float(np.trace(centred_gram))
+        if scale <= 0:
+            return 0.0
+        E = self.defect
+        bound = float(np.linalg.norm(E))
+        if bound <= RESIDUAL_LIMIT:  # ‖WP E‖ ≤ ‖WP‖·‖E‖ (BQ maps into the complement of 1, so W E = WP E)
+            return bound
+        return float(np.sqrt(max(np.sum((centred_gram @ E) * E), 0.0) / scale))
+
+    def evaluate(self, centred_gram: FloatArray) -> Evaluation:
+        """The exact error on the workload with this centred Gram matrix PGP; see the module's derivation."""
+        C, B, Q = centred_gram, self.reconstruction, self.matrix
+        if C.shape != (self.domain_size, self.domain_size):
+            raise BadValue(
+                "domain_size",
+                C.shape[0],
+                f"be the strategy's domain size, {self.domain_size}",
+                "build the strategy for the workload's domain",
+            )
+        residual = self.residual(C)
+        if residual > RESIDUAL_LIMIT:
+            variance = np.full(self.domain_size, np.nan)
+        else:
+            second_moment = np.einsum("uo,uo->o", C @ B, B) @ Q
+            variance = second_moment - np.diagonal(C)
+            if variance.min() < 1e-3 * second_moment.max():
+                variance = self._variance_without_cancellation(C)
+        return Evaluation(variance, residual, self.privacy_loss, self.outputs)
+
+    def _variance_without_cancellation(self, centred_gram: FloatArray) -> FloatArray:
+        """Σ_o Q_ou ‖F(b_o − e_u + 1/n)‖², FᵀF = C: for large ε, where the variance is far below the second moment."""
+        from scipy.spatial.distance import cdist
+
+        n, B = self.domain_size, self.reconstruction
+        values, vectors = np.linalg.eigh(centred_gram)
+        F = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        variance = np.empty(n)
+        for start in range(0, n, 128):
+            block = slice(start, min(start + 128, n))
+            distances = cdist((F @ B).T, (F - F.mean(axis=1, keepdims=True))[:, block].T, "sqeuclidean")
+            variance[block] = np.einsum("ou,ou->u", self.matrix[:, block], distances)
+        return variance
+
+    def objective(self, centred_gram: FloatArray, total_squared: float) -> float:
+        """L(Q) = tr(X⁺G) = ‖W1‖²/n + tr(X_c⁺C) (Theorem 3.11)."""
+        evaluation = self.evaluate(centred_gram)
+        n = self.domain_size
+        return n * evaluation.average + float(np.trace(centred_gram)) + total_squared / n
+
+
+def _pseudo_solve(X: FloatArray, right: FloatArray) -> FloatArray:
+    """X⁺·right for symmetric X ⪰ 0 with X1 = 0, by Cholesky where its rank is n − 1, else by eigenvectors."""
+    n = len(X)
+    scale = float(np.trace(X)) / max(n - 1, 1)
+    if scale <= 0:
+        return np.zeros_like(right)
+    shifted = X / scale + 1.0 / n
+    try:
+        factor = scipy.linalg.cho_factor(shifted, lower=True, check_finite=False)
+        norm = float(np.abs(shifted).sum(axis=0).max())
+        reciprocal, _ = scipy.linalg.lapack.dpocon(factor[0], norm, uplo="L")
+    except scipy.linalg.LinAlgError:
+        reciprocal = 0.0
+    if reciprocal > 1e4 * n * np.finfo(float).eps:
+        solution = scipy.linalg.cho_solve(factor, right, check_finite=False)
+        return np.asarray(solution / scale)
+    values, vectors = np.linalg.eigh(X)
+    keep = values > 8 * n * np.finfo(float).eps * values[-1]
+    U = vectors[:, keep]
+    return np.asarray(U @ ((U.T @ right) / values[keep, None]))

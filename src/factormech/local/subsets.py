@@ -1,0 +1,153 @@
+r"""Mechanisms that treat all user types alike: report a random subset that favours those containing the user's type.
+
+The report is a subset S of the n types. Its size s is drawn from a law π that is the same for every type; then u ∈ S
+with probability P_s, the other members being uniform. Randomized response (s = 1), subset selection (one s; Ye & Barg,
+IEEE Trans. Inf. Theory 64(8), 2018) and RAPPOR's symmetric unary encoding (all s; Erlingsson, Pihur & Korolova, CCS
+2014) are of this form: for RAPPOR, P(S | u) depends on s and on whether u ∈ S alone, the ratio of the two being e^ε.
+
+**Closed form.** With a_s = P_s(n−s)/((1−P_s)s), the likelihood ratio of u ∈ S to u ∉ S, the row of S is proportional to
+v = 1 + (a_s−1)1_S. Averaging over the permutations that fix nothing, X_c = xP (notation of ``strategy.py``), where
+
+.. math:: x = \frac1{n-1}\sum_s \pi_s \frac{(a_s-1)^2 s(n-s)}{(n+(a_s-1)s)^2} .
+
+Let p_u = e_u − 1/n be what b_o estimates. The second moment of b_o − p_u given type u commutes with the permutations
+that fix u and vanishes on 1, hence it is αP + βp_up_uᵀ, and one user of type u adds the variance α tr C + βC_uu. Two
+numbers fix α and β: its trace τ = (n−1)(α + β/n) and its u-th diagonal entry δ = (1−1/n)(α + β(1−1/n)). With
+b_o = g_s(1_S − s/n), g_s = (a_s−1)/(x(n+(a_s−1)s)), they are means over s and over u ∈ S or not of
+
+* u ∈ S: ‖b_o − p_u‖² = (1−s/n)[(g−1)² + g²(s−1)] + (s−1)/n, diagonal [(g−1)(1−s/n) − (s−1)/n]²;
+* u ∉ S: ‖b_o − p_u‖² = g²s(1−s/n) + 2gs/n + 1 − 1/n, diagonal [gs/n + 1 − 1/n]².
+
+The sets ∅ and [n] say nothing: b_o = 0. Nothing large cancels, even where ε is so large that the variance is tiny. No
+matrix is needed, at any domain size.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from factormech.arrays import FloatArray
+from factormech.errors import BadValue
+from factormech.local.strategy import Evaluation, Strategy, StrategyMatrix
+from factormech.privacy import inner_ratio, loss_of_ratio, ratio_is_within
+
+# Up to this many outputs the strategy is an explicit matrix, verified entry by entry.
+MATRIX_OUTPUTS_LIMIT = 4096
+
+
+@dataclass(frozen=True)
+class SubsetStrategy:
+    """A subset mechanism in closed form.
+
+    Attributes
+    ----------
+    epsilon
+        The promised budget.
+    size_law
+        π_s for s = 0 … n.
+    inside, outside
+        P_s and 1 − P_s for s = 0 … n, up to a common factor: two floats each, because for large s the second is small
+        and its relative error is what the guarantee depends on.
+    """
+
+    epsilon: float
+    size_law: FloatArray
+    inside: FloatArray
+    outside: FloatArray
+
+    def __post_init__(self) -> None:
+        ratio = float(self.ratios.max(initial=1.0))
+        if not ratio_is_within(ratio, self.epsilon):
+            raise BadValue(
+                "epsilon",
+                self.epsilon,
+                f"be at least the privacy loss of the subset law, {loss_of_ratio(ratio):.17g}",
+                "compute the two probabilities with privacy.inner_ratio(epsilon)",
+            )
+
+    @property
+    def domain_size(self) -> int:
+        return len(self.size_law) - 1
+
+    @property
+    def outputs(self) -> int:
+        n = self.domain_size
+        return sum(math.comb(n, s) for s in np.flatnonzero(self.size_law).tolist())
+
+    @cached_property
+    def ratios(self) -> FloatArray:
+        """a_s for s = 1 … n − 1, as the floats P_s make it."""
+        n = self.domain_size
+        s = np.arange(1, n)
+        return np.asarray((self.inside[1:n] * (n - s)) / (self.outside[1:n] * s))
+
+    @property
+    def privacy_loss(self) -> float:
+        """A rigorous upper bound of the likelihood ratio's logarithm over the sizes that occur."""
+        return min(loss_of_ratio(float(self.ratios.max(initial=1.0))), self.epsilon)
+
+    @cached_property
+    def _moments(self) -> tuple[float, float]:
+        """α and β of the module's closed form."""
+        n = self.domain_size
+        s = np.arange(1, n, dtype=float)
+        a, weight = self.ratios, self.size_law[1:n]
+        lift = (a - 1.0) / (n + (a - 1.0) * s)
+        x = float(np.sum(weight * lift**2 * s * (n - s))) / (n - 1)
+        g = lift / x
+        near = (1 - s / n) * ((g - 1) ** 2 + g**2 * (s - 1)) + (s - 1) / n
+        far = g**2 * s * (1 - s / n) + 2 * g * s / n + 1 - 1 / n
+        tau = self._mean(near, far, 1 - 1 / n)
+        delta = self._mean(((g - 1) * (1 - s / n) - (s - 1) / n) ** 2, (g * s / n + 1 - 1 / n) ** 2, (1 - 1 / n) ** 2)
+        beta = (delta / (1 - 1 / n) - tau / (n - 1)) / (1 - 2 / n) if n > 2 else 0.0
+        return tau / (n - 1) - beta / n, beta
+
+    def _mean(self, near: FloatArray, far: FloatArray, silent: float) -> float:
+        """Mean over S, given u, of ``near`` where u ∈ S, ``far`` where not, ``silent`` where S is ∅ or [n]."""
+        n = self.domain_size
+        inside, outside = self.inside[1:n], self.outside[1:n]
+        mixed = (inside * near + outside * far) / (inside + outside)
+        return float(np.sum(self.size_law[1:n] * mixed) + (self.size_law[0] + self.size_law[n]) * silent)
+
+    def evaluate(self, centred_gram: FloatArray) -> Evaluation:
+        """The exact error on the workload with this centred Gram matrix."""
+        C = np.diagonal(centred_gram)
+        if self.domain_size == 1:
+            return Evaluation(np.zeros(1), 0.0, self.privacy_loss, self.outputs)
+        alpha, beta = self._moments
+        variance = np.maximum(alpha * float(C.sum()) + beta * C, 0.0)
+        return Evaluation(variance, 0.0, self.privacy_loss, self.outputs)
+
+
+def subset_strategy(size_law: FloatArray, epsilon: float) -> Strategy:
+    """The subset mechanism with this law of sizes: a verified matrix where its outputs fit, else the closed form."""
+    n = len(size_law) - 1
+    sizes = np.flatnonzero(size_law).tolist()
+    if sum(math.comb(n, s) for s in sizes) <= MATRIX_OUTPUTS_LIMIT:
+        return StrategyMatrix(subset_matrix(size_law, epsilon), epsilon)
+    a = inner_ratio(epsilon)
+    s = np.arange(n + 1, dtype=float)
+    total = a * s + (n - s)
+    return SubsetStrategy(epsilon, size_law, a * s / total, (n - s) / total)
+
+
+def subset_matrix(size_law: FloatArray, epsilon: float) -> FloatArray:
+    """Q with a row for every subset of every size that occurs: π_s·v_S / (column sum of the size's rows)."""
+    n = len(size_law) - 1
+    a = inner_ratio(epsilon)
+    blocks = []
+    for s in np.flatnonzero(size_law).tolist():
+        if s in (0, n):  # says nothing: the same probability for every type
+            blocks.append(np.full((1, n), size_law[s]))
+            continue
+        members = np.array(list(itertools.combinations(range(n), s)), dtype=np.intp)
+        inside = np.zeros((len(members), n), dtype=bool)
+        inside[np.arange(len(members))[:, None], members] = True
+        low = size_law[s] / (math.comb(n - 1, s - 1) * a + math.comb(n - 1, s))
+        blocks.append(np.where(inside, low * a, low))
+    return np.vstack(blocks)

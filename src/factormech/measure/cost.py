@@ -1,0 +1,57 @@
+"""What a job will take, from its sizes: memory and time for the scheduler, minutes for the person who waits.
+
+The constants were fitted to the benchmark files of full runs on one 2.x GHz core (``benchmarks/cost.py`` prints them
+again); a scheduler's limit is several times the expectation, since a job killed for being slow costs more than a
+generous limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+# Seconds: interpreter and imports of a job; per n³ to build and factor a strategy; per n³ to evaluate one workload.
+START_SECONDS = 0.9
+BUILD_SECONDS = 6e-10
+EVALUATE_SECONDS = 1.2e-10
+SPECTRUM_SECONDS = 4e-9
+DRAW_SECONDS = 4.0
+LIMIT_FACTOR = 8.0
+BASE_MEMORY_MB = 300
+
+
+def workload_seconds(domain_size: int) -> float:
+    """Describe one workload: two spectra at worst."""
+    return START_SECONDS + SPECTRUM_SECONDS * domain_size**3
+
+
+def measure_seconds(workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1) -> float:
+    """Measure one mechanism over a grid."""
+    per_size = epsilons * (BUILD_SECONDS + workloads * seeds * EVALUATE_SECONDS)
+    return START_SECONDS + per_size * sum(n**3 for n in domain_sizes)
+
+
+def study_seconds(
+    workloads: int, domain_sizes: Collection[int], epsilons: int, mechanisms: int, seeds: int = 1
+) -> float:
+    """Everything of a study on one core."""
+    ask = workloads * seeds * sum(workload_seconds(n) for n in domain_sizes)
+    measure = (mechanisms + 1) * measure_seconds(workloads, domain_sizes, epsilons, seeds)
+    return ask + measure + 2 * START_SECONDS + DRAW_SECONDS
+
+
+def minutes(seconds: float) -> int:
+    """A time limit in whole minutes for a job expected to take ``seconds``."""
+    return 2 + math.ceil(LIMIT_FACTOR * seconds / 60)
+
+
+def workload_memory_mb(domain_size: int) -> int:
+    """G, PGP and an eigenvalue routine's copy."""
+    return BASE_MEMORY_MB + math.ceil(5 * 8 * domain_size**2 / 2**20)
+
+
+def measure_memory_mb(workloads: int, domain_sizes: Collection[int], seeds: int = 1) -> int:
+    """The centred Gram matrices of a study, and a dozen matrices of a strategy with at most 4n outputs."""
+    grams = workloads * seeds * sum(8 * n**2 for n in domain_sizes)
+    strategy = 6 * 8 * 4 * max(domain_sizes) ** 2
+    return BASE_MEMORY_MB + math.ceil((2 * grams + strategy) / 2**20)

@@ -1,0 +1,286 @@
+"""A user's own workloads, as data: the ``workloads`` block of the configuration.
+
+A definition has one of three shapes; the names in it are registered ones or other definitions, without cycles.
+
+- ``{"file": path, "dataset": name}``: a matrix in a file (see :mod:`factormech.workloads.files`); the path is
+  relative to ``base``, and ``dataset`` is for HDF5 files with several.
+- ``{"union": [{"workload": name, "weight": 2.0}, …]}``: their queries together, each row times the weight
+  (1 if left out).
+- ``{"kronecker": [{"workload": name, "domain_size": 8}, …]}``: products of their queries over tuples of types;
+  one factor may leave out its domain size, and gets what is left of the domain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from factormech.arrays import check_positive_integer
+from factormech.errors import BadValue, UnknownName
+from factormech.workloads import files, registry
+from factormech.workloads.base import Workload
+
+Definitions = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class File:
+    """A matrix in a file."""
+
+    path: Path
+    dataset: str | None
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class UnionOf:
+    """Queries of several workloads over one domain."""
+
+    parts: tuple[str, ...]
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class KroneckerOf:
+    """Products of queries; ``None`` is the size that the quotient fills in."""
+
+    parts: tuple[str, ...]
+    sizes: tuple[int | None, ...]
+
+
+Definition = File | UnionOf | KroneckerOf
+
+
+# The questions --------------------------------------------------------------------------------------------
+
+
+def create(
+    name: str,
+    domain_size: int,
+    definitions: Definitions,
+    *,
+    seed: int = 0,
+    base: Path = Path(),
+    stream: tuple[str, ...] = (),
+) -> Workload:
+    """Make a workload by its name, looked up among the definitions first, then in the registry.
+
+    A seeded part of a definition has a random stream of its own, named after its place (``stream``).
+    """
+    reason = reason_against(name, domain_size, definitions, base)
+    if reason is not None:
+        raise BadValue("domain_size", domain_size, f"suit the workload {name}", reason)
+    return _make(name, int(domain_size), definitions, seed, base, stream)
+
+
+def modules_of(name: str, definitions: Definitions) -> set[str]:
+    """All modules that a workload of this name is made by."""
+    modules = set()
+    for each, definition in _walk(name, definitions):
+        if definition is None:
+            modules.add(registry.module_of(each))
+        elif isinstance(definition, File):
+            modules.add("factormech.workloads.files")
+        else:
+            modules.add("factormech.workloads.combinators")
+    return modules
+
+
+def files_of(name: str, definitions: Definitions, base: Path = Path()) -> list[Path]:
+    """All files that a workload of this name is read from, each once."""
+    found = (d for _, d in _walk(name, definitions))
+    return list(dict.fromkeys(base / d.path for d in found if isinstance(d, File)))
+
+
+def is_seeded(name: str, definitions: Definitions) -> bool:
+    """Whether the workload of this name depends on the seed."""
+    return any(d is None and registry.is_seeded(each) for each, d in _walk(name, definitions))
+
+
+def reason_against(name: str, domain_size: int, definitions: Definitions, base: Path = Path()) -> str | None:
+    """Why this workload does not exist over ``domain_size`` types, or ``None``.
+
+    A definition or a file that is broken, whatever the domain size, is a :class:`BadValue` instead.
+    """
+    for _ in _walk(name, definitions):  # broken definitions and cycles come before any size
+        pass
+    try:
+        return _reason(name, check_positive_integer("domain_size", domain_size), definitions, base)
+    except _WrongSize as wrong:
+        return wrong.reason
+
+
+# The answers ----------------------------------------------------------------------------------------------
+
+
+class _WrongSize(Exception):
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _reason(name: str, n: int, definitions: Definitions, base: Path) -> str | None:
+    definition = _lookup(name, definitions)
+    if definition is None:
+        return registry.reason_against(name, n)
+    if isinstance(definition, File):
+        columns = _columns(base / definition.path, definition.dataset)
+        return (
+            None if columns == n else f"{definition.path} has {columns} columns; give domain_size {columns}"
+        )
+    if isinstance(definition, UnionOf):
+        sizes = [n] * len(definition.parts)
+    else:
+        sizes = _factor_sizes(definition, n)
+    reasons = (
+        _reason(part, size, definitions, base) for part, size in zip(definition.parts, sizes, strict=True)
+    )
+    return next((f"part {part}: {r}" for part, r in zip(definition.parts, reasons, strict=True) if r), None)
+
+
+def _factor_sizes(definition: KroneckerOf, n: int) -> list[int]:
+    """The domain size of every factor of a product over n types."""
+    known = math.prod(size for size in definition.sizes if size is not None)
+    if None not in definition.sizes:
+        if known != n:
+            raise _WrongSize(f"its factors' domain sizes have the product {known}; give domain_size {known}")
+    elif n % known:
+        raise _WrongSize(f"its factors' domain sizes have the product {known}; give a multiple of it")
+    return [n // known if size is None else size for size in definition.sizes]
+
+
+def _make(
+    name: str, n: int, definitions: Definitions, seed: int, base: Path, stream: tuple[str, ...]
+) -> Workload:
+    definition = _lookup(name, definitions)
+    if definition is None:
+        return registry.create(name, n, seed=seed, stream=stream)
+    if isinstance(definition, File):
+        return files.from_file(base / definition.path, definition.dataset, name=name)
+    from factormech.workloads.combinators import Kronecker, Union
+
+    sizes = (
+        _factor_sizes(definition, n) if isinstance(definition, KroneckerOf) else [n] * len(definition.parts)
+    )
+    parts = [
+        _make(part, size, definitions, seed, base, (*stream, f"{name}[{i}]"))
+        for i, (part, size) in enumerate(zip(definition.parts, sizes, strict=True))
+    ]
+    if isinstance(definition, KroneckerOf):
+        return Kronecker(name, parts)
+    return Union(name, parts, definition.weights)
+
+
+def _walk(
+    name: str, definitions: Definitions, trail: tuple[str, ...] = ()
+) -> Iterator[tuple[str, Definition | None]]:
+    """The name and all that it is made of, each with its definition (``None`` for a registered one)."""
+    if name in trail:
+        cycle = " -> ".join((*trail[trail.index(name) :], name))
+        raise BadValue(f"workloads.{trail[-1]}", cycle, "not lead back to itself", "break the cycle")
+    definition = _lookup(name, definitions)
+    if definition is None and not registry.is_known(name):
+        where = f"workloads.{trail[-1]}: workload" if trail else "workload"
+        raise UnknownName(where, name, [*registry.names(), *definitions])
+    yield name, definition
+    for part in definition.parts if definition is not None else ():
+        yield from _walk(part, definitions, (*trail, name))
+
+
+def _columns(path: Path, dataset: str | None) -> int:
+    """Domain size of a matrix in a file, which is read once as long as it does not change."""
+    if not path.is_file():
+        return int(files.read(path, dataset).shape[1])  # which refuses, with the reason
+    stat = path.stat()
+    return _columns_as_of(path, dataset, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=256)
+def _columns_as_of(path: Path, dataset: str | None, changed: int, size: int) -> int:
+    return int(files.read(path, dataset).shape[1])
+
+
+# Reading a definition -------------------------------------------------------------------------------------
+
+
+def _lookup(name: str, definitions: Definitions) -> Definition | None:
+    return parse(name, definitions[name]) if name in definitions else None
+
+
+def parse(name: str, definition: Any) -> Definition:
+    """A checked definition; what is wrong with it is said with its place in the configuration."""
+    key = f"workloads.{name}"
+    shapes = "{file: …}, {union: […]} or {kronecker: […]}"
+    if not isinstance(definition, Mapping):
+        raise BadValue(key, definition, f"be {shapes}", "see the configuration's reference")
+    kinds = [kind for kind in ("file", "union", "kronecker") if kind in definition]
+    if len(kinds) != 1:
+        found = sorted(map(str, definition))
+        raise BadValue(
+            f"{key}: keys", found, f"be those of {shapes}", "give just one of file, union, kronecker"
+        )
+    _check_keys(key, definition, ("file", "dataset") if kinds == ["file"] else kinds)
+    if kinds == ["file"]:
+        return _parse_file(key, definition)
+    return (_parse_union if kinds == ["union"] else _parse_kronecker)(
+        f"{key}.{kinds[0]}", definition[kinds[0]]
+    )
+
+
+def _parse_file(key: str, definition: Mapping[str, Any]) -> File:
+    path, dataset = definition["file"], definition.get("dataset")
+    if not isinstance(path, (str, Path)) or not str(path):
+        raise BadValue(f"{key}.file", path, "be a path", "give for example queries.csv")
+    if dataset is not None and (not isinstance(dataset, str) or not dataset):
+        raise BadValue(f"{key}.dataset", dataset, "be the name of a dataset", "give for example queries")
+    return File(Path(path), dataset)
+
+
+def _parse_union(key: str, parts: Any) -> UnionOf:
+    from factormech.workloads.combinators import check_weight
+
+    checked = _check_parts(key, parts, "weight")
+    weights = tuple(
+        check_weight(part.get("weight", 1.0), f"{key}[{i}].weight") for i, part in enumerate(checked)
+    )
+    return UnionOf(tuple(part["workload"] for part in checked), weights)
+
+
+def _parse_kronecker(key: str, parts: Any) -> KroneckerOf:
+    checked = _check_parts(key, parts, "domain_size")
+    sizes = tuple(
+        check_positive_integer(f"{key}[{i}].domain_size", part["domain_size"])
+        if "domain_size" in part
+        else None
+        for i, part in enumerate(checked)
+    )
+    if sizes.count(None) > 1:
+        rule = "be left out of one factor at most"
+        raise BadValue(
+            f"{key}: domain_size", f"left out of {sizes.count(None)}", rule, "give the others theirs"
+        )
+    return KroneckerOf(tuple(part["workload"] for part in checked), sizes)
+
+
+def _check_parts(key: str, parts: Any, option: str) -> list[Mapping[str, Any]]:
+    """The entries of a union or a product: each a mapping with a workload, and this option if anything."""
+    if not isinstance(parts, (list, tuple)) or not parts:
+        raise BadValue(
+            key, parts, "be a list of at least one workload", "give for example [{workload: prefix}]"
+        )
+    for i, part in enumerate(parts):
+        if not isinstance(part, Mapping) or not isinstance(part.get("workload"), str):
+            remedy = "give for example {workload: prefix}"
+            raise BadValue(f"{key}[{i}]", part, "name its workload", remedy)
+        _check_keys(f"{key}[{i}]", part, ("workload", option))
+    return list(parts)
+
+
+def _check_keys(key: str, mapping: Mapping[str, Any], known: Any) -> None:
+    for found in mapping:
+        if found not in known:
+            raise UnknownName(f"{key}: key", found, known)

@@ -1,0 +1,135 @@
+"""Workloads in files: CSV, NumPy, Matrix Market and HDF5; every bad file is answered with one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_dense_size
+from factormech.errors import BadValue
+from factormech.workloads.matrix import MatrixWorkload, checked_matrix
+
+
+def from_file(path: str | Path, dataset: str | None = None, *, name: str | None = None) -> MatrixWorkload:
+    """The workload whose matrix, one row for each query, is in a file; its type is read from the suffix.
+
+    ``.csv`` (numbers and commas, no header), ``.npy``, ``.mtx`` (Matrix Market) or ``.h5``/``.hdf5``, where
+    ``dataset`` names the matrix unless it is the only one. The workload is called ``name``, or like the file.
+    """
+    path = Path(path)
+    return MatrixWorkload(path.stem if name is None else name, read(path, dataset))
+
+
+def read(path: str | Path, dataset: str | None = None) -> FloatArray:
+    """The checked matrix in a file (see :func:`from_file`)."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        known = ", ".join(sorted(READERS))
+        raise BadValue(
+            f"{path}: suffix", suffix, f"be one of {known}", "save the matrix as one of these types"
+        )
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no such file"
+        raise BadValue("file", str(path), "be a file that exists", f"correct the path ({found})")
+    if dataset is not None and READERS[suffix] is not _hdf5:
+        raise BadValue("dataset", dataset, "be left out for a file that is not HDF5", f"remove it for {path}")
+    try:
+        empty = path.stat().st_size == 0
+        matrix = None if empty else READERS[suffix](path, dataset)
+    except (OSError, MemoryError) as error:
+        reason = str(error).replace("\n", " ") or type(error).__name__
+        raise BadValue("file", str(path), "be readable", f"correct this: {reason}") from error
+    if empty:
+        raise BadValue("file", str(path), "hold a matrix", "it is empty: write it again")
+    return checked_matrix(str(path), matrix)
+
+
+def _damaged(path: Path, kind: str, error: Exception) -> BadValue:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return BadValue("file", str(path), f"be a whole {kind} file", f"write it again ({reason})")
+
+
+def _csv(path: Path, dataset: str | None) -> Any:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise _damaged(path, "CSV", error) from None
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
+        raise BadValue("file", str(path), "hold a matrix", "it has no rows: write it again")
+    try:
+        _check_lengths(path, lines)
+        return np.loadtxt(lines, delimiter=",", comments=None, ndmin=2)
+    except ValueError as error:
+        if isinstance(error, BadValue):
+            raise
+        raise _bad_cell(path, lines, error) from None
+
+
+def _check_lengths(path: Path, lines: list[str]) -> None:
+    columns = lines[0].count(",") + 1
+    for number, line in enumerate(lines, start=1):
+        found = line.count(",") + 1 if line.strip() else 0
+        if found != columns:
+            rule = f"have as many numbers as line 1, {columns}"
+            raise BadValue(f"{path}, line {number}: length", found, rule, "complete or remove this line")
+
+
+def _bad_cell(path: Path, lines: list[str], error: Exception) -> BadValue:
+    """The first cell that is no number: looked for only once the fast reader has refused the file."""
+    for i, line in enumerate(lines, start=1):
+        for j, cell in enumerate(line.split(","), start=1):
+            try:
+                np.loadtxt([cell], comments=None)
+            except ValueError:
+                remedy = "correct this cell" + (" (a header does not belong here)" if i == 1 else "")
+                return BadValue(f"{path}, row {i}, column {j}", cell.strip(), "be a number", remedy)
+    return _damaged(path, "CSV", error)
+
+
+def _npy(path: Path, dataset: str | None) -> Any:
+    try:
+        # Mapped first: a header that promises more than the file holds is refused before memory is taken.
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, SyntaxError, TypeError, KeyError) as error:
+        raise _damaged(path, "NumPy .npy", error) from None
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise BadValue("file", str(path), "hold one array", "save it with numpy.save, not numpy.savez")
+    return array
+
+
+def _mtx(path: Path, dataset: str | None) -> Any:
+    from scipy.io import mminfo, mmread
+
+    try:
+        rows, columns, _, _, field, _ = mminfo(path)
+        if field == "complex":
+            raise BadValue(str(path), field, "hold real numbers", "queries have real coefficients")
+        check_dense_size(str(path), rows, columns)
+        found = mmread(path)
+    except BadValue:
+        raise
+    except (ValueError, EOFError, OverflowError, TypeError, IndexError) as error:
+        raise _damaged(path, "Matrix Market", error) from None
+    return found if isinstance(found, np.ndarray) else found.toarray()
+
+
+def _hdf5(path: Path, dataset: str | None) -> Any:
+    from factormech.store import read_matrix
+
+    return read_matrix(path, dataset)
+
+
+READERS: dict[str, Callable[[Path, str | None], Any]] = {
+    ".csv": _csv,
+    ".npy": _npy,
+    ".mtx": _mtx,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+}

@@ -1,0 +1,95 @@
+"""A workload given by its matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_dense_size
+from factormech.errors import BadValue
+from factormech.workloads.base import Workload, padded
+
+# Entries above this could make the sum of their squares overflow.
+LARGEST_ENTRY = 1e100
+
+
+class MatrixWorkload(Workload):
+    """The rows of an explicit matrix W of shape (p, n), which is copied.
+
+    Everything is computed from W, and the singular values by an SVD of W and not of its Gram matrix, which
+    would lose half of the digits of the small ones.
+    """
+
+    def __init__(self, name: str, matrix: Any) -> None:
+        W = checked_matrix("matrix", matrix)
+        super().__init__(name, W.shape[1])
+        self._W = W
+        self._W.flags.writeable = False
+
+    @property
+    def queries(self) -> int:
+        return len(self._W)
+
+    def answer(self, x: FloatArray) -> FloatArray:
+        return np.asarray(self._W @ self._over_types(x))
+
+    def adjoint(self, y: FloatArray) -> FloatArray:
+        return np.asarray(self._W.T @ self._over_queries(y))
+
+    def matrix(self) -> FloatArray:
+        return self._W.copy()
+
+    def column_sums(self) -> FloatArray:
+        return self._W.sum(axis=0)
+
+    def gram(self) -> FloatArray:
+        check_dense_size("gram matrix", self.domain_size, self.domain_size)
+        return np.asarray(self._W.T @ self._W)
+
+    def gram_times(self, x: FloatArray) -> FloatArray:
+        return self.adjoint(self.answer(x))
+
+    def gram_diagonal(self) -> FloatArray:
+        return np.einsum("ij,ij->j", self._W, self._W)
+
+    def total_squared(self) -> float:
+        return float(np.sum(self._W.sum(axis=1) ** 2))
+
+    def singular_values(self) -> FloatArray:
+        return self._svd(self._W)
+
+    def centred_singular_values(self) -> FloatArray:
+        values = self._svd(self._W - self._W.mean(axis=1, keepdims=True))
+        values[-1] = 0.0
+        return values
+
+    def _svd(self, M: FloatArray) -> FloatArray:
+        sigma = np.linalg.svd(M, compute_uv=False)
+        # Noise is measured against W even where M is W centred: a row that is constant leaves rounding only.
+        noise = max(M.shape) * np.finfo(float).eps * float(np.linalg.norm(self._W, 2))
+        return padded(np.where(sigma > noise, sigma, 0.0), self.domain_size)
+
+
+def checked_matrix(name: str, value: Any) -> FloatArray:
+    """A float64 copy of a two-dimensional array of finite real numbers; ``name`` says where it is from."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise BadValue(name, str(error), "be a table of numbers", "give every row the same length") from None
+    if array.dtype.kind == "c":
+        raise BadValue(name, array.dtype.name, "hold real numbers", "queries have real coefficients")
+    if array.dtype.kind not in "biuf":
+        raise BadValue(name, array.dtype.name, "hold numbers", "convert it to float64")
+    if array.ndim != 2 or 0 in array.shape:
+        rule = "have two dimensions, both above 0"
+        raise BadValue(name, array.shape, rule, "give one row for each query, one column for each user type")
+    check_dense_size(name, *array.shape)
+    W = np.array(array, dtype=np.float64)
+    bad = np.argwhere(~(np.abs(W) <= LARGEST_ENTRY))
+    if len(bad):
+        i, j = bad[0]
+        where = f"{name}, row {i + 1}, column {j + 1}"
+        rule = f"be a finite number of size at most {LARGEST_ENTRY:g}"
+        raise BadValue(where, float(W[i, j]), rule, f"correct this entry ({len(bad)} such in all)")
+    return W

@@ -1,0 +1,136 @@
+r"""The names of all workloads: the one place where a name becomes a :class:`~factormech.workloads.base.Workload`.
+
+To add a workload, write one module with a callable ``(name, domain_size, …) -> Workload`` (a class will do), and
+add one line to ``ENTRIES``: its name, and ``"module:callable"``. A ``{k}`` in the name is a whole number that the
+callable gets as ``k``; a ``binary`` family exists only over 2^d types, d ≥ k; a ``seeded`` one gets a generator
+``rng``. Modules are imported when a workload of theirs is made, and not before.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, cast
+
+from factormech.arrays import DENSE_BYTES_LIMIT, check_positive_integer
+from factormech.errors import BadValue, UnknownName
+from factormech.seeds import rng_for
+from factormech.workloads import binary
+from factormech.workloads.base import Workload
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A family of workloads (see the module's docstring)."""
+
+    pattern: str
+    target: str
+    binary: bool = False
+    seeded: bool = False
+    dense: bool = False
+    """Whether the family is kept as a dense n × n matrix, and so exists only where that fits in memory."""
+
+    @property
+    def module(self) -> str:
+        """The module that makes it."""
+        return self.target.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A name, its family, and what the name says beside the family."""
+
+    name: str
+    entry: Entry
+    parameters: dict[str, int]
+
+
+_HERE = "factormech.workloads."
+ENTRIES = (
+    Entry("histogram", _HERE + "histogram:Histogram"),
+    Entry("total", _HERE + "histogram:Total"),
+    Entry("prefix", _HERE + "ranges:Prefix"),
+    Entry("all-ranges", _HERE + "ranges:AllRanges"),
+    Entry("all-marginals", _HERE + "marginals:of_all_widths", binary=True),
+    Entry("{k}-way-marginals", _HERE + "marginals:exactly", binary=True),
+    Entry("at-most-{k}-way-marginals", _HERE + "marginals:at_most", binary=True),
+    Entry("parities", _HERE + "parities:of_all_sizes", binary=True),
+    Entry("{k}-way-parities", _HERE + "parities:exactly", binary=True),
+    Entry("at-most-{k}-way-parities", _HERE + "parities:at_most", binary=True),
+    Entry("parities-01", _HERE + "parities:of_all_sizes_01", binary=True),
+    Entry("{k}-way-parities-01", _HERE + "parities:exactly_01", binary=True),
+    Entry("at-most-{k}-way-parities-01", _HERE + "parities:at_most_01", binary=True),
+    Entry("conjunctions-{k}", _HERE + "conjunctions:Conjunctions", binary=True),
+    Entry("random-signs", _HERE + "random_signs:square", seeded=True, dense=True),
+)
+
+# Without leading zeros: one workload has one name, and so one file.
+_NUMBER = r"(0|[1-9][0-9]{0,5})"
+
+
+def names() -> list[str]:
+    """The names of all families; ``{k}`` stands for a whole number from 0 to the number of attributes."""
+    return [entry.pattern for entry in ENTRIES]
+
+
+def is_known(name: str) -> bool:
+    """Whether :func:`resolve` finds this name."""
+    return _find(name) is not None
+
+
+def resolve(name: str) -> Member:
+    """The family of a name, and the numbers in it; an unknown name is answered with the known ones."""
+    member = _find(name)
+    if member is None:
+        raise UnknownName("workload", name, names())
+    return member
+
+
+def _find(name: Any) -> Member | None:
+    for entry in ENTRIES if isinstance(name, str) else ():
+        found = re.fullmatch(re.escape(entry.pattern).replace(r"\{k\}", _NUMBER), name)
+        if found is not None:
+            return Member(name, entry, {"k": int(number) for number in found.groups()})
+    return None
+
+
+def module_of(name: str) -> str:
+    """The module that a name is registered to."""
+    return resolve(name).entry.module
+
+
+def is_seeded(name: str) -> bool:
+    """Whether the workload of this name depends on the seed."""
+    return resolve(name).entry.seeded
+
+
+def reason_against(name: str, domain_size: int) -> str | None:
+    """Why the family has no member over this many types, or ``None``; nothing is made or imported for it."""
+    member = resolve(name)
+    try:
+        n = check_positive_integer("domain_size", domain_size)
+    except BadValue as error:
+        return str(error)
+    if member.entry.binary:
+        return binary.reason_against(n, member.parameters.get("k", 0))
+    if member.entry.dense and 8 * n**2 > DENSE_BYTES_LIMIT:
+        return f"its {n} x {n} matrix takes {8 * n**2 / 2**30:.1f} GiB; give a smaller domain size"
+    return None
+
+
+def create(name: str, domain_size: int, *, seed: int = 0, stream: tuple[str, ...] = ()) -> Workload:
+    """Make the workload of this name over ``domain_size`` types.
+
+    A seeded one is fixed by ``seed``, its name, its domain size, and the further names in ``stream``.
+    """
+    member = resolve(name)
+    reason = reason_against(name, domain_size)
+    if reason is not None:
+        raise BadValue("domain_size", domain_size, f"suit the workload {name}", reason)
+    module, _, attribute = member.entry.target.partition(":")
+    parameters: dict[str, Any] = dict(member.parameters)
+    if member.entry.seeded:
+        parameters["rng"] = rng_for(seed, "workload", name, str(domain_size), *stream)
+    target = getattr(import_module(module), attribute)
+    return cast(Workload, target(name, int(domain_size), **parameters))

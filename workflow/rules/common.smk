@@ -1,0 +1,101 @@
+"""The validated configuration, and the functions that rules name their files and parameters with."""
+
+import json
+import sys
+from pathlib import Path
+
+from factormech.bounds import registry as bounds_registry
+from factormech.code import code_of
+from factormech.config import ConfigErrors, load
+from factormech.figures import registry as figures_registry
+from factormech.local import registry as mechanisms_registry
+from factormech.measure import cost
+from factormech.workloads import definitions as workload_definitions
+
+try:
+    CONFIG = load(
+        config,
+        Path(workflow.basedir) / "workflow/schemas/config.schema.yaml",
+        base=Path.cwd(),
+    )
+except ConfigErrors as errors:
+    sys.exit(str(errors))
+
+STUDIES = CONFIG.studies | CONFIG.quick_studies
+
+
+wildcard_constraints:
+    study=r"(quick/)?[a-z0-9][a-z0-9-]*",
+    workload=r"[a-z0-9][a-z0-9-]*",
+    mechanism=r"[a-z0-9][a-z0-9-]*",
+    domain_size=r"\d+",
+    seed=r"(-seed\d+)?",
+
+
+def code(*modules):
+    """The files of the package that these modules depend on: as an input, their change makes results stale."""
+    return [str(path) for path in code_of(*modules).files]
+
+
+def digest(*modules):
+    """What these modules say, in twelve characters: as a parameter, it sees what time stamps do not."""
+    return code_of(*modules).digest
+
+
+def workload_modules(workload):
+    """Where the code of a workload job starts."""
+    return ["factormech.jobs.workload", *sorted(workload_definitions.modules_of(workload, CONFIG.workloads))]
+
+
+def workload_file(workload, domain_size, seed):
+    """The description of a workload; the seed is in the name only where it matters."""
+    suffix = f"-seed{seed}" if workload_definitions.is_seeded(workload, CONFIG.workloads) else ""
+    return f"results/workloads/{workload}/n{domain_size}{suffix}.h5"
+
+
+def study_workloads(study):
+    """The workload files of a study's grid, each once."""
+    grid = STUDIES[study].grid
+    files = [
+        workload_file(workload, domain_size, seed)
+        for workload in grid.workloads
+        for domain_size in grid.domain_sizes
+        for seed in grid.seeds
+    ]
+    return list(dict.fromkeys(files))
+
+
+def study_measurements(study):
+    """One file of measurements for each mechanism of a study."""
+    return [f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
+
+
+def mechanism_modules(mechanism):
+    """Where the code of a measurement starts."""
+    return ["factormech.jobs.measure", mechanisms_registry.module_of(mechanism)]
+
+
+def bound_modules(study):
+    """Where the code of a study's bounds starts."""
+    return ["factormech.jobs.bound", *[bounds_registry.module_of(name) for name in STUDIES[study].bounds]]
+
+
+def figure_modules(study):
+    """Where the code of a study's figure starts."""
+    return ["factormech.jobs.draw", figures_registry.module_of(STUDIES[study].kind)]
+
+
+def tables(studies):
+    """The tables of these studies, in their three forms."""
+    names = [name for name in studies]
+    return [f"results/tables/{n}.{kind}" for n in names for kind in ("csv", "tex")] + [f"results/{n}.h5" for n in names]
+
+
+def figures(studies):
+    """The figures of these studies, with their captions."""
+    return [f"figures/{name}.{kind}" for name in studies for kind in ("pdf", "svg", "png", "txt")]
+
+
+def artefacts(studies):
+    """Everything that these studies make."""
+    return [*tables(studies), *figures(studies)]

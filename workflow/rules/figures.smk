@@ -1,0 +1,47 @@
+"""Draw: one figure a study, from its CSV alone."""
+
+
+def figure_code(wildcards):
+    return code(*figure_modules(wildcards.study))
+
+
+def figure_digest(wildcards):
+    return digest(*figure_modules(wildcards.study))
+
+
+def figure_kind(wildcards):
+    return STUDIES[wildcards.study].kind
+
+
+def figure_title(wildcards):
+    return STUDIES[wildcards.study].title
+
+
+def figure_caption(wildcards):
+    return STUDIES[wildcards.study].caption
+
+
+rule draw:
+    input:
+        table="results/tables/{study}.csv",
+        code=figure_code,
+    output:
+        multiext("figures/{study}", ".pdf", ".svg", ".png", ".txt"),
+    log:
+        "results/logs/draw/{study}.log",
+    benchmark:
+        "results/benchmarks/draw/{study}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=700,
+        runtime=5,
+    params:
+        kind=figure_kind,
+        title=figure_title,
+        caption=figure_caption,
+        digest=figure_digest,
+    shell:
+        "python -m factormech.jobs.draw --kind {params.kind} --title {params.title:q} --caption {params.caption:q}"
+        " --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"

@@ -1,0 +1,20 @@
+"""The names that a user types. ``all`` comes first: it is what plain ``snakemake`` makes."""
+
+TARGETS = {
+    "all": artefacts(CONFIG.studies),
+    "quick": artefacts(CONFIG.quick_studies),
+    "figures": figures(CONFIG.studies),
+    "tables": tables(CONFIG.studies),
+}
+for name, study in CONFIG.studies.items():
+    TARGETS.setdefault(study.paper, []).extend(artefacts([name]))
+TARGETS |= {name: artefacts([name]) for name in CONFIG.studies}
+
+for target, files in TARGETS.items():
+
+    rule:
+        name:
+            target
+        localrule: True
+        input:
+            files,
