@@ -108,9 +108,7 @@ def _canonical_column(name: str, series: Any) -> Array:
         return np.asarray(series.to_numpy(np.float64, na_value=np.nan), order="C")
     if types.is_bool_dtype(series.dtype) or types.is_integer_dtype(series.dtype):
         if series.isna().any():
-            raise BadValue(
-                name, "a missing value", "be complete (no empty whole numbers)", "use a float column"
-            )
+            raise BadValue(name, "a missing value", "be complete (no empty whole numbers)", "use a float column")
         whole = not types.is_bool_dtype(series.dtype)
         if whole and len(series) and not _INT64.min <= int(series.max()) <= _INT64.max:
             raise BadValue(name, int(series.max()), "fit in 64 bits with a sign", "store it as text")

@@ -91,6 +91,4 @@ def _unreadable(path: Path, error: OSError) -> DamagedFile:
         return DamagedFile(path, "no such file", "exist", "run the workflow, which makes it")
     if isinstance(error, IsADirectoryError):
         return DamagedFile(path, "a folder", "be a file", "give the path of a file in it")
-    return DamagedFile(
-        path, error.strerror or type(error).__name__, "be readable", "check the path and its rights"
-    )
+    return DamagedFile(path, error.strerror or type(error).__name__, "be readable", "check the path and its rights")

@@ -22,9 +22,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     if path.is_dir():
-        raise BadValue(
-            "output", str(path), "be the path of a file, not a folder", "give a file name inside it"
-        )
+        raise BadValue("output", str(path), "be the path of a file, not a folder", "give a file name inside it")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:

@@ -136,9 +136,7 @@ def read(path: FilePath, kind: str | None = None, *, needs: Iterable[str] = ()) 
             own, attributes = _get_attributes(path, file)
             content = {name: _get(file[name]) for name in sorted(file)}
     except (OSError, KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
-        raise DamagedFile(
-            path, f"{type(error).__name__} in HDF5", "be a result file of factormech"
-        ) from error
+        raise DamagedFile(path, f"{type(error).__name__} in HDF5", "be a result file of factormech") from error
     if own["content_digest"] != digest(own["kind"], content, attributes):
         raise DamagedFile(path, "content that changed", "be as it was written: its digest does not fit")
     if kind is not None and own["kind"] != kind:
@@ -282,9 +280,7 @@ def _get_array(item: h5py.Dataset) -> Array:
 
 def _delivered(content: Content) -> dict[str, Any]:
     """Tables as DataFrames and texts as text arrays; pandas is imported only if there is a table."""
-    return {
-        name: _frame(value) if isinstance(value, dict) else _array(value) for name, value in content.items()
-    }
+    return {name: _frame(value) if isinstance(value, dict) else _array(value) for name, value in content.items()}
 
 
 def _array(value: Array) -> Array:
@@ -308,9 +304,7 @@ def _load_csv(path: Path) -> Any:
         frame = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"], **exact)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise DamagedFile(
-            path, reason, "be a readable CSV file", "check the path, or run the workflow"
-        ) from None
+        raise DamagedFile(path, reason, "be a readable CSV file", "check the path, or run the workflow") from None
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
         found = str(error).strip().splitlines()[-1]
         raise DamagedFile(path, found, "be a CSV file with a header") from None
