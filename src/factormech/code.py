@@ -1,0 +1,198 @@
+"""What the code of a name is: the modules that it needs, found without importing them.
+
+Two signs tell the workflow that code has changed, and each sees what the other cannot:
+
+- the *files* (inputs of a rule) fire when the content of a file changes and its time stamp is newer than the
+  result, even if the workflow has lost all memory of earlier runs; comments are content: editing one fires;
+- the *digest* (a parameter of a rule) fires when the syntax of a file changes, even if the file is older than
+  the result (a copy, an unpacked archive, a skewed clock), as long as the workflow remembers the parameter of
+  the last run. Comments, line breaks, docstrings and what only a type checker sees are not in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from factormech.errors import BadValue
+
+_SOURCE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Code:
+    """The modules that something needs.
+
+    Parameters
+    ----------
+    files
+        Their files, sorted; relative to the working directory if the given root was.
+    digest
+        Twelve hexadecimal digits over their names and their syntax (as this version of Python sees it).
+    """
+
+    files: tuple[Path, ...]
+    digest: str
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """One file: its imports as pairs (module, name or ``""``), relative ones resolved, and its syntax."""
+
+    imports: tuple[tuple[str, str], ...]
+    syntax: bytes
+
+
+def code_of(*modules: str, root: Path | None = None, through_registries: bool = False) -> Code:
+    """All modules of a package that the given modules import, directly or not, and these themselves.
+
+    Imports are read from the syntax wherever they stand, inside functions as well; those under
+    ``if TYPE_CHECKING`` do not run and do not count. Modules of other packages do not count. A module named
+    ``registry`` and what only it imports are left out, for a new entry there changes no other name's result;
+    so are the ``__init__.py`` of packages, unless something other than a submodule or a dunder (such as
+    ``__version__``, whose change must not make results stale) is imported from one.
+
+    Parameters
+    ----------
+    modules
+        Dotted names, such as ``"factormech.local.fourier"``; a registry that is named here counts.
+    root
+        The folder that holds the package's folder; the one of the running package, if ``None``.
+    through_registries
+        Whether registries count.
+
+    Returns
+    -------
+    Code
+        Files and digest, independent of the order of ``modules``.
+    """
+    root = _SOURCE if root is None else root
+    found: dict[str, Path] = {}
+    waiting = list(modules)
+    for name in modules:
+        if _file_of(root, name) is None:
+            remedy = "give a dotted name such as 'factormech.store'"
+            raise BadValue("module", name, f"have a file under {root}", remedy)
+    while waiting:
+        name = waiting.pop()
+        path = _file_of(root, name)
+        if name in found or path is None:
+            continue
+        found[name] = path
+        for needed in _needs(root, name, path):
+            if through_registries or needed.rpartition(".")[2] != "registry":
+                waiting.append(needed)
+    return Code(tuple(sorted(found.values())), _digest(found))
+
+
+def _digest(found: dict[str, Path]) -> str:
+    total = hashlib.sha256()
+    for name in sorted(found):
+        syntax = _parse(name, found[name]).syntax
+        total.update(f"{name} {len(syntax)}\n".encode() + syntax)
+    return total.hexdigest()[:12]
+
+
+def _file_of(root: Path, module: str) -> Path | None:
+    """The file of a module or package; ``None`` if there is none under ``root``."""
+    parts = module.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return None
+    stem = root.joinpath(*parts)
+    for path in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
+        if path.is_file():
+            return path
+    return None
+
+
+def _needs(root: Path, name: str, path: Path) -> Iterator[str]:
+    """Modules of the same package that a module imports."""
+    package = name.partition(".")[0]
+    for module, imported in _parse(name, path).imports:
+        if module.partition(".")[0] != package:
+            continue
+        file = _file_of(root, module)
+        if file is None:
+            raise BadValue(f"import in {path}", module, "name a module that exists", "correct the import")
+        submodule = _file_of(root, f"{module}.{imported}")
+        if submodule is not None:  # "from package import errors"
+            if submodule.name != "__init__.py":
+                yield f"{module}.{imported}"
+        elif file.name != "__init__.py" or (imported and not imported.startswith("__")):
+            yield module
+
+
+def _parse(name: str, path: Path) -> _Parsed:
+    """Imports and syntax of a file, parsed once a process for each content of the file."""
+    return _parse_once(name, path, path.read_bytes())
+
+
+@lru_cache(maxsize=1024)
+def _parse_once(name: str, path: Path, content: bytes) -> _Parsed:
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError) as error:
+        raise BadValue(f"file {path}", str(error), "be valid Python", "correct it") from None
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    imports = tuple(sorted(set(_reduce(tree, package))))
+    words: list[str] = []
+    _spell(tree, words.append)
+    return _Parsed(imports, "\n".join(words).encode(errors="surrogatepass"))
+
+
+def _spell(value: Any, say: Callable[[str], None]) -> None:
+    """Say a syntax tree word by word; what ``ast.dump`` does, in half of its time."""
+    if isinstance(value, ast.AST):
+        say(value.__class__.__name__)
+        for field in value._fields:
+            _spell(getattr(value, field, None), say)
+    elif value.__class__ is list:
+        say("[")
+        for entry in value:
+            _spell(entry, say)
+        say("]")
+    else:
+        say(repr(value))
+
+
+def _reduce(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
+    """Every import in a tree, from which docstrings and what only a type checker sees are removed."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((_absolute(node, package), alias.name) for alias in node.names)
+        elif isinstance(node, ast.If) and _is_type_checking(node.test):
+            node.body = [ast.Pass()]
+        elif isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            _strip_docstring(node)
+        # Imports are statements, and these are the places of a statement below another.
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting.extend(getattr(node, field, ()))
+
+
+def _absolute(node: ast.ImportFrom, package: str) -> str:
+    """The module of ``from … import``: one leading dot is the package, each further one its parent."""
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".")
+    base = parts[: len(parts) - node.level + 1]
+    return ".".join([*base, node.module] if node.module else base)
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return name == "TYPE_CHECKING"
+
+
+def _strip_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    match node.body:
+        case [ast.Expr(value=ast.Constant(value=str())), *_]:
+            del node.body[0]

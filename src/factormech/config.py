@@ -1,0 +1,192 @@
+"""What a run computes and draws: ``config.yaml``, checked at once and as a whole.
+
+The rules of single settings, their defaults and their words are the schema's
+(``workflow/schemas/config.schema.yaml``); relations between settings, and between settings and what the package
+can do, are in :mod:`factormech.config_relations`. :func:`load` takes the mapping that Snakemake has merged with
+its command line.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from factormech import schema as schemas
+from factormech.config_relations import Definitions, Family, Known, registries, relation_problems
+from factormech.errors import BadValue, UnknownName
+from factormech.strict_yaml import read_yaml
+
+__all__ = [
+    "Config",
+    "ConfigErrors",
+    "Family",
+    "Grid",
+    "Known",
+    "Point",
+    "Study",
+    "defaults",
+    "load",
+    "read_yaml",
+    "reference",
+    "registries",
+]
+
+QUICK = "quick/"
+FilePath: TypeAlias = str | os.PathLike[str]
+
+
+class ConfigErrors(ValueError):
+    """Everything that is wrong with a configuration, a line each."""
+
+    def __init__(self, problems: Iterable[BadValue]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"config: {problem}" for problem in self.problems))
+
+
+class Point(NamedTuple):
+    """One point of a grid."""
+
+    workload: str
+    domain_size: int
+    epsilon: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The axes of a study."""
+
+    workloads: tuple[str, ...]
+    domain_sizes: tuple[int, ...]
+    epsilons: tuple[float, ...]
+    seeds: tuple[int, ...]
+
+    def points(self) -> list[Point]:
+        """All combinations, the last axis fastest."""
+        axes = (self.workloads, self.domain_sizes, self.epsilons, self.seeds)
+        return [Point(*values) for values in itertools.product(*axes)]
+
+
+@dataclass(frozen=True)
+class Study:
+    """One artefact of one paper: a grid, what is compared on it, and how it is drawn."""
+
+    name: str
+    paper: str
+    artefact: str
+    kind: str
+    title: str
+    caption: str
+    grid: Grid
+    mechanisms: tuple[str, ...]
+    metric: str
+    alpha: float
+    bounds: tuple[str, ...]
+    quick: bool
+
+
+@dataclass(frozen=True)
+class Config:
+    """A whole configuration, defaults filled in.
+
+    ``quick_studies`` has every study again as the quick run sees it, under the name ``quick/<name>``.
+    """
+
+    seed: int
+    threads: int
+    workloads: Definitions
+    studies: dict[str, Study]
+    quick_studies: dict[str, Study]
+
+    def study(self, name: str) -> Study:
+        """A study in its full or, under ``quick/<name>``, in its quick form."""
+        every = self.studies | self.quick_studies
+        if name not in every:
+            raise UnknownName("study", name, every)
+        return every[name]
+
+
+def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: Known | None = None) -> Config:
+    """Check a configuration and fill in its defaults.
+
+    Parameters
+    ----------
+    config
+        What ``config.yaml`` and the command line say.
+    schema
+        The path of ``config.schema.yaml``.
+    base
+        The folder that the paths of a user's own files are relative to.
+    known
+        Names that may be used; those of the registries, if ``None``.
+
+    Raises
+    ------
+    ConfigErrors
+        With all problems at once: for each the key, the value, the rule and the remedy on one line.
+    """
+    rules = read_yaml(schema)
+    given, problems = schemas.plain(config)
+    problems += schemas.problems_of(rules, given)
+    problems += relation_problems(given, Path(base), registries() if known is None else known)
+    if problems:
+        raise ConfigErrors(problems)
+    filled = schemas.with_defaults(rules, given)
+    studies = {name: _study(name, settings) for name, settings in filled["studies"].items()}
+    quick = {QUICK + name: _quick_study(name, settings) for name, settings in filled["studies"].items()}
+    return Config(filled["seed"], filled["threads"], filled["workloads"], studies, quick)
+
+
+def defaults(schema: FilePath) -> dict[str, Any]:
+    """The default of every setting that has one, by key (``studies.<name>.alpha``)."""
+    return schemas.defaults(read_yaml(schema))
+
+
+def reference(schema: FilePath) -> str:
+    """The page ``docs/configuration.md``: every setting, as the schema states it."""
+    return _REFERENCE_HEAD + schemas.reference(read_yaml(schema))
+
+
+_REFERENCE_HEAD = """\
+# Configuration
+
+What a run computes and draws is in `config.yaml`. Every setting is here; this page is made from
+`workflow/schemas/config.schema.yaml` by `python tools/configuration_reference.py`, and a test compares the
+two. Settings with a default may be left out. A mistake is answered before anything runs, all mistakes at
+once, each with its key, its value, the rule and the remedy.
+
+`<name>` stands for a name of your choice, `[]` for every entry of a list. A number such as 1e-3 is text to
+YAML: write `0.001` or `1.0e-3`.
+
+"""
+
+
+def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> Study:
+    grid = settings["grid"]
+    axes = Grid(
+        tuple(grid["workload"]),
+        tuple(grid["domain_size"]),
+        tuple(float(epsilon) for epsilon in grid["epsilon"]),
+        tuple(grid["seed"]),
+    )
+    words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption", "metric")}
+    mechanisms, bounds = tuple(settings["mechanisms"]), tuple(settings["bounds"])
+    alpha = float(settings["alpha"])
+    return Study(name, grid=axes, mechanisms=mechanisms, bounds=bounds, alpha=alpha, quick=quick, **words)
+
+
+def _quick_study(name: str, settings: Mapping[str, Any]) -> Study:
+    return _study(QUICK + name, _merged(settings, settings["quick"]), quick=True)
+
+
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """``old`` with the settings of ``new`` instead; mappings are merged, lists replaced."""
+    both = {
+        key: _merged(old[key], value) if isinstance(value, Mapping) and isinstance(old.get(key), Mapping) else value
+        for key, value in new.items()
+    }
+    return {**old, **both}

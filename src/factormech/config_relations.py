@@ -1,0 +1,227 @@
+"""What no setting of a configuration breaks alone: names that nothing has, sizes that a workload lacks.
+
+Values of a wrong type are passed over here, for the schema has named them already.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from factormech.errors import BadValue, UnknownName
+from factormech.schema import place
+
+Definitions: TypeAlias = dict[str, dict[str, Any]]
+Key: TypeAlias = tuple[str | int, ...]
+Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One registry: its names, for the reader of a message, and what raises ``UnknownName`` for any other.
+
+    A name may stand for many (``{k}-way-marginals``), so the list alone cannot tell what is known.
+    """
+
+    names: Callable[[], Iterable[str]]
+    check: Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the package can do, as far as a configuration names it.
+
+    ``workload_reason`` takes a name, a domain size, the user's definitions and the folder of their files; it
+    says why there is no such workload at that size, or gives ``None``, and raises ``BadValue`` for a definition
+    that is broken at every size.
+    """
+
+    workloads: Family
+    mechanisms: Family
+    bounds: Family
+    workload_reason: Callable[[str, int, Mapping[str, Any], Path], str | None]
+
+
+def registries() -> Known:
+    """What the registries of the package know."""
+    from factormech.bounds import registry as bounds
+    from factormech.local import registry as mechanisms
+    from factormech.workloads import definitions
+    from factormech.workloads import registry as workloads
+
+    return Known(
+        Family(workloads.names, workloads.resolve),
+        Family(mechanisms.names, mechanisms.module_of),
+        Family(bounds.names, bounds.module_of),
+        definitions.reason_against,
+    )
+
+
+def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
+    """Every broken relation of a configuration, defaults not filled in; ``base`` is where its files are."""
+    given = mapping(config)
+    workloads = _Workloads(mapping(given.get("workloads")), base, known)
+    found = list(workloads.problems())
+    for name, study in mapping(given.get("studies")).items():
+        whole: Settings = (("studies", name), mapping(study))
+        found += _of_settings(whole, None, workloads, known)
+        if "quick" in whole[1]:
+            quick: Settings = ((*whole[0], "quick"), mapping(whole[1]["quick"]))
+            found += _of_settings(quick, whole, workloads, known)
+    return found
+
+
+def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads, known: Known) -> Iterator[BadValue]:
+    """Problems of a study, or of its quick settings, which replace some of the study's."""
+    path, settings = own
+    grid = mapping(settings.get("grid"))
+    for i, name in _texts(grid.get("workload")):
+        yield from workloads.name_problem((*path, "grid", "workload", i), name)
+    for i, name in _texts(settings.get("mechanisms")):
+        yield from _name_problem((*path, "mechanisms", i), name, known.mechanisms)
+    for i, name in _texts(settings.get("bounds")):
+        yield from _name_problem((*path, "bounds", i), name, known.bounds)
+    if "domain_size" in grid or "workload" in grid:
+        names, sizes = (_axis(axis, own, replaced) for axis in ("workload", "domain_size"))
+        for (_, name), (key, size) in itertools.product(names, sizes):
+            if isinstance(name, str) and type(size) is int and size >= 1:
+                yield from workloads.size_problem(key, name, size)
+
+
+class _Workloads:
+    """The registered workloads and the user's own, of which some may be wrong."""
+
+    def __init__(self, definitions: Mapping[str, Any], base: Path, known: Known) -> None:
+        self.definitions, self.base, self.known = definitions, base, known
+        self.sound: Definitions = {}
+
+    def problems(self) -> Iterator[BadValue]:
+        """What is wrong with the definitions; afterwards ``sound`` has the ones that can be used."""
+        sound = {name: value for name, value in self.definitions.items() if _has_a_shape(value)}
+        for name in self.definitions:
+            for problem in self._problems_of(name):
+                sound.pop(name, None)
+                yield problem
+        while True:  # what is made from something wrong is not asked for its sizes, either
+            lost = self.definitions.keys() - sound.keys()
+            kept = {name: value for name, value in sound.items() if self._parts(name).isdisjoint(lost)}
+            if len(kept) == len(sound):
+                break
+            sound = kept
+        self.sound = sound
+
+    def name_problem(self, key: Key, name: str) -> Iterator[BadValue]:
+        """The line for a name that neither the registry nor the user has."""
+        if name not in self.definitions:
+            yield from _name_problem(key, name, self.known.workloads, self.definitions)
+
+    def size_problem(self, key: Key, name: str, size: int) -> Iterator[BadValue]:
+        """The line for a size that a workload lacks; none for a workload that is wrong in itself."""
+        wrong = name in self.definitions and name not in self.sound
+        if wrong or any(self.name_problem(key, name)):
+            return
+        try:
+            reason = self.known.workload_reason(name, size, self.sound, self.base)
+        except BadValue as error:
+            reason = str(error)
+        if reason is not None:
+            remedy = "give another size, or leave the workload out of this study"
+            rule = f"be a domain size that workload {name!r} has ({reason})"
+            yield BadValue(place(key), size, rule, remedy)
+
+    def _problems_of(self, name: str) -> Iterator[BadValue]:
+        definition, path = mapping(self.definitions[name]), ("workloads", name)
+        if not any(_name_problem(path, name, self.known.workloads)):
+            rule, remedy = "differ from the built-in names", f"rename it, for example to 'my-{name}'"
+            yield BadValue("name in workloads", name, rule, remedy)
+        yield from self._file_problem(name, definition)
+        for key, i, part in _parts(definition):
+            yield from self.name_problem((*path, key, i, "workload"), part)
+        if name in self._made_from(name):
+            remedy = "leave one of the links out"
+            yield BadValue(place(path), dict(definition), "not be made from itself", remedy)
+        factors = _list(definition.get("kronecker"))
+        for i in [i for i, factor in enumerate(factors) if "domain_size" not in mapping(factor)][1:]:
+            rule, remedy = "have a domain_size (an earlier factor has none)", "give for example 16"
+            yield BadValue(place((*path, "kronecker", i)), factors[i], rule, remedy)
+
+    def _file_problem(self, name: str, definition: Mapping[str, Any]) -> Iterator[BadValue]:
+        file, key = definition.get("file"), place(("workloads", name, "file"))
+        if not isinstance(file, str) or not _has_a_shape(definition):
+            return
+        if "\0" in file or not (self.base / file).is_file():
+            remedy = "check the path, which is relative to the folder of the configuration"
+            yield BadValue(key, file, "be the path of an existing file", remedy)
+            return
+        try:
+            self.known.workload_reason(name, 1, {name: definition}, self.base)
+        except BadValue as error:
+            yield BadValue(key, file, f"hold a matrix that can be read ({error})", "correct the file")
+
+    def _parts(self, name: str) -> set[str]:
+        return {part for _, _, part in _parts(mapping(self.definitions[name]))}
+
+    def _made_from(self, name: str) -> set[str]:
+        """Names of definitions that a definition is made from, directly or not."""
+        reached: set[str] = set()
+        waiting = [name]
+        while waiting:
+            new = (self._parts(waiting.pop()) & self.definitions.keys()) - reached
+            reached |= new
+            waiting += new
+        return reached
+
+
+def _name_problem(key: Key, name: str, family: Family, more_names: Iterable[str] = ()) -> Iterator[BadValue]:
+    try:
+        family.check(name)
+    except UnknownName:
+        yield UnknownName(place(key), name, {*family.names(), *more_names})
+    except BadValue as error:  # the name of a family with an impossible number in it
+        yield BadValue(place(key), name, error.rule, error.remedy)
+
+
+def _axis(axis: str, own: Settings, replaced: Settings | None) -> list[tuple[Key, Any]]:
+    """Keys and values of an axis: those of the quick settings if these have it, else those of the study."""
+    for path, settings in (own, replaced or own):
+        values = mapping(settings.get("grid")).get(axis)
+        if values is not None:
+            return [((*path, "grid", axis, i), value) for i, value in enumerate(_list(values))]
+    return []
+
+
+def _has_a_shape(definition: Any) -> bool:
+    """Whether a definition is of one of the three shapes, as far as its meaning needs it."""
+    definition = mapping(definition)
+    match [key for key in ("file", "union", "kronecker") if key in definition]:
+        case ["file"]:
+            return isinstance(definition["file"], str) and isinstance(definition.get("dataset", ""), str)
+        case ["union" | "kronecker" as key]:
+            parts = _list(definition[key])
+            return bool(parts) and all(isinstance(mapping(part).get("workload"), str) for part in parts)
+    return False
+
+
+def _parts(definition: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
+    """The workloads that a definition is made from: key, index, name."""
+    for key in ("union", "kronecker"):
+        for i, part in enumerate(_list(definition.get(key))):
+            name = mapping(part).get("workload")
+            if isinstance(name, str):
+                yield key, i, name
+
+
+def _texts(value: Any) -> list[tuple[int, str]]:
+    return [(i, text) for i, text in enumerate(_list(value)) if isinstance(text, str) and text]
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,212 @@
+"""A JSON Schema as plain words: problems, defaults and the reference of settings, all from one file.
+
+The schema is of draft 2020-12 with three keys more: ``remedy`` (what to do about a bad value), ``rule`` (what
+holds of a good one, where the other keys cannot tell) and ``partial`` (settings that replace others, so that
+no defaults are filled in). No word of a validator reaches the user.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from factormech.errors import BadValue, shorten
+
+Node: TypeAlias = Mapping[str, Any]
+
+
+class Missing:
+    """Stands for the value of a key that is not there."""
+
+    def __repr__(self) -> str:
+        return "(missing)"
+
+
+def place(path: Iterable[str | int]) -> str:
+    """A key as it is said: ``studies.epsilon.grid.epsilon[2]``."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += "." + (part if part and part.isprintable() else repr(part))
+    return text.removeprefix(".") or "(top level)"
+
+
+def plain(value: Any, path: tuple[str | int, ...] = (), above: tuple[int, ...] = ()) -> tuple[Any, list[BadValue]]:
+    """A copy in ``dict`` and ``list``, without loops and keys that are not texts, and what was wrong."""
+    if id(value) in above:
+        return None, [BadValue(place(path), "itself", "not be inside itself", "write it out instead of an alias")]
+    problems: list[BadValue] = []
+    if isinstance(value, Mapping):
+        entries: dict[str, Any] = {}
+        for key, entry in value.items():
+            if isinstance(key, str):
+                entries[key], more = plain(entry, (*path, key), (*above, id(value)))
+                problems += more
+            else:
+                remedy = "put the key in quotes" if isinstance(key, (bool, int, float)) else "use a text as key"
+                problems.append(BadValue(f"key of {place(path)}", key, "be a text", remedy))
+        return entries, problems
+    if isinstance(value, (list, tuple)):
+        pairs = [plain(entry, (*path, i), (*above, id(value))) for i, entry in enumerate(value)]
+        return [entry for entry, _ in pairs], [problem for _, more in pairs for problem in more]
+    return value, []
+
+
+def problems_of(schema: Node, value: Any) -> list[BadValue]:
+    """Everything in a plain value that breaks the schema, each place and rule once."""
+    found: dict[tuple[str, str], BadValue] = {}
+    for error in _validator(schema).iter_errors(value):
+        for problem in _translate(error):
+            found.setdefault((problem.name, problem.rule), problem)
+    return list(found.values())
+
+
+def with_defaults(node: Node, value: Any) -> Any:
+    """A copy of a good value in which every setting that was left out has its default."""
+    if isinstance(value, list):
+        return [with_defaults(node.get("items", {}), entry) for entry in value]
+    if not isinstance(value, dict) or node.get("partial"):
+        return copy.deepcopy(value)
+    properties, others = node.get("properties", {}), node.get("additionalProperties") or {}
+    filled = {key: with_defaults(properties.get(key, others), entry) for key, entry in value.items()}
+    for key, child in properties.items():
+        if key not in value and "default" in child:
+            filled[key] = with_defaults(child, child["default"])
+    return filled
+
+
+def rule(node: Node) -> str:
+    """What holds of a good value, continuing "must …"."""
+    if "rule" in node:
+        return str(node["rule"])
+    if "enum" in node:
+        return "be " + " or ".join(map(str, node["enum"]))
+    match node.get("type"):
+        case "number" | "integer" as kind:
+            return "be " + _number_words(node, kind)
+        case "string":
+            return "be a text" + (", not an empty one" if node.get("minLength") else "")
+        case "array":
+            fewest = f" with at least {node['minItems']} entry" if node.get("minItems") else ""
+            return "be a list" + fewest + (", all different" if node.get("uniqueItems") else "")
+        case "boolean":
+            return "be true or false"
+        case _:
+            return "be a mapping"
+
+
+def reference(schema: Node) -> str:
+    """A Markdown table of all settings: key, what it must be, default and meaning."""
+    lines = ["| Key | Must | Default | Meaning |", "| --- | --- | --- | --- |"]
+    for path, node, required in _settings(schema):
+        if "description" not in node:
+            continue
+        default = f"`{_yaml_words(node['default'])}`" if "default" in node else "required" if required else "none"
+        words = rule(node)
+        entries = node.get("items", {})
+        if entries and "properties" not in entries:
+            words += "; each must " + rule(entries)
+        cells = (f"`{path}`", words, default, str(node["description"]))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def defaults(schema: Node) -> dict[str, Any]:
+    """Every default by key, as :func:`reference` shows them."""
+    return {path: copy.deepcopy(node["default"]) for path, node, _ in _settings(schema) if "default" in node}
+
+
+def _settings(node: Node, path: str = "", required: bool = True) -> Iterator[tuple[str, Node, bool]]:
+    """Every setting below a node: key, rules, and whether it has to be given."""
+    if path:
+        yield path, node, required
+    if node.get("partial"):
+        return
+    for key, child in node.get("properties", {}).items():
+        yield from _settings(child, f"{path}.{key}".removeprefix("."), key in node.get("required", ()))
+    if node.get("additionalProperties"):
+        yield from _settings(node["additionalProperties"], f"{path}.<name>", False)
+    if node.get("items", {}).get("properties"):
+        yield from _settings(node["items"], f"{path}[]", False)
+
+
+def _validator(schema: Node) -> Any:
+    from jsonschema import Draft202012Validator, validators
+
+    # JSON knows no NaN, calls 1.0 a whole number, and has no tuples: say what we mean by each word.
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "number": lambda _, value: type(value) is int or (type(value) is float and math.isfinite(value)),
+            "integer": lambda _, value: type(value) is int,
+        }
+    )
+    return validators.extend(Draft202012Validator, type_checker=types)(schema)
+
+
+def _translate(error: Any) -> Iterator[BadValue]:
+    """The lines for one error of the validator."""
+    path, node, value = tuple(error.absolute_path), error.schema, error.instance
+    if list(error.absolute_schema_path)[-2:-1] == ["propertyNames"]:
+        yield BadValue(f"name in {place(path)}", value, rule(node), _remedy(node, value))
+    elif error.validator == "required":
+        for key in (key for key in error.validator_value if key not in value):
+            child = node["properties"][key]
+            yield BadValue(place((*path, key)), Missing(), rule(child), _remedy(child, None))
+    elif error.validator == "additionalProperties":
+        known = list(node["properties"])
+        for key in (key for key in value if key not in known):
+            yield _unknown_key((*path, key), value[key], known)
+    elif error.validator == "uniqueItems":
+        for i, entry in enumerate(value):
+            if any(entry == other and isinstance(entry, bool) == isinstance(other, bool) for other in value[:i]):
+                yield BadValue(place((*path, i)), entry, "differ from the entries before it", "remove it")
+    else:
+        yield BadValue(place(path), value, rule(node), _remedy(node, value))
+
+
+def _unknown_key(path: tuple[str | int, ...], value: Any, known: list[str]) -> BadValue:
+    near = difflib.get_close_matches(str(path[-1]), known, n=1)
+    remedy = (f"did you mean {near[0]!r}? " if near else "") + f"known here: {', '.join(known)}"
+    return BadValue(place(path), value, "be a known setting", remedy)
+
+
+def _remedy(node: Node, value: Any) -> str:
+    """What to do; for the commonest slips of YAML and the command line, exactly that."""
+    if node.get("type") in ("number", "integer") and isinstance(value, str) and _is_number(value):
+        return f"write it without quotes (YAML takes 1e-3 for text: write 1.0e-3); {node['remedy']}"
+    if node.get("type") == "array" and isinstance(value, (int, float, str)) and value != "":
+        return f"put it into a list: {shorten([value])}"
+    return str(node["remedy"])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _number_words(node: Node, kind: str) -> str:
+    noun = "a whole number" if kind == "integer" else "a number" if "maximum" in node else "a finite number"
+    if "minimum" in node and "maximum" in node:
+        return f"{noun} from {node['minimum']} to {node['maximum']}"
+    limits = []
+    if "exclusiveMinimum" in node:
+        limits.append(f"above {node['exclusiveMinimum']}")
+    if "minimum" in node:
+        limits.append(f"of at least {node['minimum']}")
+    if "maximum" in node:
+        limits.append(f"at most {node['maximum']}")
+    return " ".join([noun, " and ".join(limits)]).strip()
+
+
+def _yaml_words(value: Any) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=10**6)
+    return text.removesuffix("\n").removesuffix("\n...")

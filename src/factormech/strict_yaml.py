@@ -1,0 +1,56 @@
+"""YAML, read strictly: one document, a mapping, no key twice; what is wrong is said in one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from factormech.errors import BadValue
+
+
+class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
+    """The safe loader, which by itself lets the last of two equal keys win in silence."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        seen: dict[Hashable, int] = {}
+        for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                continue  # refused below
+            if key in seen:
+                problem = f"the key {key!r} is in line {seen[key]} already"
+                raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
+            seen[key] = key_node.start_mark.line + 1
+        return dict(super().construct_mapping(node, deep))
+
+
+def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The mapping in a YAML file.
+
+    Raises
+    ------
+    BadValue
+        If the file is missing, is not YAML, has a key twice or is not a mapping: file, line and column.
+    """
+    name = os.fspath(path)
+    try:
+        content = yaml.load(Path(path).read_bytes(), Loader=_StrictLoader)
+    except OSError as error:
+        found = error.strerror or type(error).__name__
+        raise BadValue(name, found, "be a readable file", "check the path") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{name}, line {mark.line + 1}, column {mark.column + 1}" if mark else name
+        remedy = "correct this line (indentation, quotes, colons, keys given twice)"
+        raise BadValue(place, error.problem or error.context, "be valid YAML", remedy) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # bytes, dates or numbers that cannot be
+        raise BadValue(name, " ".join(str(error).split()), "be valid YAML", "correct it") from None
+    if not isinstance(content, dict):
+        raise BadValue(name, content, "be a mapping from keys to values", "write lines such as 'seed: 0'")
+    return content

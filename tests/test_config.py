@@ -1,0 +1,538 @@
+from __future__ import annotations
+
+import copy
+import difflib
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from factormech import config, schema
+from factormech.config import ConfigErrors, Family, Known, Point, load, read_yaml
+from factormech.errors import BadValue, UnknownName
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+
+GOOD: dict[str, Any] = {
+    "seed": 3,
+    "threads": 1,
+    "workloads": {
+        "mine": {"file": "mine.csv"},
+        "both": {"union": [{"workload": "mine"}, {"workload": "cube", "weight": 2.0}]},
+        "product": {"kronecker": [{"workload": "line", "domain_size": 4}, {"workload": "cube"}]},
+    },
+    "studies": {
+        "one": {
+            "paper": "somebody2020",
+            "artefact": "Figure 1",
+            "kind": "sample-complexity",
+            "title": "A title",
+            "grid": {"workload": ["line", "cube"], "domain_size": [8, 64], "epsilon": [0.5, 1], "seed": [0]},
+            "mechanisms": ["coin", "dice"],
+            "bounds": ["floor"],
+            "quick": {"grid": {"domain_size": [8]}, "alpha": 0.1},
+        },
+    },
+}
+
+
+def family(*names: str) -> Family:
+    def check(name: str) -> None:
+        if name not in names:
+            raise UnknownName("name", name, names)
+
+    return Family(lambda: names, check)
+
+
+def workload_reason(name: str, size: int, definitions: Any, base: Path) -> str | None:
+    """``cube`` needs a power of two; a file has as many columns as its first line; parts decide for the rest."""
+    definition = definitions.get(name)
+    if definition is None:
+        return "it needs a power of two" if name == "cube" and size & (size - 1) else None
+    if "file" in definition:
+        text = (base / definition["file"]).read_text()
+        if not text.strip():
+            raise BadValue(definition["file"], text, "have a row", "write one")
+        columns = text.splitlines()[0].count(",") + 1
+        return None if columns == size else f"the file has {columns} columns"
+    for part in definition.get("union", []):
+        reason = workload_reason(part["workload"], size, definitions, base)
+        if reason:
+            return reason
+    return None
+
+
+KNOWN = Known(family("line", "cube"), family("coin", "dice"), family("floor", "ceiling"), workload_reason)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "mine.csv").write_text("1,0,0,0,0,0,0,0\n")
+    (folder / "empty.csv").write_text("\n")
+    (folder / "folder").mkdir()
+    return folder
+
+
+def changed(changes: dict[str, Any]) -> dict[str, Any]:
+    """The good configuration with other values; keys are dotted, and ``...`` removes one."""
+    new = copy.deepcopy(GOOD)
+    for key, value in changes.items():
+        *above, last = [int(part) if part.isdigit() else part for part in key.split(".")]
+        node: Any = new
+        for part in above:
+            node = node[part]
+        if value is ...:
+            del node[last]
+        else:
+            node[last] = value
+    return new
+
+
+def lines_for(new: Any, base: Path) -> list[str]:
+    with pytest.raises(ConfigErrors) as caught:
+        load(new, SCHEMA, base=base, known=KNOWN)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == len(caught.value.problems)
+    return lines
+
+
+# --- good configurations
+
+
+def test_a_good_configuration(base: Path) -> None:
+    found = load(GOOD, SCHEMA, base=base, known=KNOWN)
+    assert (found.seed, found.threads, set(found.workloads)) == (3, 1, {"mine", "both", "product"})
+    assert found.workloads["both"]["union"][0] == {"workload": "mine", "weight": 1.0}
+    assert "domain_size" not in found.workloads["product"]["kronecker"][1]
+    one, quick = found.studies["one"], found.quick_studies["quick/one"]
+    assert (one.name, one.quick, one.alpha, one.metric, one.caption) == ("one", False, 0.01, "mse", "")
+    assert (quick.name, quick.quick, quick.alpha, quick.paper) == ("quick/one", True, 0.1, "somebody2020")
+    assert one.grid.epsilons == (0.5, 1.0)
+    assert all(type(epsilon) is float for epsilon in one.grid.epsilons)
+    assert (one.grid.domain_sizes, quick.grid.domain_sizes) == ((8, 64), (8,))
+    assert quick.grid.workloads == one.grid.workloads
+    assert found.study("quick/one") is quick
+    assert found.study("one") is one
+    with pytest.raises(UnknownName, match="did you mean 'quick/one'"):
+        found.study("quick/on")
+
+
+def test_points_are_all_combinations(base: Path) -> None:
+    grid = load(GOOD, SCHEMA, base=base, known=KNOWN).studies["one"].grid
+    assert grid.points()[0] == Point(workload="line", domain_size=8, epsilon=0.5, seed=0)
+    assert grid.points()[1].epsilon == 1.0
+    assert len(set(grid.points())) == len(grid.points()) == 2 * 2 * 2
+
+
+def test_what_may_be_left_out(base: Path) -> None:
+    new = changed({"seed": ..., "threads": ..., "workloads": ...})
+    for key in ("bounds", "quick"):
+        del new["studies"]["one"][key]
+    del new["studies"]["one"]["grid"]["seed"]
+    given = copy.deepcopy(new)
+    found = load(new, SCHEMA, base=base, known=KNOWN)
+    assert (found.seed, found.threads, found.workloads) == (0, 1, {})
+    assert (found.studies["one"].bounds, found.studies["one"].grid.seeds) == ((), (0,))
+    assert new == given  # the caller's mapping is not filled in
+
+
+def test_the_callers_mapping_may_be_of_any_kind(base: Path) -> None:
+    from collections import ChainMap
+    from types import MappingProxyType
+
+    new = ChainMap({}, {**GOOD, "studies": MappingProxyType(GOOD["studies"])})
+    assert load(new, SCHEMA, base=base, known=KNOWN) == load(GOOD, SCHEMA, base=base, known=KNOWN)
+
+
+@pytest.mark.parametrize("name", ["mine", "both"])
+def test_own_workloads_are_used_like_others(base: Path, name: str) -> None:
+    new = changed({"studies.one.grid.workload": [name], "studies.one.grid.domain_size": [8]})
+    assert load(new, SCHEMA, base=base, known=KNOWN).studies["one"].grid.workloads == (name,)
+
+
+# --- bad ones: change, key, value, rule, remedy
+
+G, Q = "studies.one.grid.", "studies.one.quick."
+NAMES = "be made of lower-case letters, digits and '-'"
+BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
+    ({"seed": -1}, "seed", "-1", "a whole number from 0", "for example 0"),
+    ({"seed": 1.0}, "seed", "1.0", "a whole number", "for example 0"),
+    ({"seed": True}, "seed", "True", "a whole number", "for example 0"),
+    ({"seed": None}, "seed", "None", "a whole number", "for example 0"),
+    ({"seed": 2**63}, "seed", str(2**63), "from 0 to 9223372036854775807", "for example 0"),
+    ({"threads": 0}, "threads", "0", "a whole number from 1 to 1024", "for example 1"),
+    ({"threads": "2"}, "threads", "'2'", "a whole number", "without quotes"),
+    ({"sed": 1}, "sed", "1", "be a known setting", "did you mean 'seed'?"),
+    ({"nonsense": {}}, "nonsense", "{}", "be a known setting", "known here: seed, workloads, threads, studies"),
+    ({"studies": ...}, "studies", "(missing)", "a mapping from names to studies", "start from"),
+    ({"studies": {}}, "studies", "{}", "at least one study", "start from"),
+    ({"studies": []}, "studies", "[]", "a mapping from names to studies", "start from"),
+    ({"studies.one": None}, "studies.one", "None", "a mapping of a study's settings", "copy a study"),
+    ({"studies.One": GOOD["studies"]["one"]}, "name in studies", "'One'", NAMES, "rename it"),
+    ({"studies.a\n": GOOD["studies"]["one"]}, "name in studies", r"'a\n'", NAMES, "rename it"),
+    ({"studies.-": GOOD["studies"]["one"]}, "name in studies", "'-'", NAMES, "rename it"),
+    ({"studies.one.paper": ...}, "studies.one.paper", "(missing)", NAMES, "for example mckenna2020"),
+    ({"studies.one.paper": "A & B"}, "studies.one.paper", "'A & B'", NAMES, "for example mckenna2020"),
+    ({"studies.one.artefact": ""}, "studies.one.artefact", "''", "a text, not an empty one", "Figure 1"),
+    ({"studies.one.kind": "bar"}, "studies.one.kind", "'bar'", "be sample-complexity", "give sample-complexity"),
+    ({"studies.one.title": 3}, "studies.one.title", "3", "be a text", "for example"),
+    ({"studies.one.caption": ["x"]}, "studies.one.caption", "['x']", "be a text", "give a sentence"),
+    ({"studies.one.metric": "rmse"}, "studies.one.metric", "'rmse'", "be mse", "give mse"),
+    ({"studies.one.alpha": 0}, "studies.one.alpha", "0", "a finite number above 0", "for example 0.01"),
+    ({"studies.one.alpha": -0.5}, "studies.one.alpha", "-0.5", "a finite number above 0", "for example 0.01"),
+    ({"studies.one.alpha": math.inf}, "studies.one.alpha", "inf", "a finite number", "for example 0.01"),
+    ({"studies.one.alpha": "1e-2"}, "studies.one.alpha", "'1e-2'", "a finite number", "write 1.0e-3"),
+    ({"studies.one.grdi": {}}, "studies.one.grdi", "{}", "be a known setting", "did you mean 'grid'?"),
+    ({"studies.one.grid": ...}, "studies.one.grid", "(missing)", "a mapping with the keys workload", "epsilon: ["),
+    ({"studies.one.grid": [1]}, "studies.one.grid", "[1]", "a mapping with the keys workload", "epsilon: ["),
+    ({G + "epsilson": [1.0]}, G + "epsilson", "[1.0]", "be a known setting", "did you mean 'epsilon'?"),
+    ({G + "epsilon": ...}, G + "epsilon", "(missing)", "a list with at least 1 entry", "for example [1.0]"),
+    ({G + "epsilon": []}, G + "epsilon", "[]", "a list with at least 1 entry", "for example [1.0]"),
+    ({G + "epsilon": 1.0}, G + "epsilon", "1.0", "a list", "put it into a list: [1.0]"),
+    ({G + "epsilon.1": -1}, G + "epsilon[1]", "-1", "a number above 0 and at most 50", "for example 1.0"),
+    ({G + "epsilon.1": 0}, G + "epsilon[1]", "0", "a number above 0", "for example 1.0"),
+    ({G + "epsilon.0": 50.5}, G + "epsilon[0]", "50.5", "at most 50", "for example 1.0"),
+    ({G + "epsilon.0": math.nan}, G + "epsilon[0]", "nan", "a number above 0", "for example 1.0"),
+    ({G + "epsilon.0": math.inf}, G + "epsilon[0]", "inf", "a number above 0", "for example 1.0"),
+    ({G + "epsilon.0": True}, G + "epsilon[0]", "True", "a number above 0", "for example 1.0"),
+    ({G + "epsilon.0": "1.0"}, G + "epsilon[0]", "'1.0'", "a number above 0", "without quotes"),
+    ({G + "epsilon.0": [1.0]}, G + "epsilon[0]", "[1.0]", "a number above 0", "for example 1.0"),
+    ({G + "epsilon": [1, 2.0, 1.0]}, G + "epsilon[2]", "1.0", "differ from the entries before it", "remove it"),
+    ({G + "domain_size.0": 0}, G + "domain_size[0]", "0", "a whole number from 1", "for example 64"),
+    ({G + "domain_size.0": 8.0}, G + "domain_size[0]", "8.0", "a whole number", "for example 64"),
+    ({G + "domain_size.0": 2**20 + 1}, G + "domain_size[0]", "1048577", "to 1048576", "for example 64"),
+    ({G + "domain_size": [8, 8]}, G + "domain_size[1]", "8", "differ from", "remove it"),
+    ({G + "domain_size.1": 12}, G + "domain_size[1]", "12", "workload 'cube' has (it needs a power", "another size"),
+    ({G + "workload": ["mine"]}, G + "domain_size[1]", "64", "workload 'mine' has (the file has 8 col", "another size"),
+    ({G + "workload": ["both"]}, G + "domain_size[1]", "64", "'both' has (the file has 8 columns)", "another size"),
+    ({G + "workload": "line"}, G + "workload", "'line'", "a list with at least 1 entry", "into a list: ['line']"),
+    ({G + "workload.0": "lime"}, G + "workload[0]", "'lime'", "a known name", "did you mean 'line'? known: both, cube"),
+    ({G + "workload.0": ""}, G + "workload[0]", "''", "a text, not an empty one", "for example prefix"),
+    ({G + "workload.0": "cube"}, G + "workload[1]", "'cube'", "differ from the entries before it", "remove it"),
+    ({G + "seed": [0, 1, 0]}, G + "seed[2]", "0", "differ from the entries before it", "remove it"),
+    ({G + "seed": [-1]}, G + "seed[0]", "-1", "a whole number from 0", "for example 0"),
+    ({"studies.one.mechanisms": []}, "studies.one.mechanisms", "[]", "at least 1 entry", "for example [hadamard]"),
+    ({"studies.one.mechanisms.0": "coins"}, "studies.one.mechanisms[0]", "'coins'", "a known name", "mean 'coin'?"),
+    ({"studies.one.mechanisms.0": None}, "studies.one.mechanisms[0]", "None", "be a text", "for example hadamard"),
+    ({"studies.one.mechanisms.1": "coin"}, "studies.one.mechanisms[1]", "'coin'", "differ from", "remove it"),
+    ({"studies.one.bounds.0": "roof"}, "studies.one.bounds[0]", "'roof'", "a known name", "known: ceiling, floor"),
+    ({"studies.one.bounds": "floor"}, "studies.one.bounds", "'floor'", "a list", "into a list: ['floor']"),
+    ({"studies.one.quick": None}, "studies.one.quick", "None", "settings that the quick run replaces", "or {}"),
+    ({Q + "alhpa": 1}, Q + "alhpa", "1", "be a known setting", "did you mean 'alpha'?"),
+    ({Q + "quick": {}}, Q + "quick", "{}", "be a known setting", "known here: paper"),
+    ({Q + "alpha": 0}, Q + "alpha", "0", "a finite number above 0", "for example 0.01"),
+    ({Q + "grid.domain_sise": [4]}, Q + "grid.domain_sise", "[4]", "a known setting", "mean 'domain_size'?"),
+    ({Q + "grid.domain_size": [6]}, Q + "grid.domain_size[0]", "6", "workload 'cube' has", "another size"),
+    ({Q + "grid.workload": ["x"]}, Q + "grid.workload[0]", "'x'", "a known name", "known: both, cube"),
+    ({Q + "mechanisms": ["x"]}, Q + "mechanisms[0]", "'x'", "a known name", "known: coin, dice"),
+    ({"workloads": None}, "workloads", "None", "a mapping from names to definitions", "or {}"),
+    ({"workloads.My_own": {"file": "mine.csv"}}, "name in workloads", "'My_own'", NAMES, "rename it"),
+    ({"workloads.cube": {"file": "mine.csv"}}, "name in workloads", "'cube'", "differ from the built-in", "'my-cube'"),
+    ({"workloads.mine.file": "no.csv"}, "workloads.mine.file", "'no.csv'", "an existing file", "check the path"),
+    ({"workloads.mine.file": "a\0"}, "workloads.mine.file", r"'a\x00'", "an existing file", "check the path"),
+    ({"workloads.mine.file": "folder"}, "workloads.mine.file", "'folder'", "an existing file", "check the path"),
+    ({"workloads.mine.file": "empty.csv"}, "workloads.mine.file", "'empty.csv'", "must have a row", "correct the file"),
+    ({"workloads.mine.file": 3}, "workloads.mine.file", "3", "be a text", "data/mine.csv"),
+    ({"workloads.mine": {}}, "workloads.mine", "{}", "exactly one of the keys", "for example {file:"),
+    ({"workloads.mine.union": []}, "workloads.mine", "'union': []", "exactly one of the keys", "for example {file:"),
+    ({"workloads.both.dataset": "a"}, "workloads.both", "{'union'", "exactly one of", "for example {file:"),
+    ({"workloads.mine.flie": "x"}, "workloads.mine.flie", "'x'", "a known setting", "did you mean 'file'?"),
+    ({"workloads.both.union.0": "mine"}, "workloads.both.union[0]", "'mine'", "the key workload", "weight: 2.0"),
+    ({"workloads.both.union.0": {}}, "workloads.both.union[0].workload", "(missing)", "a text", "for example prefix"),
+    (
+        {"workloads.both.union.0.workload": "y"},
+        "workloads.both.union[0].workload",
+        "'y'",
+        "a known name",
+        "known: both, cube, line, mine, product",
+    ),
+    ({"workloads.both.union.1.weight": 0}, "workloads.both.union[1].weight", "0", "number above 0", "for example 1.0"),
+    (
+        {"workloads.both.union.0.workload": "both"},
+        "workloads.both",
+        "{'union'",
+        "not be made from itself",
+        "leave one of the links out",
+    ),
+    (
+        {"workloads.product.kronecker.0": {"workload": "line"}},
+        "workloads.product.kronecker[1]",
+        "{'workload': 'cube'}",
+        "have a domain_size (an earlier factor has none)",
+        "for example 16",
+    ),
+    ({"workloads.mine.dataset": ""}, "workloads.mine.dataset", "''", "a text, not an empty", "give the name of"),
+]
+
+
+@pytest.mark.parametrize(("changes", "key", "value", "rule", "remedy"), BAD)
+def test_a_bad_setting_has_one_line(
+    base: Path, changes: dict[str, Any], key: str, value: str, rule: str, remedy: str
+) -> None:
+    lines = lines_for(changed(changes), base)
+    found = [line for line in lines if line.startswith(f"config: {key} = ") and rule in line]
+    assert len(found) == 1, lines
+    (line,) = found
+    shown, _, rest = line.removeprefix(f"config: {key} = ").partition(": must ")
+    assert value in shown
+    assert rule in rest
+    assert remedy in rest.partition(rule)[2]  # after the rule
+    others = [other for other in lines if other != line]
+    assert len(others) <= 1, others  # one mistake breaks at most two rules (an empty text that is no name)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(BAD) >= 40
+
+
+def test_no_word_of_the_validator_reaches_the_user(base: Path) -> None:
+    for changes, *_ in BAD:
+        for line in lines_for(changed(changes), base):
+            assert line.startswith("config: ")
+            assert ": must " in line
+            assert "; " in line.partition(": must ")[2]
+            for word in ("schema", "instance", "required property", "additional", "is not of type", "regex", "^["):
+                assert word not in line.lower(), line
+
+
+def test_keys_that_are_no_texts(base: Path) -> None:
+    lines = lines_for({**GOOD, 3: 1, None: 2}, base)
+    assert lines == [
+        "config: key of (top level) = 3: must be a text; put the key in quotes",
+        "config: key of (top level) = None: must be a text; use a text as key",
+    ]
+
+
+def test_a_configuration_inside_itself(base: Path) -> None:
+    new = changed({})
+    new["studies"]["two"] = new["studies"]
+    (line, *_) = lines_for(new, base)
+    assert "studies.two = 'itself': must not be inside itself" in line
+
+
+@pytest.mark.parametrize("new", [{}, [], None, 3, "seed: 0"])
+def test_no_configuration(base: Path, new: Any) -> None:
+    assert all("must" in line for line in lines_for(new, base))
+
+
+def test_all_errors_at_once(base: Path) -> None:
+    changes = {
+        "seed": -1,
+        "studies.one.alpha": 0,
+        "studies.one.mechanisms.0": "x",
+        G + "epsilon": [-1, math.nan],
+        G + "epsilson": [1],
+        G + "domain_size": [12, "8"],
+        "workloads.mine.file": "no.csv",
+        Q + "bounds": ["x"],
+    }
+    keys = [line.removeprefix("config: ").partition(" = ")[0] for line in lines_for(changed(changes), base)]
+    want = ["seed", "studies.one.alpha", "studies.one.mechanisms[0]", G + "epsilon[0]", G + "epsilon[1]"]
+    want += [G + "epsilson", G + "domain_size[0]", G + "domain_size[1]", "workloads.mine.file", Q + "bounds[0]"]
+    assert sorted(keys) == sorted(want)
+
+
+def test_a_wrong_workload_is_named_once(base: Path) -> None:
+    """What is made from a file that is missing is not blamed for it as well."""
+    new = changed({"workloads.mine.file": "no.csv", G + "workload": ["mine", "both"]})
+    assert len(lines_for(new, base)) == 1
+
+
+def test_cycles_of_definitions(base: Path) -> None:
+    loop = {"a": {"union": [{"workload": "b"}]}, "b": {"kronecker": [{"workload": "a"}]}}
+    new = changed({"workloads": loop, G + "workload": ["a"]})
+    keys = [line.split()[1] for line in lines_for(new, base)]
+    assert keys == ["workloads.a", "workloads.b"]
+
+
+def test_the_numbers_of_a_name_are_checked_by_its_family(base: Path) -> None:
+    def check(name: str) -> None:
+        raise BadValue("k", name, "have at most 9 attributes", "give fewer")
+
+    known = Known(KNOWN.workloads, Family(lambda: ["{k}-dice"], check), KNOWN.bounds, workload_reason)
+    with pytest.raises(ConfigErrors, match=r"mechanisms\[0\] = 'coin': must have at most 9 attributes; give fewer"):
+        load(GOOD, SCHEMA, base=base, known=known)
+
+
+# --- fuzz: a mutation gives a configuration or lines, and nothing else
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(["line", "cube", "mine", "both", "coin", "quick", "file", "workload", "mine.csv", ".", ""]),
+    st.lists(st.integers(-2, 9) | st.text(max_size=2), max_size=3),
+    st.dictionaries(st.sampled_from(["file", "union", "grid", "workload", "x"]), st.integers() | st.text(), max_size=2),
+    st.just(GOOD),
+    st.dates(),
+    st.binary(max_size=2),
+)
+
+
+def nodes(value: Any) -> list[Any]:
+    """Every mapping and list of a configuration."""
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return ([value] if isinstance(value, (dict, list)) else []) + [node for entry in below for node in nodes(entry)]
+
+
+def mutate(data: st.DataObject, new: dict[str, Any]) -> None:
+    every = nodes(new)
+    node = data.draw(st.sampled_from(every))
+    action = data.draw(st.sampled_from(["change", "remove", "add", "move"]))
+    places = list(node) if isinstance(node, dict) else list(range(len(node)))
+    value = copy.deepcopy(data.draw(st.sampled_from(every)) if action == "move" else data.draw(VALUES))
+    if action == "remove" and places:
+        del node[data.draw(st.sampled_from(places))]
+    elif action == "add" and isinstance(node, list):
+        node.append(value)
+    elif action == "add":
+        node[data.draw(st.text(max_size=4) | st.integers() | st.sampled_from(["file", "union", "dataset"]))] = value
+    elif places:
+        node[data.draw(st.sampled_from(places))] = value
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_fuzz(base: Path, data: st.DataObject) -> None:
+    new = copy.deepcopy(GOOD)
+    for _ in range(data.draw(st.integers(1, 3))):
+        mutate(data, new)
+    problems: tuple[BadValue, ...] = ()
+    try:
+        found = load(new, SCHEMA, base=base, known=KNOWN)
+    except ConfigErrors as errors:
+        problems, text = errors.problems, str(errors)
+    if problems:
+        assert len(text.splitlines()) == len(problems), text
+        return
+    for study in [*found.studies.values(), *found.quick_studies.values()]:
+        assert study.grid.points()
+        assert all(0 < point.epsilon <= 50 and point.domain_size >= 1 for point in study.grid.points())
+
+
+# --- the project's own configuration, schema and page
+
+
+def test_the_configuration_of_the_project() -> None:
+    found = load(read_yaml(ROOT / "config.yaml"), SCHEMA, base=ROOT)
+    assert {"epsilon", "domain-size"} <= set(found.studies)
+    figure1, figure2 = found.studies["epsilon"], found.studies["domain-size"]
+    assert figure1.grid.epsilons == tuple(np.arange(0.5, 4.5, 0.5))
+    assert figure1.grid.domain_sizes == (512,)
+    assert figure2.grid.domain_sizes == tuple(2**k for k in range(3, 11))
+    assert figure2.grid.epsilons == (1.0,)
+    assert figure1.grid.workloads == figure2.grid.workloads
+    assert len(figure1.grid.workloads) == 6
+    assert found.quick_studies["quick/epsilon"].grid.domain_sizes == (64,)
+    assert max(found.quick_studies["quick/domain-size"].grid.domain_sizes) == 64
+
+
+def test_the_registries_answer(base: Path) -> None:
+    new = copy.deepcopy(GOOD) | {"workloads": {}}
+    new["studies"]["one"] |= {"mechanisms": ["hadamard", "hadamarx"], "bounds": ["svd", "sdv"]}
+    new["studies"]["one"]["grid"]["workload"] = ["prefix", "3-way-marginals", "{k}-way-marginals", "prefixes"]
+    new["studies"]["one"]["grid"]["domain_size"] = [8, 12]
+    with pytest.raises(ConfigErrors) as caught:
+        load(new, SCHEMA, base=base)
+    names = {problem.name for problem in caught.value.problems}
+    one = "studies.one."
+    want = {one + "mechanisms[1]", one + "bounds[1]", G + "workload[2]", G + "workload[3]", G + "domain_size[1]"}
+    assert names == want
+
+
+def test_the_schema_is_a_schema() -> None:
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(read_yaml(SCHEMA))
+
+
+def test_every_setting_is_described_and_has_a_remedy() -> None:
+    for path, node, _ in schema._settings(read_yaml(SCHEMA)):
+        assert str(node["remedy"]), path
+        if not path.endswith(("[]", "<name>")):
+            assert node["description"].endswith("."), path
+
+
+def test_defaults_obey_their_own_rules() -> None:
+    rules = read_yaml(SCHEMA)
+    for path, node, _ in schema._settings(rules):
+        if "default" in node:
+            assert schema.problems_of(node, node["default"]) == [], path
+    assert config.defaults(SCHEMA)["studies.<name>.alpha"] == 0.01
+    assert config.defaults(SCHEMA)["seed"] == 0
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    diff = difflib.unified_diff(page.splitlines(), config.reference(SCHEMA).splitlines(), "page", "schema", lineterm="")
+    remedy = "run: python tools/configuration_reference.py"
+    assert page == config.reference(SCHEMA), "\n".join([remedy, *diff])
+
+
+def test_the_page_has_every_setting() -> None:
+    page = config.reference(SCHEMA)
+    for key in ("seed", "workloads.<name>.union[].weight", "studies.<name>.grid.epsilon", "studies.<name>.quick"):
+        assert f"| `{key}` |" in page
+
+
+# --- YAML
+
+
+def test_read_yaml(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("a: &x {b: 1}\nc:\n  <<: *x\n  b: 2\nd: [*x, 1.0e-3]\n")
+    assert read_yaml(path) == {"a": {"b": 1}, "c": {"b": 2}, "d": [{"b": 1}, 1e-3]}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"seed: 1\nthreads: 2\nseed: 3\n", "line 3, column 1 = \"the key 'seed' is in line 1 already\""),
+        (b"studies:\n  a: {x: 1, x: 2}\n", "line 2, column 13 = \"the key 'x' is in line 2 already\""),
+        (b"a: [1, 2\nb: 3\n", "line 2, column 2"),
+        (b"a: 1\n\tb: 2\n", "line 2, column 1"),
+        (b"a: b: c\n", "line 1, column 5"),
+        (b"a: *x\n", "line 1, column 4"),
+        (b"a: !!python/object:os.system x\n", "line 1, column 4"),
+        (b"a: 1\n---\nb: 2\n", "line 2, column 1"),
+        (b"{[1]: 2}\n", "line 1, column 2"),
+        (b"a: \xff\n", "be valid YAML"),
+        (b"a: 2020-13-45\n", "be valid YAML"),
+        (b"a: " + b"9" * 5000, "be valid YAML"),
+        (b"a: " + b"[" * 5000, "be valid YAML"),
+        (b"", "= None: must be a mapping"),
+        (b"- 1\n", "= [1]: must be a mapping"),
+        (b"seed\n", "'seed': must be a mapping"),
+    ],
+)
+def test_bad_yaml(tmp_path: Path, text: bytes, words: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_bytes(text)
+    with pytest.raises(BadValue) as caught:
+        read_yaml(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert words in message
+    assert "\n" not in message
+
+
+def test_no_yaml(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.yaml", tmp_path):
+        with pytest.raises(BadValue, match="be a readable file; check the path"):
+            read_yaml(path)
+
+
+def test_the_good_configuration_survives_the_command_line(base: Path) -> None:
+    """Values from ``--config`` are parsed as YAML by Snakemake; a quoted number stays a text and is refused."""
+    read = yaml.safe_load
+    assert load(GOOD | read("{seed: 5}"), SCHEMA, base=base, known=KNOWN).seed == 5
+    assert lines_for(GOOD | read("{seed: '5'}"), base)[0].startswith("config: seed = '5': must be a whole number")
