@@ -10,8 +10,8 @@ from pathlib import Path
 def write_whole(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path``, or leave what was there.
 
-    The bytes go to a hidden temporary name in the same folder, reach the disk, and are renamed: a reader never sees
-    half a file, and an interrupted writer leaves no trace.
+    The bytes go to a hidden temporary name in the same folder, reach the disk, and are renamed: a reader
+    never sees half a file, and an interrupted writer leaves no trace.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # Not tempfile.mkstemp: its files are closed to the group, and a rename would keep that.

@@ -1,8 +1,8 @@
 r"""A table of results as LaTeX: plain ``tabular`` and ``\hline``, no package needed.
 
-For every workload one ``tabular``: a row per mechanism and, last, per lower bound; a column per value of the axis that
-varies. Numbers have three significant digits, the fewest users of a column are bold, and a cell without a number has
-a dagger whose note below the table says why, once.
+For every workload one ``tabular``: a row per mechanism and, last, per lower bound; a column per value of the
+axis that varies. Numbers have three significant digits, the fewest users of a column are bold, and a cell
+without a number has a dagger whose note below the table says why, once.
 """
 
 from __future__ import annotations
@@ -53,16 +53,19 @@ _SPECIAL = {
 
 
 def typeset(frame: pd.DataFrame) -> str:
-    """The table of sample complexities, one ``tabular`` per workload, each in a group of its own."""
+    """The table of sample complexities, one ``tabular`` with its notes per workload."""
     table = view(frame)
     fixed = f"{_AXES['domain_size' if table.axis == 'epsilon' else 'epsilon']} $=$ {number(table.fixed)}"
     seeds = f", medians over {table.seeds} seeds" if table.seeds > 1 else ""
-    what = f"users needed, {escape(table.metric)}, $\\alpha =$ {number(table.alpha)}, {fixed}{seeds}"
+    what = f"users needed for {escape(style.accuracy(table.metric, table.alpha))}; {fixed}{seeds}"
     return "\n".join(_tabular(panel, table, what) for panel in table.panels)
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX prints as it reads; a sign that plain LaTeX cannot print becomes its nearest ASCII or its name."""
+    """Text that LaTeX prints as it reads.
+
+    A sign that plain LaTeX cannot print becomes its nearest ASCII, or its number in Unicode.
+    """
     return "".join(_escaped(character) for character in text)
 
 
@@ -78,55 +81,41 @@ def significant(value: float) -> str:
 
 
 def _tabular(panel: Panel, table: View, what: str) -> str:
-    notes = _Notes(table.axis)
+    notes = _Notes()
     best = _best(panel)
     rows = []
     for curve in panel.curves:
-        cells = [
-            _bold(significant(v))
-            if significant(v) == best[i]
-            else significant(v)
-            if math.isfinite(v)
-            else None
-            for i, v in enumerate(curve.middle.tolist())
-        ]
         marks = notes.marks(panel, curve.name)
-        texts = [
-            cell if cell is not None else marks.get(x, EMPTY) for cell, x in zip(cells, panel.x, strict=True)
+        cells = [
+            _cell(value, least, marks.get(x, EMPTY))
+            for value, least, x in zip(curve.middle.tolist(), best, panel.x.tolist(), strict=True)
         ]
-        rows.append(_row([escape(style.mechanism_label(curve.name)), *texts]))
+        rows.append(_row([escape(style.mechanism_label(curve.name)), *cells]))
     bounds = [
         _row([escape(style.bound_label(b.name)), *(_bound(v) for v in b.middle.tolist())])
         for b in panel.bounds
     ]
-    head = _row([_AXES[table.axis], *(number(x) for x in panel.x)])
-    return "\n".join(
-        [
-            f"% {panel.workload}".replace("\n", " "),
-            f"\\begin{{tabular}}{{l{'r' * len(panel.x)}}}",
-            "\\hline",
-            f"\\multicolumn{{{len(panel.x) + 1}}}{{l}}{{\\textbf{{{escape(style.workload_label(panel.workload))}}}"
-            f" ({what})}} \\\\",
-            head,
-            "\\hline",
-            *rows,
-            *(["\\hline", *bounds] if bounds else []),
-            "\\hline",
-            *(
-                f"\\multicolumn{{{len(panel.x) + 1}}}{{l}}{{\\footnotesize {note}}} \\\\"
-                for note in notes.texts
-            ),
-            "\\end{tabular}",
-            "",
-        ]
-    )
+    title = escape(style.workload_label(panel.workload))
+    lines = [
+        f"\\begin{{tabular}}{{l{'r' * len(panel.x)}}}",
+        "\\hline",
+        f"\\multicolumn{{{len(panel.x) + 1}}}{{l}}{{\\textbf{{{title}}}}} \\\\",
+        _row([_AXES[table.axis], *(number(x) for x in panel.x)]),
+        "\\hline",
+        *rows,
+        *(["\\hline", *bounds] if bounds else []),
+        "\\hline",
+        "\\end{tabular}",
+        # Below the tabular, where long reasons can break into lines.
+        *(f"\\par\\noindent{{\\footnotesize {text}\\par}}" for text in [_capital(what) + ".", *notes.texts]),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 class _Notes:
     """Daggers of one tabular, numbered if there are several, and what they mean."""
 
-    def __init__(self, axis: str) -> None:
-        self.axis = axis
+    def __init__(self) -> None:
         self.texts: list[str] = []
         self._mark_of: dict[str, str] = {}
 
@@ -153,6 +142,17 @@ def _best(panel: Panel) -> list[str | None]:
         values = [float(c.middle[i]) for c in panel.curves if math.isfinite(c.middle[i])]
         best.append(significant(min(values)) if values else None)
     return best
+
+
+def _cell(value: float, least: str | None, mark: str) -> str:
+    if math.isnan(value):
+        return mark
+    text = significant(value)
+    return _bold(text) if text == least else text
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _bold(text: str) -> str:

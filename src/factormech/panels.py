@@ -1,7 +1,8 @@
-"""A table as its readers see it: a panel per workload, a curve per mechanism and bound, and every gap with its reason.
+"""A table as its readers see it: a panel per workload, a curve per mechanism and bound, gaps with reasons.
 
-The figure, the caption and the LaTeX table are three renderings of one :class:`View`, so they cannot tell different
-stories. Names here are those of the table; how they are called and drawn is :mod:`factormech.figures.style`'s.
+The figure, the caption and the LaTeX table are three renderings of one :class:`View`, so they cannot tell
+different stories. Names here are those of the table; how they are called and drawn is
+:mod:`factormech.figures.style`'s.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ VACUOUS = "vacuous"
 
 @dataclass(frozen=True)
 class Curve:
-    """Numbers along the axis, NaN where there are none: the median over the seeds, and the least and the largest."""
+    """Numbers along the axis, NaN where there are none: median, least and largest over the seeds."""
 
     name: str
     middle: FloatArray
@@ -114,9 +115,8 @@ def view(frame: pd.DataFrame) -> View:
     """Arrange a table; refused if it has no rows, more than one metric or α, or two axes that vary."""
     if frame.empty:
         raise BadValue("table", "no rows", "have at least one row", "run the workflow again")
-    axis, other = (
-        ("domain_size", "epsilon") if frame["domain_size"].nunique() > 1 else ("epsilon", "domain_size")
-    )
+    sizes = frame["domain_size"].unique()
+    axis, other = ("domain_size", "epsilon") if len(sizes) > 1 else ("epsilon", "domain_size")
     mechanisms = frame.loc[frame["mechanism"] != LOWER_BOUND, "mechanism"].unique()
     bounds = frame.loc[frame["mechanism"] == LOWER_BOUND, "bound_name"].unique()
     x = np.unique(frame[axis].to_numpy(dtype=np.float64))
@@ -136,7 +136,7 @@ def view(frame: pd.DataFrame) -> View:
 
 
 def told(reasons: Sequence[str]) -> tuple[str, ...]:
-    """Reasons without repetition; those that differ only in numbers (a residual at each ε) are told by the first."""
+    """Reasons without repetition; of those that differ only in numbers (a residual at each ε), the first."""
     alike: dict[str, list[str]] = {}
     for reason in reasons:
         alike.setdefault(re.sub(r"\d+(\.\d+)?(e[-+]?\d+)?", "#", reason), []).append(reason)
@@ -197,9 +197,7 @@ def _gaps(rows: pd.DataFrame, curve: Curve, axis: str, x: FloatArray) -> list[Ga
         gaps.append(_gap(curve.name, str(status), np.unique(part[axis]), x, tuple(part["reason"])))
     absent = np.setdiff1d(x, rows[axis])
     if absent.size:
-        gaps.append(
-            _gap(curve.name, ABSENT, absent, x, (f"no row in the table at {span(absent, x, axis) or 'all'}",))
-        )
+        gaps.append(_gap(curve.name, ABSENT, absent, x, ("the table has no row for it",)))
     zero = x[curve.middle <= 0]
     if zero.size:
         gaps.append(

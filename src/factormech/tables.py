@@ -1,15 +1,16 @@
 """The table of a study: its columns, the rules its rows keep, and its two forms, CSV and LaTeX.
 
-A table is a :class:`pandas.DataFrame` with the columns :data:`COLUMNS`, and ``seed`` after ``epsilon`` if the grid has
-several. Its rows are, for every point of the grid (workload, domain size, ε, seed):
+A table is a :class:`pandas.DataFrame` with the columns :data:`COLUMNS`, and ``seed`` after ``epsilon`` if the
+grid has several. Its rows are, for every point of the grid (workload, domain size, ε, seed):
 
 * one per mechanism, with status ``ok``; or ``refused`` (the workload is outside the strategy's row space) or
-  ``unavailable`` (the mechanism cannot exist there), which have a reason instead of numbers. Their ``lower_bound``
-  and ``bound_name`` are the strongest of the point's bounds, or empty if the study asks for none;
+  ``unavailable`` (the mechanism cannot exist there), which have a reason instead of numbers. Their
+  ``lower_bound`` and ``bound_name`` are the strongest of the point's bounds, or empty if the study asks for
+  none;
 * one per lower bound, with mechanism ``lower-bound``, status ``bound`` and the value in ``lower_bound``.
 
-Variances are summed over the queries, for one user. ``sample_complexity`` is worst_variance / (queries · α), not
-rounded, and ``lower_bound`` has its units. A missing number is NaN and a missing text is "".
+Variances are summed over the queries, for one user. ``sample_complexity`` is worst_variance / (queries · α),
+not rounded, and ``lower_bound`` has its units. A missing number is NaN and a missing text is "".
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ STATUSES = ("ok", "refused", "unavailable", "bound")
 LOWER_BOUND = "lower-bound"
 
 _INTEGER = re.compile(r"-?[0-9]+")
-# What repr gives of a finite float; "nan", "inf", "1_000" and blanks, which float() also reads, are not numbers here.
+# What repr gives of a finite float; float() would also read "nan", "inf", "1_000" and blanks.
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
 
@@ -80,7 +81,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def read_csv(path: Path | str) -> pd.DataFrame:
-    """The table in a CSV file that :func:`write_csv` made; anything else is refused with its line and the remedy."""
+    """The table in a CSV file of :func:`write_csv`; anything else is refused with its line and the remedy."""
     path = Path(path)
     lines = _lines(path)
     header = tuple(lines[0])
@@ -88,7 +89,7 @@ def read_csv(path: Path | str) -> pd.DataFrame:
         raise BadValue(
             f"{path}, line 1",
             ",".join(header),
-            f"be the columns of a table of results ({','.join(COLUMNS)}, with seed after epsilon if there are several)",
+            f"be {','.join(COLUMNS)} (and seed after epsilon, if there are several)",
             "give a file of results/tables, or run the workflow again",
         )
     columns: dict[str, list[Any]] = {name: [] for name in header}
@@ -108,9 +109,10 @@ def read_csv(path: Path | str) -> pd.DataFrame:
 
 
 def write_csv(frame: pd.DataFrame, path: Path | str) -> None:
-    r"""Write a table, whole or not at all: UTF-8, "\n" line ends, floats by ``repr``, so that reading gives equal bits.
+    r"""Write a table, whole or not at all: UTF-8, "\n" line ends, floats that read back to equal bits.
 
-    Equal tables give equal bytes. A frame that breaks the rules of a table is refused before anything is written.
+    Equal tables give equal bytes. A frame that breaks the rules of a table is refused before anything is
+    written.
     """
     check(frame)
     text = io.StringIO()
@@ -129,7 +131,7 @@ def latex(frame: pd.DataFrame) -> str:
 
 
 def check(frame: pd.DataFrame, name: str = "table") -> None:
-    """Refuse a frame that is not a table: columns, types, one row per place of the grid, and what each status promises.
+    """Refuse a frame that is not a table: its columns, types, rows, and what the status of each promises.
 
     Completeness is what shows that lines are missing at the end of a file, which still parses.
     """
@@ -275,10 +277,10 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _check_complete(frame: pd.DataFrame, name: str) -> None:
-    """Every study has one row for each workload × domain size × ε × seed × (mechanism or bound) that occurs in it."""
+    """Every study has one row for each workload × domain size × ε × seed × (mechanism or bound) in it."""
     keys = ["workload", "domain_size", "epsilon", *(["seed"] if "seed" in frame else [])]
     for study, part in frame.groupby("study", sort=False):
-        # A bound is told from the others by its name; a mechanism's bound_name varies over the grid and tells nothing.
+        # bound_name tells a bound from the others; that of a mechanism only says which was the strongest.
         who = part["mechanism"].where(part["status"] != "bound", LOWER_BOUND + " " + part["bound_name"])
         axes = [part[key] for key in keys] + [who]
         rows = list(zip(*(axis.tolist() for axis in axes), strict=True))

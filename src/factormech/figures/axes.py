@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,10 +54,8 @@ def set_decades(ax: Axes, bottom: float, top: float) -> None:
     ax.yaxis.set_minor_locator(FixedLocator([m * 10.0**k for k in decades for m in range(2, 10)]))
 
 
-def thin_labels(ax: Axes) -> None:
+def thin_labels(ax: Axes, renderer: Any) -> None:
     """Blank the labels below the axis that would touch the next one, from the right; their ticks remain."""
-    figure = ax.figure
-    renderer = figure.canvas.get_renderer()
     labels = [label for label in ax.get_xticklabels() if label.get_text()]
     boxes = [label.get_window_extent(renderer) for label in labels]
     gap = 0.25 * (boxes[0].height if boxes else 0.0)
@@ -122,4 +120,4 @@ def _logs(values: list[FloatArray]) -> FloatArray:
     flat = (
         np.concatenate([np.asarray(v, dtype=np.float64).ravel() for v in values]) if values else np.zeros(0)
     )
-    return np.log10(flat[np.isfinite(flat) & (flat > 0)])
+    return np.asarray(np.log10(flat[np.isfinite(flat) & (flat > 0)]))

@@ -10,12 +10,11 @@ from factormech.panels import Gap, Panel, View, number, span, told, view
 if TYPE_CHECKING:
     import pandas as pd
 
-METRICS = {"mse": "mean squared error"}
 BOUNDS = {
     "svd": "from the singular values of the workload (McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020, "
     "Corollary 5.7)",
-    "centred-svd": "a stronger closed form, from the singular values of the workload with the mean of its columns "
-    "subtracted",
+    "centred-svd": "a stronger closed form, from the singular values of the workload after subtracting "
+    "the mean of its columns",
 }
 
 
@@ -49,7 +48,6 @@ def _parameters(table: View) -> str:
     across = (
         f"{varied} from {number(x[0])} to {number(x[-1])}" if len(x) > 1 else f"{varied} = {number(x[0])}"
     )
-    error = METRICS.get(table.metric, table.metric)
     seeds = (
         f" Lines are medians over {table.seeds} seeds, bands reach from the least to the largest."
         if table.seeds > 1
@@ -57,7 +55,7 @@ def _parameters(table: View) -> str:
     )
     panels = ", ".join(style.workload_label(panel.workload) for panel in table.panels)
     return (
-        f"Users needed for {error} α = {number(table.alpha)} per query, against {across}, with {fixed}; "
+        f"Users needed for {style.accuracy(table.metric, table.alpha)}, against {across}, with {fixed}; "
         f"workloads: {panels}.{seeds}"
     )
 
@@ -70,20 +68,15 @@ def _drawn(table: View) -> str:
 def _bounds(table: View) -> str:
     if not table.bounds:
         return ""
-    told_bounds = [
-        style.bound_label(name) + (f": {BOUNDS[name]}" if name in BOUNDS else "") for name in table.bounds
-    ]
-    vacuous = [
-        f"{style.bound_label(bound.name)} on {_place(panel, tuple(panel.x[bound.middle <= 0].tolist()), table)}"
-        for panel in table.panels
-        for bound in panel.bounds
-        if (bound.middle <= 0).any()
-    ]
-    nothing = (
-        f" A bound that is 0 or less says nothing and is not drawn: {'; '.join(vacuous)}." if vacuous else ""
-    )
     shaded = "bound" if len(table.bounds) == 1 else "strongest bound"
-    return f"No mechanism can need fewer users than the {shaded} (shaded: impossible). {'. '.join(told_bounds)}.{nothing}"
+    sentences = [f"No mechanism can need fewer users than the {shaded} (shaded: impossible)."]
+    for i, name in enumerate(table.bounds):
+        what = f": {BOUNDS[name]}" if name in BOUNDS else ""
+        vacuous = [(panel, tuple(panel.x[panel.bounds[i].middle <= 0].tolist())) for panel in table.panels]
+        vacuous = [(panel, where) for panel, where in vacuous if where]
+        nothing = f"; it is 0 or less, which says nothing, for {_places(vacuous, table)}" if vacuous else ""
+        sentences.append(_sentence(f"{style.bound_label(name)}{what}{nothing}"))
+    return " ".join(sentences)
 
 
 def _never(name: str, reasons: tuple[str, ...]) -> str:
@@ -98,17 +91,24 @@ def _missing(table: View) -> list[str]:
             if gap.name in table.drawn:
                 found.setdefault((gap.name, gap.status), []).append((panel, gap))
     sentences = []
-    for (name, status), places in found.items():
-        where = "; ".join(_place(panel, gap.where, table) for panel, gap in places)
-        why = "; ".join(told([reason for _, gap in places for reason in gap.reasons]))
-        sentences.append(f"{style.mechanism_label(name)} is missing on {where} ({status}: {why}).")
+    for (name, status), gaps in found.items():
+        where = _places([(panel, gap.where) for panel, gap in gaps], table)
+        why = "; ".join(told([reason for _, gap in gaps for reason in gap.reasons]))
+        sentences.append(f"{style.mechanism_label(name)} is missing for {where} ({status}: {why}).")
     return sentences
 
 
-def _place(panel: Panel, where: tuple[float, ...], table: View) -> str:
-    place = span(where, panel.x, table.axis)
-    label = style.workload_label(panel.workload)
-    return f"{label} at {place}" if place else label
+def _places(found: list[tuple[Panel, tuple[float, ...]]], table: View) -> str:
+    """Workloads by the part of the axis that they share: "Prefix, Total at n ≥ 32; Histogram at n = 8"."""
+    by_span: dict[str, list[str]] = {}
+    for panel, where in found:
+        by_span.setdefault(span(where, panel.x, table.axis), []).append(style.workload_label(panel.workload))
+    several = len(table.panels) > 1
+    texts = []
+    for place, labels in by_span.items():
+        who = "every workload" if several and len(labels) == len(table.panels) else ", ".join(labels)
+        texts.append(f"{who} at {place}" if place else who)
+    return "; ".join(texts)
 
 
 def _sentence(text: str) -> str:

@@ -1,7 +1,7 @@
 """The kinds of figure.
 
-To add one, write a module with ``draw(frame) -> Figure`` that draws a table (:mod:`factormech.tables`), and add its
-line to :data:`KINDS`.
+To add one, write a module with ``draw(frame) -> Figure`` that draws a table (:mod:`factormech.tables`), and
+add its line to :data:`KINDS`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Users needed against ε or domain size, a panel per workload: the figures of McKenna et al., PVLDB 13(11), 2020.
+"""Users needed against ε or domain size, a panel per workload, as in McKenna et al., PVLDB 13(11), 2020.
 
-The figure keeps three promises. What is in the table is drawn, or its absence is written on the figure with the reason.
-No text is cut off or covers another: sizes come from measured text. Curves that coincide remain visible: markers are
-hollow and grow smaller from the first drawn to the last.
+The figure keeps three promises. What is in the table is drawn, or its absence is written on the figure with
+the reason. No text is cut off or covers another: sizes come from measured text. Curves that coincide remain
+visible: markers are hollow and grow smaller from the first drawn to the last.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 3
 PANEL_HEIGHTS = {1: 2.9, 2: 2.45, 3: 1.75}  # inches, by the number of columns
 LARGEST_MARKER, SMALLEST_MARKER = 5.6, 3.4
-METRICS = {"mse": "mean squared error {alpha} per query"}
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table (:mod:`factormech.tables`) in which one of ε and domain size varies, or neither."""
+    """The figure of a table (:mod:`factormech.tables`) in which ε or domain size varies, or neither."""
     table = view(frame)
     looks = style.mechanism_styles(table.mechanisms)
     lines = style.bound_styles(table.bounds)
@@ -50,22 +49,24 @@ def x_label(table: View) -> str:
 
 
 def y_label(table: View) -> str:
-    """What a sample complexity counts; a metric without a phrase of its own goes by its name."""
-    return "users needed for " + METRICS.get(table.metric, f"{table.metric} {{alpha}}").format(
-        alpha=f"{table.alpha:g}"
-    )
+    """What a sample complexity counts."""
+    return f"users needed for {style.accuracy(table.metric, table.alpha)}"
 
 
 def _canvas(panels: int) -> tuple[Figure, list[Axes]]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    columns = 2 if panels == 4 else min(panels, MOST_COLUMNS)
+    columns = _columns(panels)
     rows = -(-panels // columns)
-    figure = Figure(figsize=(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns]), layout="constrained")
+    figure = Figure(figsize=(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns]))
     FigureCanvasAgg(figure)  # not pyplot: a figure belongs to its caller, not to a global list
     grid = figure.add_gridspec(rows, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(panels)]
+
+
+def _columns(panels: int) -> int:
+    return 2 if panels == 4 else min(panels, MOST_COLUMNS)
 
 
 def _draw_bounds(ax: Axes, panel: Panel, looks: dict[str, Style]) -> None:
@@ -114,7 +115,7 @@ def _look(look: Style, size: float) -> dict[str, Any]:
 
 
 def _places(panel: Panel) -> list[FloatArray]:
-    """Where each curve has its points: on x; side by side if there is but one x, where all would hide each other."""
+    """Where each curve has its points: on x, or side by side if there is but one x."""
     count = len(panel.curves)
     if len(panel.x) > 1 or count == 1:
         return [panel.x] * count
@@ -130,10 +131,10 @@ def _shifted(y: FloatArray, by: int) -> FloatArray:
 def _finish(
     figure: Figure, panels: list[Axes], table: View, looks: dict[str, Style], lines: dict[str, Style]
 ) -> None:
-    """Legend, footer and notes, each in room made for it, in this order: each needs the sizes of those before."""
+    """Titles, legend, footer and notes, in this order: each needs the sizes of those before."""
     width = float(figure.get_figwidth())
     for ax, panel in zip(panels, table.panels, strict=True):
-        room = width / figure.axes[0].get_gridspec().ncols - 0.45
+        room = width / _columns(len(panels)) - 0.45
         ax.set_title(text.wrap(figure, style.workload_label(panel.workload), room, style.TEXT_SIZE + 0.5))
     footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in _footer(table)]
     text.place_around(
@@ -144,8 +145,8 @@ def _finish(
         footer,
     )
     for ax, panel in zip(panels, table.panels, strict=True):
-        scales.thin_labels(ax)
-        text.place_note(ax, _notes(panel, table))
+        scales.thin_labels(ax, text.renderer_of(figure))
+        text.place_note(figure, ax, _notes(panel, table))
 
 
 def _legend_entries(
@@ -165,8 +166,9 @@ def _legend_entries(
     for look in lines.values():
         entries.append((Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.1), look.label))
     if lines:
-        below = f"Impossible (below the {('', '', 'stronger ')[len(lines)] if len(lines) < 3 else 'strongest '}bound)"
-        entries.append((Patch(facecolor=style.IMPOSSIBLE, edgecolor="#C8C8C8", linewidth=0.4), below))
+        which = {1: "bound", 2: "stronger bound"}.get(len(lines), "strongest bound")
+        patch = Patch(facecolor=style.IMPOSSIBLE, edgecolor="#C8C8C8", linewidth=0.4)
+        entries.append((patch, f"Impossible (below the {which})"))
     return [e for e, _ in entries], [text.wrap(figure, label, room, style.TEXT_SIZE) for _, label in entries]
 
 

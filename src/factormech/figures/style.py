@@ -1,9 +1,10 @@
 """One look for every figure: how mechanisms, workloads and bounds are named and drawn.
 
-Colours are those of Okabe & Ito ("Color Universal Design", 2008) without the yellow, which is too pale for thin lines
-on white, plus a wine red and, for mechanisms that this module does not know, an indigo. Any two of them stay
-:data:`LEAST_DISTANCE` apart in CIELAB (1976) for normal, protanope and deuteranope eyes. Mechanisms of one family
-share their colour and differ by marker and line; every marker belongs to one mechanism, so that markers alone suffice.
+Colours are those of Okabe & Ito ("Color Universal Design", 2008) without the yellow, which is too pale for
+thin lines on white, plus a wine red and, for mechanisms that this module does not know, an indigo. Any two of
+them stay :data:`LEAST_DISTANCE` apart in CIELAB (1976) for normal, protanope and deuteranope eyes. Mechanisms
+of one family share their colour and differ by marker and line; every marker belongs to one mechanism, so that
+markers alone suffice.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ WORKLOADS: dict[str, str] = {
     "random-signs": "Random Signs",
 }
 
+METRICS: dict[str, str] = {"mse": "mean squared error {} per query"}
+
 _PLUGIN_MARKERS: tuple[Marker, ...] = ("h", "d", "p", "2", "3", "4", "|")
 _PLUGIN_LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED)
 _BOUND_LINES: tuple[Line, ...] = (DASH_DOTTED, (0, (7.0, 2.0)), (0, (7.0, 1.5, 1.0, 1.5, 1.0, 1.5)))
@@ -93,8 +96,9 @@ _WORKLOAD_FAMILIES = (
 def mechanism_styles(names: Iterable[str]) -> dict[str, Style]:
     """The style of every mechanism of a figure, no two alike.
 
-    A name that :data:`MECHANISMS` does not have is a plugin's: it is drawn in indigo, and the hash of its name picks
-    its marker and line. If two plugins pick the same, the one that is later in the alphabet moves on to the next.
+    A name that :data:`MECHANISMS` does not have is a plugin's: it is drawn in indigo, and the hash of its
+    name picks its marker and line. If two plugins pick the same, the one that is later in the alphabet moves
+    on to the next.
     """
     names = list(dict.fromkeys(names))
     reserve = _reserve(sorted(set(names) - set(MECHANISMS)))
@@ -135,6 +139,11 @@ def workload_label(name: str) -> str:
     return _title(name)
 
 
+def accuracy(metric: str, alpha: float) -> str:
+    """What α means; a metric without words of its own goes by its name."""
+    return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(f"{alpha:g}")
+
+
 @contextmanager
 def context() -> Iterator[None]:
     """Draw in this style, whatever the user's matplotlibrc says; on leaving, the user's settings are back."""
@@ -168,7 +177,8 @@ def _title(name: str) -> str:
 
 
 _SETTINGS = {
-    # Both come with matplotlib, so that every machine draws the same letters; the second has what the first lacks.
+    # Both come with matplotlib, so that every machine draws the same letters; the second has what the first
+    # lacks.
     "font.family": ["STIXGeneral", "DejaVu Sans"],
     "mathtext.fontset": "stix",
     "font.size": TEXT_SIZE,

@@ -1,9 +1,9 @@
-"""Text where it fits: wrapping by measured width, a legend and a footer below the panels, notes inside them."""
+"""Text where it fits: lines of measured width, legend and footer below the panels, notes in them."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from factormech.figures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
 PAD = 0.07  # inches between blocks below the panels
@@ -35,6 +36,11 @@ def wrap(figure: Figure, text: str, width: float, size: float) -> str:
     return "\n".join([*lines, line.rstrip()]).replace("$", r"\$")
 
 
+def renderer_of(figure: Figure) -> Any:
+    """What measures text; the figure has an Agg canvas."""
+    return cast("FigureCanvasAgg", figure.canvas).get_renderer()
+
+
 def place_around(
     figure: Figure, x_label: str, y_label: str, handles: list[Any], labels: list[str], footer: list[str]
 ) -> None:
@@ -42,6 +48,8 @@ def place_around(
 
     The figure grows by the height that these need, and its layout is then fixed.
     """
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     width, panels = (float(side) for side in figure.get_size_inches())
     size = style.TEXT_SIZE + 0.5
     y_text = figure.text(0, 0, wrap(figure, y_label, panels - 0.4, size), fontsize=size, rotation=90)
@@ -49,7 +57,7 @@ def place_around(
     x_text = figure.text(0, 0, wrap(figure, x_label, width, size), fontsize=size, va="bottom", ha="center")
     notes = figure.text(0, 0, "\n".join(footer), fontsize=style.SMALL_SIZE, va="bottom", linespacing=1.15)
     legend = _widest_legend(figure, handles, labels)
-    renderer = figure.canvas.get_renderer()
+    renderer = renderer_of(figure)
     left = PAD / 2 + y_text.get_window_extent(renderer).width / figure.dpi
 
     # Heights in inches, from the bottom up.
@@ -62,7 +70,7 @@ def place_around(
     legend.set_loc("lower center")
     legend.set_bbox_to_anchor((0.5, at_legend / total))
     area = (left / width, below / total, 1 - left / width, 1 - below / total)
-    figure.get_layout_engine().set(rect=area, w_pad=0.04, h_pad=0.04)
+    figure.set_layout_engine(ConstrainedLayoutEngine(rect=area, w_pad=0.04, h_pad=0.04))
     # Fixed here: laid out again for every format, text that fits in one might not fit in the next.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -72,11 +80,10 @@ def place_around(
     y_text.set_position((PAD / 2 / width, (y0 + y1) / 2))
 
 
-def place_note(ax: Axes, lines: list[str]) -> None:
-    """Small text in the corner of a panel that has no curve; if all have one, the panel gets room at its top."""
+def place_note(figure: Figure, ax: Axes, lines: list[str]) -> None:
+    """Small text in a corner without curves; if there is none, the panel gets room at its top."""
     if not lines:
         return
-    figure = ax.figure
     frame = ax.get_window_extent()
     room = NOTE_WIDTH * frame.width / figure.dpi
     note = ax.text(
@@ -89,7 +96,7 @@ def place_note(ax: Axes, lines: list[str]) -> None:
         linespacing=1.1,
         zorder=5,
     )
-    box = note.get_window_extent(figure.canvas.get_renderer())
+    box = note.get_window_extent(renderer_of(figure))
     gap = 0.05 * figure.dpi
     size = np.array([(box.width + 2 * gap) / frame.width, (box.height + 2 * gap) / frame.height])
     points = _ink(ax)
@@ -104,7 +111,7 @@ def place_note(ax: Axes, lines: list[str]) -> None:
 
 
 def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
-    """Words with what follows them, broken after hyphens and, where still too long, at the last letter that fits."""
+    """Words and the blanks after them; one that is too long breaks at hyphens, or where it must."""
     pieces: list[str] = []
     for word in re.findall(r"\S+\s*", text):
         if _width(figure, word.rstrip(), size) <= width:
@@ -126,7 +133,7 @@ def _width(figure: Figure, text: str, size: float) -> float:
     """Width of one line in inches."""
     from matplotlib.font_manager import FontProperties
 
-    renderer = figure.canvas.get_renderer()
+    renderer = renderer_of(figure)
     width, _, _ = renderer.get_text_width_height_descent(text, FontProperties(size=size), ismath=False)
     return float(width / figure.dpi)
 
@@ -134,12 +141,12 @@ def _width(figure: Figure, text: str, size: float) -> float:
 def _height(artist: Any) -> float:
     """Height in inches."""
     figure = artist.get_figure()
-    return float(artist.get_window_extent(figure.canvas.get_renderer()).height / figure.dpi)
+    return float(artist.get_window_extent(renderer_of(figure)).height / figure.dpi)
 
 
 def _widest_legend(figure: Figure, handles: list[Any], labels: list[str]) -> Any:
     """The legend with the most columns that fit the figure's width."""
-    renderer = figure.canvas.get_renderer()
+    renderer = renderer_of(figure)
     limit = figure.bbox.width - 2 * PAD * figure.dpi
     for columns in range(max(len(labels), 1), 0, -1):
         legend = figure.legend(handles, labels, ncols=columns, loc="lower center")
@@ -151,7 +158,7 @@ def _widest_legend(figure: Figure, handles: list[Any], labels: list[str]) -> Any
 
 
 def _ink(ax: Axes) -> FloatArray:
-    """Points along every line of a panel, in its own coordinates, dense enough that no gap between them holds text."""
+    """Points along every line of a panel, in its own coordinates, closer than text is high."""
     chunks = []
     for line in ax.lines:
         xy = ax.transAxes.inverted().transform(ax.transData.transform(line.get_xydata()))
@@ -175,7 +182,7 @@ def _highest(points: FloatArray, corner: tuple[int, int], size: FloatArray) -> f
 
 
 def _raise_top(ax: Axes, highest: float, needed: float) -> None:
-    """Stretch the axis until what is now at height ``highest`` stays below the top ``needed`` of the panel."""
+    """Stretch the axis until what is now at height ``highest`` is below the top ``needed`` of the panel."""
     bottom, top = np.log10(ax.get_ylim())
     share = max(1 - needed - 0.03, 0.2)
     scales.set_decades(ax, float(bottom), float(bottom + (top - bottom) * max(highest / share, 1.0)))
