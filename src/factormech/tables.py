@@ -133,7 +133,8 @@ def latex(frame: pd.DataFrame) -> str:
 def check(frame: pd.DataFrame, name: str = "table") -> None:
     """Refuse a frame that is not a table: its columns, types, rows, and what the status of each promises.
 
-    Completeness is what shows that lines are missing at the end of a file, which still parses.
+    Completeness is what shows that lines are missing at the end of a file, which still parses. (A rest that
+    is the complete table of a smaller grid passes; but files are written whole, so none arises here.)
     """
     header = tuple(frame.columns)
     if header not in (COLUMNS, COLUMNS_WITH_SEED):
@@ -153,6 +154,7 @@ def check(frame: pd.DataFrame, name: str = "table") -> None:
             remedy = "the file was edited or the job that made it is wrong: run the workflow again"
             raise BadValue(f"{name}, line {i + 2}, column {column}", row[column], rule, remedy)
     _check_complete(frame, name)
+    _check_strongest(frame, name)
 
 
 def _lines(path: Path) -> list[list[str]]:
@@ -278,7 +280,7 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _check_complete(frame: pd.DataFrame, name: str) -> None:
     """Every study has one row for each workload × domain size × ε × seed × (mechanism or bound) in it."""
-    keys = ["workload", "domain_size", "epsilon", *(["seed"] if "seed" in frame else [])]
+    keys = _point(frame)
     for study, part in frame.groupby("study", sort=False):
         # bound_name tells a bound from the others; that of a mechanism only says which was the strongest.
         who = part["mechanism"].where(part["status"] != "bound", LOWER_BOUND + " " + part["bound_name"])
@@ -300,3 +302,27 @@ def _check_complete(frame: pd.DataFrame, name: str) -> None:
                 "have a row for every mechanism and bound at every point of its grid",
                 "lines are missing: delete the file and run the workflow again",
             )
+
+
+def _check_strongest(frame: pd.DataFrame, name: str) -> None:
+    """What a mechanism's row says of the lower bound is the strongest of its point's bound rows."""
+    keys = ["study", *_point(frame)]
+    is_bound = frame["status"] == "bound"
+    bounds = frame[is_bound]
+    strongest = bounds[bounds["lower_bound"] == bounds.groupby(keys)["lower_bound"].transform("max")]
+    columns = [*keys, "bound_name", "lower_bound"]
+    known = set(strongest[columns].itertuples(index=False, name=None))
+    points = {row[: len(keys)] for row in known}
+    for row in frame.loc[~is_bound, columns].itertuples(index=False, name=None):
+        if row not in known and (row[: len(keys)] in points or row[-2]):
+            raise BadValue(
+                f"{name}, mechanisms at {' '.join(map(str, row[: len(keys)]))}",
+                f"{row[-2]} {row[-1]}",
+                "repeat the strongest of the point's lower bounds",
+                "lines are missing or were edited: run the workflow again",
+            )
+
+
+def _point(frame: pd.DataFrame) -> list[str]:
+    """The columns that say where in a grid a row is."""
+    return ["workload", "domain_size", "epsilon", *(["seed"] if "seed" in frame else [])]

@@ -44,7 +44,7 @@ def limits(panel: Panel) -> tuple[float, float]:
 
 def set_decades(ax: Axes, bottom: float, top: float) -> None:
     """Set the vertical limits to 10^bottom and 10^top, with few and round labels."""
-    from matplotlib.ticker import FixedFormatter, FixedLocator
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
     ax.set_ylim(10**bottom, 10**top)
     ticks = [(k, m) for k, m in _ticks(bottom, top) if bottom <= k + math.log10(m) <= top]
@@ -52,6 +52,7 @@ def set_decades(ax: Axes, bottom: float, top: float) -> None:
     ax.yaxis.set_major_formatter(FixedFormatter([_power(k, m) for k, m in ticks]))
     decades = range(math.floor(bottom), math.ceil(top)) if top - bottom < 8 else range(0)
     ax.yaxis.set_minor_locator(FixedLocator([m * 10.0**k for k in decades for m in range(2, 10)]))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def thin_labels(ax: Axes, renderer: Any) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_COLUMNS = 3
-PANEL_HEIGHTS = {1: 2.9, 2: 2.45, 3: 1.75}  # inches, by the number of columns
+PANEL_HEIGHTS = {1: 2.9, 2: 2.65, 3: 1.75}  # inches, by the number of columns
 LARGEST_MARKER, SMALLEST_MARKER = 5.6, 3.4
 
 
@@ -38,7 +38,7 @@ def draw(frame: pd.DataFrame) -> Figure:
         for ax, panel in zip(panels, table.panels, strict=True):
             scales.prepare(ax, panel, table.axis)
             _draw_bounds(ax, panel, lines)
-            _draw_curves(ax, panel, looks)
+            _draw_curves(ax, panel, looks, table.drawn)
         _finish(figure, panels, table, looks, lines)
     return figure
 
@@ -88,19 +88,18 @@ def _draw_bounds(ax: Axes, panel: Panel, looks: dict[str, Style]) -> None:
         ax.plot(xs[alone], y[alone], color=look.colour, linestyle="", marker="_", markersize=9, zorder=1.5)
 
 
-def _draw_curves(ax: Axes, panel: Panel, looks: dict[str, Style]) -> None:
-    sizes = np.linspace(LARGEST_MARKER, SMALLEST_MARKER, len(panel.curves))
-    places = _places(panel)
-    for i, curve in enumerate(panel.curves):
-        look, shown = looks[curve.name], curve.positive()
-        if not np.isfinite(shown.middle).any():
-            continue
+def _draw_curves(ax: Axes, panel: Panel, looks: dict[str, Style], drawn: tuple[str, ...]) -> None:
+    """Curves in the table's order, what is filled on top; sizes and places are the same in every panel."""
+    sizes, places = _sizes(drawn), _places(panel.x, len(drawn))
+    curves = {curve.name: curve for curve in panel.curves}
+    for i, name in enumerate(drawn):
+        look, shown = looks[name], curves[name].positive()
         zorder = 3 + 0.01 * i + (1 if look.filled else 0)
         if np.any(shown.low < shown.high):
             ax.fill_between(
                 places[i], shown.low, shown.high, color=look.colour, alpha=0.15, linewidth=0, zorder=2
             )
-        ax.plot(places[i], shown.middle, zorder=zorder, clip_on=False, **_look(look, sizes[i]))
+        ax.plot(places[i], shown.middle, zorder=zorder, clip_on=False, **_look(look, sizes[name]))
 
 
 def _look(look: Style, size: float) -> dict[str, Any]:
@@ -114,12 +113,15 @@ def _look(look: Style, size: float) -> dict[str, Any]:
     }
 
 
-def _places(panel: Panel) -> list[FloatArray]:
+def _sizes(drawn: tuple[str, ...]) -> dict[str, float]:
+    return dict(zip(drawn, np.linspace(LARGEST_MARKER, SMALLEST_MARKER, len(drawn)).tolist(), strict=True))
+
+
+def _places(x: FloatArray, count: int) -> list[FloatArray]:
     """Where each curve has its points: on x, or side by side if there is but one x."""
-    count = len(panel.curves)
-    if len(panel.x) > 1 or count == 1:
-        return [panel.x] * count
-    return [panel.x + offset for offset in np.linspace(-1, 1, count) * scales.SINGLE_SPREAD]
+    if len(x) > 1 or count == 1:
+        return [x] * count
+    return [x + offset for offset in np.linspace(-1, 1, count) * scales.SINGLE_SPREAD]
 
 
 def _shifted(y: FloatArray, by: int) -> FloatArray:
@@ -155,11 +157,7 @@ def _legend_entries(
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    sizes = dict(
-        zip(
-            table.mechanisms, np.linspace(LARGEST_MARKER, SMALLEST_MARKER, len(table.mechanisms)), strict=True
-        )
-    )
+    sizes = _sizes(table.drawn)
     entries: list[tuple[Any, str]] = [
         (Line2D([], [], **_look(looks[name], sizes[name])), looks[name].label) for name in table.drawn
     ]

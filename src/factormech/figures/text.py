@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -120,9 +121,8 @@ def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
         for part in re.findall(r"[^-_/]+[-_/]*\s*|[-_/]+\s*", word):
             rest = part
             while _width(figure, rest.rstrip(), size) > width and len(rest) > 1:
-                fits = max(
-                    (k for k in range(1, len(rest)) if _width(figure, rest[:k], size) <= width), default=1
-                )
+                lengths = range(1, len(rest))
+                fits = max(bisect_right(lengths, width, key=lambda k: _width(figure, rest[:k], size)), 1)
                 pieces.append(rest[:fits])
                 rest = rest[fits:]
             pieces.append(rest)
