@@ -69,7 +69,10 @@ def case(request: pytest.FixtureRequest, make_table: MakeTable) -> tuple[pd.Data
 
 
 def test_no_text_is_cut_off_or_covers_another(case: tuple[pd.DataFrame, Figure]) -> None:
-    figure = case[1]
+    assert_no_overlaps(case[1])
+
+
+def assert_no_overlaps(figure: Figure) -> None:
     boxes = text_boxes(figure)
     assert len(boxes) > 8
     for text, box in boxes:
@@ -86,15 +89,42 @@ def test_no_text_is_cut_off_or_covers_another(case: tuple[pd.DataFrame, Figure])
 
 
 def test_no_curve_runs_through_a_note(case: tuple[pd.DataFrame, Figure]) -> None:
-    for ax in case[1].axes:
+    assert_notes_are_clear(case[1])
+
+
+def assert_notes_are_clear(figure: Figure) -> None:
+    for ax in figure.axes:
         for note in ax.texts:
-            box = note.get_window_extent(renderer_of(case[1]))
+            box = note.get_window_extent(renderer_of(figure))
             for line in ax.lines:
                 xy = ax.transData.transform(line.get_xydata())
                 for start, end in itertools.pairwise(xy[np.isfinite(xy).all(axis=1)]):
                     points = start + np.linspace(0, 1, 300)[:, None] * (end - start)
                     inside = (points > [box.x0, box.y0]) & (points < [box.x1, box.y1])
                     assert not inside.all(axis=1).any(), note.get_text()
+
+
+def test_a_note_gets_room_where_every_corner_has_curves() -> None:
+    point = {"study": "t", "workload": "w", "domain_size": 8, "metric": "mse", "alpha": 0.01}
+    rows: list[dict[str, Any]] = []
+    for e in (1.0, 2.0, 3.0):
+        for name, value in (
+            ("hadamard", 10**e),
+            ("fourier", 10 ** (4 - e)),
+            ("rappor", 1e3),
+            ("hierarchical", 10.0),
+        ):
+            measured = dict.fromkeys(tables.MEASURED, value)
+            rows.append({**point, "epsilon": e, "mechanism": name, "status": "ok", **measured})
+    for e in (1.0, 2.0):
+        gone = {"status": "refused", "reason": "no"}
+        rows.append({**point, "epsilon": e, "mechanism": "fourier-3", **gone})
+    rows.append({**rows[-3], "mechanism": "fourier-3"})
+    figure = draw(tables.from_rows(rows))
+    assert figure.axes[0].texts[0].get_text().replace("\n", " ") == "refused: Fourier (≤ 3-way) [ε ≤ 2]"
+    assert figure.axes[0].get_ylim()[1] > 1.6e3  # without a note 1.33e3
+    assert_notes_are_clear(figure)
+    assert_no_overlaps(figure)
 
 
 def test_every_number_is_drawn_inside_the_panel(case: tuple[pd.DataFrame, Figure]) -> None:

@@ -137,7 +137,7 @@ def _finish(
     width = float(figure.get_figwidth())
     for ax, panel in zip(panels, table.panels, strict=True):
         room = width / _columns(len(panels)) - 0.45
-        ax.set_title(text.wrap(figure, style.workload_label(panel.workload), room, style.TEXT_SIZE + 0.5))
+        ax.set_title(text.balanced(figure, style.workload_label(panel.workload), room, style.TEXT_SIZE + 0.5))
     footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in _footer(table)]
     text.place_around(
         figure,

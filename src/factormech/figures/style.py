@@ -82,7 +82,7 @@ WORKLOADS: dict[str, str] = {
 
 METRICS: dict[str, str] = {"mse": "mean squared error {} per query"}
 
-_PLUGIN_MARKERS: tuple[Marker, ...] = ("h", "d", "p", "2", "3", "4", "|")
+_PLUGIN_MARKERS: tuple[Marker, ...] = ("h", "d", "p", "2", "3", "4")
 _PLUGIN_LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED)
 _BOUND_LINES: tuple[Line, ...] = (DASH_DOTTED, (0, (7.0, 2.0)), (0, (7.0, 1.5, 1.0, 1.5, 1.0, 1.5)))
 
@@ -97,8 +97,8 @@ def mechanism_styles(names: Iterable[str]) -> dict[str, Style]:
     """The style of every mechanism of a figure, no two alike.
 
     A name that :data:`MECHANISMS` does not have is a plugin's: it is drawn in indigo, and the hash of its
-    name picks its marker and line. If two plugins pick the same, the one that is later in the alphabet moves
-    on to the next.
+    name picks its marker and line. Where plugins pick the same marker, the later in the alphabet moves on to
+    the next that is free, and only when there is none to the next line.
     """
     names = list(dict.fromkeys(names))
     reserve = _reserve(sorted(set(names) - set(MECHANISMS)))
@@ -159,15 +159,16 @@ def _reserve(plugins: list[str]) -> dict[str, Style]:
     looks = [(marker, line) for line in _PLUGIN_LINES for marker in _PLUGIN_MARKERS]
     # Numbers as markers, should there ever be more plugins than looks.
     looks += [(f"${i}$", SOLID) for i in range(1, len(plugins) - len(looks) + 1)]
-    free = dict.fromkeys(range(len(looks)))
-    styles = {}
+    styles: dict[str, Style] = {}
     for name in plugins:
         digest = hashlib.sha256(name.encode()).digest()
-        wanted = int.from_bytes(digest[:8], "big") % len(looks)
-        place = next(i % len(looks) for i in range(wanted, wanted + len(looks)) if i % len(looks) in free)
-        del free[place]
-        marker, line = looks[place]
-        styles[name] = Style(name, INDIGO, marker, line)
+        start = int.from_bytes(digest[:8], "big") % len(looks)
+        order = looks[start:] + looks[:start]
+        taken = {(style.marker, style.line) for style in styles.values()}
+        markers = {marker for marker, _ in taken}
+        free = [look for look in order if look not in taken]
+        marker, line = next((look for look in free if look[0] not in markers), free[0])
+        styles[name] = Style(name, INDIGO, marker, line, scale=1.5 if marker in ("2", "3", "4") else 1.0)
     return styles
 
 

@@ -53,7 +53,7 @@ def place_around(
 
     width, panels = (float(side) for side in figure.get_size_inches())
     size = style.TEXT_SIZE + 0.5
-    y_text = figure.text(0, 0, wrap(figure, y_label, panels - 0.4, size), fontsize=size, rotation=90)
+    y_text = figure.text(0, 0, balanced(figure, y_label, panels - 0.4, size), fontsize=size, rotation=90)
     y_text.set(va="center", ha="left", multialignment="center", linespacing=1.05)
     x_text = figure.text(0, 0, wrap(figure, x_label, width, size), fontsize=size, va="bottom", ha="center")
     notes = figure.text(0, 0, "\n".join(footer), fontsize=style.SMALL_SIZE, va="bottom", linespacing=1.15)
@@ -109,6 +109,18 @@ def place_note(figure: Figure, ax: Axes, lines: list[str]) -> None:
     x, y = (inset[i] if corner[i] == 0 else 1 - inset[i] for i in (0, 1))
     note.set(position=(x, y), ha=("left", "right")[corner[0]], va=("bottom", "top")[corner[1]])
     note.set_multialignment(("left", "right")[corner[0]])
+
+
+def balanced(figure: Figure, text: str, width: float, size: float) -> str:
+    """Like :func:`wrap`, with lines of about equal width."""
+    wrapped = wrap(figure, text, width, size)
+    lines = wrapped.count("\n")
+    for share in np.arange(0.95, 0.5, -0.05) if lines else ():
+        narrower = wrap(figure, text, width * share, size)
+        if narrower.count("\n") > lines:
+            break
+        wrapped = narrower
+    return wrapped
 
 
 def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
