@@ -1,0 +1,124 @@
+"""Scales, limits and ticks of a panel with a logarithmic vertical axis."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from factormech.arrays import FloatArray
+from factormech.panels import Panel, number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# A panel shows at least one decade, and bounds down to this many decades below the lowest mechanism.
+LEAST_DECADES, DECADES_BELOW = 1.0, 1.0
+MARGIN, X_MARGIN = 0.06, 0.04
+MOST_LABELS = 6
+# With a single x, the curves stand side by side up to this far from it.
+SINGLE_SPREAD = 0.8
+
+
+def prepare(ax: Axes, panel: Panel, axis: str) -> None:
+    """Scales, limits and ticks for what a panel shows."""
+    _prepare_x(ax, panel.x, axis)
+    ax.set_yscale("log")
+    bottom, top = limits(panel)
+    set_decades(ax, bottom, top)
+
+
+def limits(panel: Panel) -> tuple[float, float]:
+    """log₁₀ of the vertical limits: all mechanisms, and the bounds as far as they are near them."""
+    shown = _logs([values for c in panel.curves for values in (c.positive().low, c.positive().high)])
+    bounds = _logs([panel.strongest_bound(), *(bound.positive().middle for bound in panel.bounds)])
+    if not shown.size:
+        shown = bounds if bounds.size else np.zeros(1)
+    low = max(min(shown.min(), bounds.min(initial=np.inf)), shown.min() - DECADES_BELOW)
+    high = max(shown.max(), bounds.max(initial=-np.inf))
+    missing = max(LEAST_DECADES - (high - low), 0.0)
+    low, high = low - missing / 2, high + missing / 2
+    return float(low - MARGIN * (high - low)), float(high + MARGIN * (high - low))
+
+
+def set_decades(ax: Axes, bottom: float, top: float) -> None:
+    """Set the vertical limits to 10^bottom and 10^top, with few and round labels."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
+
+    ax.set_ylim(10**bottom, 10**top)
+    ticks = [(k, m) for k, m in _ticks(bottom, top) if bottom <= k + math.log10(m) <= top]
+    ax.yaxis.set_major_locator(FixedLocator([m * 10.0**k for k, m in ticks]))
+    ax.yaxis.set_major_formatter(FixedFormatter([_power(k, m) for k, m in ticks]))
+    decades = range(math.floor(bottom), math.ceil(top)) if top - bottom < 8 else range(0)
+    ax.yaxis.set_minor_locator(FixedLocator([m * 10.0**k for k in decades for m in range(2, 10)]))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def thin_labels(ax: Axes, renderer: Any) -> None:
+    """Blank the labels below the axis that would touch the next one, from the right; their ticks remain."""
+    labels = [label for label in ax.get_xticklabels() if label.get_text()]
+    boxes = [label.get_window_extent(renderer) for label in labels]
+    gap = 0.25 * (boxes[0].height if boxes else 0.0)
+    kept = list(range(len(labels)))[-1:]
+    for i in reversed(range(len(labels) - 1)):
+        if boxes[i].x1 + gap <= boxes[kept[-1]].x0:
+            kept.append(i)
+    texts = [label.get_text() if i in kept else "" for i, label in enumerate(labels)]
+    if len(kept) < len(labels):
+        ax.set_xticks(ax.get_xticks(), texts)
+
+
+def _prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+    if len(x) == 1:
+        ax.set_xlim(x[0] - 1, x[0] + 1)
+        ax.set_xticks(x, [_size(x[0])])
+        ax.grid(visible=False, axis="x")
+        return
+    if axis == "domain_size":
+        ax.set_xscale("log", base=2)
+        logs = np.log2(x)
+        margin = X_MARGIN * (logs[-1] - logs[0])
+        ax.set_xlim(2 ** (logs[0] - margin), 2 ** (logs[-1] + margin))
+        ax.set_xticks(x, [_size(value) for value in x])
+        ax.xaxis.set_minor_locator(NullLocator())
+        return
+    margin = X_MARGIN * (x[-1] - x[0])
+    ax.set_xlim(x[0] - margin, x[-1] + margin)
+    steps = [
+        t
+        for t in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(x[0], x[-1])
+        if x[0] - margin <= t <= x[-1] + margin
+    ]
+    ax.set_xticks(steps, [f"{t:.6g}" for t in steps])
+    ax.xaxis.set_minor_locator(FixedLocator(x.tolist()))
+
+
+def _ticks(bottom: float, top: float) -> list[tuple[int, int]]:
+    """Exponent and multiple of each labelled tick: every decade, or fewer if many, or 1-2-5 if hardly two."""
+    decades = range(math.floor(bottom), math.ceil(top) + 1)
+    if top - bottom < 1.6:
+        return [(k, m) for k in decades for m in (1, 2, 5)]
+    step = max(1, math.ceil((top - bottom) / MOST_LABELS))
+    return [(k, 1) for k in decades if k % step == 0]
+
+
+def _power(k: int, m: int) -> str:
+    return f"$10^{{{k}}}$" if m == 1 else rf"${m}{{\times}}10^{{{k}}}$"
+
+
+def _size(value: float) -> str:
+    """A parameter as a tick label; large powers of two as such."""
+    exponent = math.log2(value)
+    if value >= 8192 and exponent.is_integer():
+        return f"$2^{{{int(exponent)}}}$"
+    return number(value)
+
+
+def _logs(values: list[FloatArray]) -> FloatArray:
+    flat = (
+        np.concatenate([np.asarray(v, dtype=np.float64).ravel() for v in values]) if values else np.zeros(0)
+    )
+    return np.asarray(np.log10(flat[np.isfinite(flat) & (flat > 0)]))

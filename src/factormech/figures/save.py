@@ -1,0 +1,42 @@
+"""A figure on disk: PDF, SVG and PNG whose bytes depend on the figure alone."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from factormech.figures import style
+from factormech.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PNG_DPI = 200
+# None removes what matplotlib would write by itself: dates and its own version.
+_METADATA: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+
+
+def save(figure: Figure, stem: Path | str) -> list[Path]:
+    """Write ``stem``.pdf, .svg and .png and return their paths, in this order.
+
+    All three are drawn before the first is written, and each appears whole or not at all.
+    """
+    stem = Path(stem)
+    with style.context():
+        contents = {kind: _drawn(figure, kind) for kind in _METADATA}
+    # Not with_suffix: a stem such as "eps0.5" has none to lose.
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in contents]
+    for path, content in zip(paths, contents.values(), strict=True):
+        write_whole(path, content)
+    return paths
+
+
+def _drawn(figure: Figure, kind: str) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format=kind, dpi=PNG_DPI, metadata=_METADATA[kind], facecolor="white")
+    return stream.getvalue()

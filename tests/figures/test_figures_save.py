@@ -1,0 +1,85 @@
+"""Files of a figure: three, whole, and the same bytes from any process."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from factormech import tables
+from factormech.figures import sample_complexity
+from factormech.figures.save import save
+
+SCRIPT = """
+import sys
+from factormech import tables
+from factormech.figures import registry
+from factormech.figures.save import save
+save(registry.draw("sample-complexity", tables.read_csv(sys.argv[1])), sys.argv[2])
+"""
+
+
+def test_two_processes_write_equal_bytes(make_table: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
+    tables.write_csv(make_table({"prefix": 1.0, "histogram": 0.1}), tmp_path / "t.csv")
+    digests = []
+    for seed in ("1", "2"):
+        stem = tmp_path / seed / "figure"
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", SCRIPT, str(tmp_path / "t.csv"), str(stem)],
+            # Another hash seed and, for one of them, a matplotlibrc that would change everything.
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path), "HOME": str(tmp_path)}
+            | ({"MATPLOTLIBRC": str(_matplotlibrc(tmp_path))} if seed == "2" else {}),
+            check=True,
+        )
+        files = sorted(stem.parent.iterdir())
+        assert [f.name for f in files] == ["figure.pdf", "figure.png", "figure.svg"]
+        digests.append([hashlib.sha256(f.read_bytes()).hexdigest() for f in files])
+    assert digests[0] == digests[1]
+
+
+def _matplotlibrc(folder: Path) -> Path:
+    path = folder / "matplotlibrc"
+    path.write_text("font.size: 20\nsvg.hashsalt: other\nlines.linewidth: 9\npdf.compression: 0\n")
+    return path
+
+
+def test_files_hold_no_dates_and_no_versions(make_table: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
+    paths = save(sample_complexity.draw(make_table({"prefix": 1.0})), tmp_path / "eps0.5")
+    assert [p.name for p in paths] == ["eps0.5.pdf", "eps0.5.svg", "eps0.5.png"]
+    assert [p.read_bytes()[:4] for p in paths] == [b"%PDF", b"<?xm", b"\x89PNG"]
+    for path in paths:
+        content = path.read_bytes()
+        for word in (
+            rb"matplotlib[ -]*v?\d",
+            rb"CreationDate",
+            rb"<dc:date>",
+            rb"Software",
+            rb"20[0-9]{2}-[01]\d-",
+        ):
+            assert not re.search(word, content, flags=re.IGNORECASE), (path, word)
+    assert b"/FontType 3" not in paths[0].read_bytes()
+    width = int.from_bytes(paths[2].read_bytes()[16:20], "big")
+    assert width == pytest.approx(5.2 * 200, abs=1)
+
+
+def test_nothing_is_written_if_one_format_fails(
+    make_table: Callable[..., pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = sample_complexity.draw(make_table({"prefix": 1.0}))
+    savefig = figure.savefig
+
+    def fail(stream: object, *, format: str, **more: object) -> None:
+        if format == "png":
+            raise OSError("disk full")
+        savefig(stream, format=format, **more)
+
+    monkeypatch.setattr(figure, "savefig", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save(figure, tmp_path / "f")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,337 @@
+"""Tables: what is written is what is read, what is not a table is refused, and the LaTeX parses."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factormech import tables
+from factormech.errors import BadValue
+from factormech.latex import escape, significant
+
+MakeTable = Callable[..., pd.DataFrame]
+SMALL: dict[str, Any] = {"workloads": {"prefix": 1.0, "histogram": 0.1}, "epsilons": (0.5, 4.0)}
+
+
+def identical(a: pd.DataFrame, b: pd.DataFrame) -> bool:
+    """Equal columns, types, text and, for floats, bits (so that 0 is not −0)."""
+    if list(a.columns) != list(b.columns) or list(map(str, a.dtypes)) != list(map(str, b.dtypes)):
+        return False
+    for name in a.columns:
+        x, y = a[name].tolist(), b[name].tolist()
+        if name in tables.FLOATS:
+            x, y = ([struct.pack("<d", v) if v == v else None for v in values] for values in (x, y))
+        if x != y:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seeds", [None, (0, 1, 7)])
+def test_round_trip(make_table: MakeTable, tmp_path: Path, seeds: Any) -> None:
+    frame = make_table(**SMALL, seeds=seeds)
+    tables.write_csv(frame, tmp_path / "t.csv")
+    assert identical(tables.read_csv(tmp_path / "t.csv"), frame)
+    assert ("seed" in frame) == (seeds is not None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    value=st.floats(min_value=0, allow_infinity=False, allow_nan=False),
+    bound=st.floats(allow_infinity=False, allow_nan=False),
+    reason=st.text(st.characters(blacklist_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1),
+    epsilon=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
+)
+def test_any_float_and_text_survive(
+    tmp_path_factory: pytest.TempPathFactory, value: float, bound: float, reason: str, epsilon: float
+) -> None:
+    point = {
+        "study": reason,
+        "workload": "w",
+        "domain_size": 2**62,
+        "epsilon": epsilon,
+        "metric": "m",
+        "alpha": 0.1,
+    }
+    measured = dict.fromkeys(tables.MEASURED, value)
+    near = {"lower_bound": bound, "bound_name": "x"}
+    frame = tables.from_rows(
+        [
+            {**point, "mechanism": "a", "status": "ok", **measured, **near},
+            {**point, "mechanism": 'b,"', "status": "refused", "reason": reason, **near},
+            {**point, "mechanism": "lower-bound", "status": "bound", **near},
+        ]
+    )
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    tables.write_csv(frame, path)
+    assert identical(tables.read_csv(path), frame)
+
+
+def test_bytes_are_canonical(make_table: MakeTable, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        tables.write_csv(make_table(**SMALL), tmp_path / name)
+    content = (tmp_path / "a").read_bytes()
+    assert content == (tmp_path / "b").read_bytes()
+    assert b"\r" not in content
+    assert content.endswith(b"\n")
+    assert b",nan" not in content
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_header_is_the_promised_one(make_table: MakeTable, tmp_path: Path) -> None:
+    tables.write_csv(make_table(**SMALL), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text().splitlines()[0] == (
+        "study,workload,domain_size,epsilon,mechanism,metric,alpha,sample_complexity,worst_variance,"
+        "average_variance,lower_bound,bound_name,status,reason"
+    )
+
+
+def test_truncations_are_refused(make_table: MakeTable, tmp_path: Path) -> None:
+    """A file cut in a line never reads; one cut at a line end only where a smaller grid is complete."""
+    path = tmp_path / "t.csv"
+    frame = make_table(**SMALL)
+    tables.write_csv(frame, path)
+    whole = path.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(whole) if byte == 10]
+    read = []
+    for length in sorted({*range(0, len(whole), 41), *ends, len(whole) - 1}):
+        path.write_bytes(whole[:length])
+        try:
+            read.append(len(tables.read_csv(path)))
+        except BadValue:
+            continue
+    point = len(frame) // 4
+    assert read == [point, 2 * point, 4 * point]  # one ε of the first workload, all of it, everything
+
+
+def test_a_failed_write_leaves_the_old_file(
+    make_table: MakeTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+
+    def fail(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("factormech.files.os.fsync", fail)
+    with pytest.raises(KeyboardInterrupt):
+        tables.write_csv(make_table(**SMALL), path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def edited(path: Path, line: int, column: str, cell: str) -> None:
+    lines = path.read_text().split("\n")
+    cells = lines[line - 1].split(",")
+    cells[lines[0].split(",").index(column)] = cell
+    lines[line - 1] = ",".join(cells)
+    path.write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "says"),
+    [
+        ("sample_complexity", "abc", "be a number"),
+        ("sample_complexity", "nan", "be a number"),
+        ("sample_complexity", "inf", "be a number"),
+        ("sample_complexity", "1_0", "be a number"),
+        ("sample_complexity", " 1", "be a number"),
+        ("sample_complexity", "1e999", "finite"),
+        ("sample_complexity", "-1.0", "at least 0"),
+        ("worst_variance", "", "finite number"),
+        ("domain_size", "512.0", "whole number"),
+        ("domain_size", "0", "at least 1"),
+        ("domain_size", "9" * 30, "whole number"),
+        ("epsilon", "0.0", "above 0"),
+        ("epsilon", "", "above 0"),
+        ("alpha", "-0.01", "above 0"),
+        ("status", "fine", "be one of ok, refused"),
+        ("status", "bound", "only there"),
+        ("status", "refused", "be empty where"),
+        ("reason", "because", "be empty where"),
+        ("lower_bound", "", "bound_name"),
+        ("bound_name", "", "bound_name"),
+        ("bound_name", "svd", "strongest"),
+        ("lower_bound", "1.5", "strongest"),
+        ("mechanism", "", "not be empty"),
+        ("mechanism", "lower-bound", "only there"),
+        ("workload", "hist\x00", "control"),
+        ("mechanism", "rappor", "once"),
+        ("epsilon", "0.75", "a row for every"),
+    ],
+)
+def test_edited_cells_are_refused(
+    make_table: MakeTable, tmp_path: Path, column: str, cell: str, says: str
+) -> None:
+    path = tmp_path / "t.csv"
+    tables.write_csv(make_table(**SMALL), path)
+    tables.read_csv(path)
+    edited(path, 2, column, cell)
+    with pytest.raises(BadValue, match=re.escape(str(path))) as caught:
+        tables.read_csv(path)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "cut off, or is empty"),
+        (b"a,b\n1,2\n", "line 1"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(range(256)), "UTF-8"),
+        (b"study,workload\n", "line 1"),
+        (",".join(tables.COLUMNS).encode() + b"\n", "at least one row"),
+        (",".join(tables.COLUMNS).encode() + b"\n\n", "have 14 cells"),
+        (",".join(tables.COLUMNS).encode() + b"\na,b\n", "have 14 cells"),
+        (",".join(tables.COLUMNS).encode() + b'\n"a\n', "CSV"),
+    ],
+)
+def test_foreign_files_are_refused(tmp_path: Path, content: bytes, says: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(BadValue, match=re.escape(says)):
+        tables.read_csv(path)
+
+
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.csv"):
+        with pytest.raises(BadValue, match="run the workflow first"):
+            tables.read_csv(path)
+
+
+def test_write_refuses_what_is_not_a_table(make_table: MakeTable, tmp_path: Path) -> None:
+    good = make_table(**SMALL)
+    bad = [
+        good.iloc[:-1],
+        good.drop(columns="reason"),
+        good.assign(domain_size=good["domain_size"].astype(float)),
+        good.assign(reason=np.nan),
+        good.assign(reason=good["reason"].str.cat(["\r"] * len(good))),
+        good[0:0],
+    ]
+    for frame in bad:
+        with pytest.raises(BadValue):
+            tables.write_csv(frame, tmp_path / "t.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_from_rows_says_what_is_wrong() -> None:
+    with pytest.raises(BadValue, match="epsilson"):
+        tables.from_rows([{"epsilson": 1.0}])
+    with pytest.raises(BadValue, match="domain_size"):
+        tables.from_rows([{"study": "t"}])
+
+
+# --- LaTeX
+
+
+def tabulars(text: str) -> list[list[list[str]]]:
+    """The rows of each tabular, after checking braces, dollars and the number of columns of every row."""
+    found = []
+    for spec, body in re.findall(
+        r"\\begin\{tabular\}\{(\w+)\}\n(.*?)\\end\{tabular\}", text, flags=re.DOTALL
+    ):
+        lines = [line for line in body.splitlines() if line != r"\hline"]
+        cells = []
+        for line in lines:
+            assert line.endswith(r" \\")
+            row = re.split(r"(?<!\\)&", line.removesuffix(r" \\"))
+            wide = re.match(r"\\multicolumn\{(\d+)\}", row[0])
+            assert (int(wide[1]) if wide else len(row)) == len(spec)
+            cells.append([cell.strip() for cell in row])
+        found.append(cells)
+    assert_balanced(text)
+    return found
+
+
+def assert_balanced(text: str) -> None:
+    bare = re.sub(r"\\[\\&%$#_{}]", "", text)
+    depth = 0
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    for line in bare.splitlines():
+        assert line.count("$") % 2 == 0
+    assert not set("~#%") & set(bare)
+    outside = re.sub(r"\$[^$]*\$", "", bare)
+    assert not set("^_<>|") & set(outside)
+    assert all(ord(c) < 256 for c in text)
+
+
+def test_latex_has_every_row_and_note_once(make_table: MakeTable) -> None:
+    text = tables.latex(make_table())
+    found = tabulars(text)
+    assert len(found) == 6
+    for rows in found:
+        assert [row[0] for row in rows[-2:]] == [
+            "Lower bound (SVD, McKenna et al. Cor. 5.7)",
+            "Lower bound (centred SVD)",
+        ]
+        assert len(rows) == 2 + 9 + 2
+        assert rows[-2][-1] == "0"
+    refused = next(row for row in found[1] if row[0] == r"Fourier ($\leq$ 3-way)")
+    assert set(refused[1:]) == {r"$\dagger_{2}$"}
+    assert text.split(r"\begin{tabular}")[2].count("outside the strategy's row space") == 1
+    assert text.count("outside the strategy's row space") == 4
+
+
+def test_latex_marks_the_best_of_each_column(make_table: MakeTable) -> None:
+    rows = tabulars(tables.latex(make_table(workloads={"prefix": 1.0})))[0]
+    for column in range(1, 9):
+        bold = [row[0] for row in rows[2:] if "bf{" in row[column]]
+        assert bold == ["Hierarchical (block Hadamard)"]
+
+
+def test_latex_of_ties_is_bold_for_all(make_table: MakeTable) -> None:
+    mechanisms = {"hadamard": 1.0, "hierarchical": 1.0000001, "rappor": 1.1}
+    rows = tabulars(tables.latex(make_table({"prefix": 1.0}, mechanisms, (1.0,), (8,))))[0]
+    assert ["bf{" in row[1] for row in rows[2:5]] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (1.0, "1.00"),
+        (0.012345, "0.0123"),
+        (99.96, "100"),
+        (123.4, "123"),
+        (1234.5, "1230"),
+        (9995.1, r"$1.00\times10^{4}$"),
+        (12345678.0, r"$1.23\times10^{7}$"),
+        (1.2e-5, r"$1.20\times10^{-5}$"),
+    ],
+)
+def test_three_significant_digits(value: float, text: str) -> None:
+    assert significant(value) == text
+
+
+@given(st.floats(min_value=1e-300, max_value=1e300))
+def test_printed_numbers_are_within_half_a_unit(value: float) -> None:
+    text = significant(value)
+    match = re.fullmatch(r"\$([\d.]+)\\times10\^\{(-?\d+)\}\$", text)
+    printed = float(f"{match[1]}e{match[2]}") if match else float(text)
+    assert math.isclose(printed, value, rel_tol=0.00501)
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs"])))
+def test_any_text_can_be_printed(text: str) -> None:
+    assert_balanced(escape(text).replace("\n", " "))
+
+
+def test_escape() -> None:
+    assert escape(r"50% of a_b & {x} \ ^~#$") == (
+        r"50\% of a\_b \& \{x\} \textbackslash{} \textasciicircum{}\textasciitilde{}\#\$"
+    )
+    assert escape("n ≥ 2 × ε") == r"n $\geq$ 2 $\times$ $\varepsilon$"
+    assert escape("日") == "[U+65E5]"
