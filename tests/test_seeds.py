@@ -38,13 +38,9 @@ def test_any_other_name_root_or_split_gives_another():
 
 
 def test_is_the_same_in_another_process():
-    code = (
-        "from factormech.seeds import rng_for as r; print(r(5, 'x', 'y').integers(0, 2**62, size=4).tolist())"
-    )
+    code = "from factormech.seeds import rng_for as r; print(r(5, 'x', 'y').integers(0, 2**62, size=4).tolist())"
     env = {"PYTHONHASHSEED": "123", "PYTHONPATH": ":".join(sys.path)}
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
-    ).stdout
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
     assert out.strip() == str(draw(5, "x", "y"))
 
 

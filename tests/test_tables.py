@@ -122,7 +122,7 @@ def test_a_failed_write_leaves_the_old_file(
     def fail(_: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("factormech.files.os.fsync", fail)
+    monkeypatch.setattr("factormech.atomic.os.fsync", fail)
     with pytest.raises(KeyboardInterrupt):
         tables.write_csv(make_table(**SMALL), path)
     assert path.read_text() == "old"
@@ -169,9 +169,7 @@ def edited(path: Path, line: int, column: str, cell: str) -> None:
         ("epsilon", "0.75", "a row for every"),
     ],
 )
-def test_edited_cells_are_refused(
-    make_table: MakeTable, tmp_path: Path, column: str, cell: str, says: str
-) -> None:
+def test_edited_cells_are_refused(make_table: MakeTable, tmp_path: Path, column: str, cell: str, says: str) -> None:
     path = tmp_path / "t.csv"
     tables.write_csv(make_table(**SMALL), path)
     tables.read_csv(path)
@@ -237,9 +235,7 @@ def test_from_rows_says_what_is_wrong() -> None:
 def tabulars(text: str) -> list[list[list[str]]]:
     """The rows of each tabular, after checking braces, dollars and the number of columns of every row."""
     found = []
-    for spec, body in re.findall(
-        r"\\begin\{tabular\}\{(\w+)\}\n(.*?)\\end\{tabular\}", text, flags=re.DOTALL
-    ):
+    for spec, body in re.findall(r"\\begin\{tabular\}\{(\w+)\}\n(.*?)\\end\{tabular\}", text, flags=re.DOTALL):
         lines = [line for line in body.splitlines() if line != r"\hline"]
         cells = []
         for line in lines:

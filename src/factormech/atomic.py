@@ -33,3 +33,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write ``content`` to ``path``, or leave what was there."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)

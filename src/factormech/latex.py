@@ -91,10 +91,7 @@ def _tabular(panel: Panel, table: View, what: str) -> str:
             for value, least, x in zip(curve.middle.tolist(), best, panel.x.tolist(), strict=True)
         ]
         rows.append(_row([escape(style.mechanism_label(curve.name)), *cells]))
-    bounds = [
-        _row([escape(style.bound_label(b.name)), *(_bound(v) for v in b.middle.tolist())])
-        for b in panel.bounds
-    ]
+    bounds = [_row([escape(style.bound_label(b.name)), *(_bound(v) for v in b.middle.tolist())]) for b in panel.bounds]
     title = escape(style.workload_label(panel.workload))
     lines = [
         f"\\begin{{tabular}}{{l{'r' * len(panel.x)}}}",

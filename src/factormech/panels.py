@@ -39,9 +39,7 @@ class Curve:
     def positive(self) -> Curve:
         """The part that a logarithmic axis can show."""
         shown = self.middle > 0
-        return Curve(
-            self.name, *(np.where(shown, values, np.nan) for values in (self.middle, self.low, self.high))
-        )
+        return Curve(self.name, *(np.where(shown, values, np.nan) for values in (self.middle, self.low, self.high)))
 
 
 @dataclass(frozen=True)
@@ -101,13 +99,7 @@ class View:
     def reasons(self, name: str) -> tuple[str, ...]:
         """Why a mechanism has gaps, over all panels."""
         return told(
-            [
-                reason
-                for panel in self.panels
-                for gap in panel.gaps
-                if gap.name == name
-                for reason in gap.reasons
-            ]
+            [reason for panel in self.panels for gap in panel.gaps if gap.name == name for reason in gap.reasons]
         )
 
 
@@ -165,9 +157,7 @@ def _single(frame: pd.DataFrame, column: str, remedy: str) -> Any:
     values = frame[column].unique().tolist()
     if len(values) > 1:
         found = ", ".join(map(str, values))
-        raise BadValue(
-            f"column {column} of the table", found, "have one value where another axis varies", remedy
-        )
+        raise BadValue(f"column {column} of the table", found, "have one value where another axis varies", remedy)
     return values[0]
 
 
@@ -185,9 +175,7 @@ def _panel(
 
 def _curve(name: str, rows: pd.DataFrame, axis: str, column: str, x: FloatArray) -> Curve:
     groups = rows.groupby(rows[axis].astype("float64"))[column]
-    middle, low, high = (
-        getattr(groups, f)().reindex(x).to_numpy(dtype=np.float64) for f in ("median", "min", "max")
-    )
+    middle, low, high = (getattr(groups, f)().reindex(x).to_numpy(dtype=np.float64) for f in ("median", "min", "max"))
     return Curve(name, middle, low, high)
 
 
@@ -200,13 +188,9 @@ def _gaps(rows: pd.DataFrame, curve: Curve, axis: str, x: FloatArray) -> list[Ga
         gaps.append(_gap(curve.name, ABSENT, absent, x, ("the table has no row for it",)))
     zero = x[curve.middle <= 0]
     if zero.size:
-        gaps.append(
-            _gap(curve.name, ZERO, zero, x, ("its variance is 0, which a logarithmic axis cannot show",))
-        )
+        gaps.append(_gap(curve.name, ZERO, zero, x, ("its variance is 0, which a logarithmic axis cannot show",)))
     return gaps
 
 
 def _gap(name: str, status: str, where: FloatArray, x: FloatArray, reasons: tuple[str, ...]) -> Gap:
-    return Gap(
-        name, status, tuple(where.tolist()), tuple(dict.fromkeys(reasons)), everywhere=len(where) == len(x)
-    )
+    return Gap(name, status, tuple(where.tolist()), tuple(dict.fromkeys(reasons)), everywhere=len(where) == len(x))

@@ -24,8 +24,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from factormech.atomic import write_whole
 from factormech.errors import BadValue
-from factormech.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,9 +49,7 @@ COLUMNS = (
 COLUMNS_WITH_SEED = (*COLUMNS[:4], "seed", *COLUMNS[4:])
 
 INTEGERS = frozenset({"domain_size", "seed"})
-FLOATS = frozenset(
-    {"epsilon", "alpha", "sample_complexity", "worst_variance", "average_variance", "lower_bound"}
-)
+FLOATS = frozenset({"epsilon", "alpha", "sample_complexity", "worst_variance", "average_variance", "lower_bound"})
 MEASURED = ("sample_complexity", "worst_variance", "average_variance")
 STATUSES = ("ok", "refused", "unavailable", "bound")
 LOWER_BOUND = "lower-bound"
@@ -72,9 +70,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     for i, row in enumerate(rows):
         for name in row:
             if name not in columns:
-                raise BadValue(
-                    f"row {i} of the table", name, "have known columns only", f"known: {', '.join(columns)}"
-                )
+                raise BadValue(f"row {i} of the table", name, "have known columns only", f"known: {', '.join(columns)}")
     frame = _frame({c: [_or_empty(c, row.get(c)) for row in rows] for c in columns})
     check(frame)
     return frame
@@ -164,13 +160,9 @@ def _lines(path: Path) -> list[list[str]]:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise BadValue(
-            "table", str(path), f"be a readable file ({reason})", "run the workflow first"
-        ) from None
+        raise BadValue("table", str(path), f"be a readable file ({reason})", "run the workflow first") from None
     except UnicodeDecodeError:
-        raise BadValue(
-            "table", str(path), "be a CSV file in UTF-8", "give a file of results/tables"
-        ) from None
+        raise BadValue("table", str(path), "be a CSV file in UTF-8", "give a file of results/tables") from None
     if not text.endswith("\n"):
         raise BadValue("table", str(path), "end with a line end (this file was cut off, or is empty)", again)
     # Text cells hold no line ends, so a physical line is a row, and its number means what an editor shows.
@@ -191,9 +183,7 @@ def _parse(column: str, cell: str, where: str) -> Any:
         if cell == "":
             return math.nan
         if not _FLOAT.fullmatch(cell):
-            raise BadValue(
-                where, cell, "be a number, or nothing", "delete the file and run the workflow again"
-            )
+            raise BadValue(where, cell, "be a number, or nothing", "delete the file and run the workflow again")
         return float(cell)
     return cell
 
@@ -217,9 +207,7 @@ def _frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     """Columns with the types of a table."""
     import pandas as pd
 
-    kinds = {
-        name: "int64" if name in INTEGERS else "float64" if name in FLOATS else "str" for name in columns
-    }
+    kinds = {name: "int64" if name in INTEGERS else "float64" if name in FLOATS else "str" for name in columns}
     return pd.DataFrame({name: pd.Series(values, dtype=kinds[name]) for name, values in columns.items()})
 
 
@@ -236,9 +224,7 @@ def _check_types(frame: pd.DataFrame, name: str) -> None:
             if not isinstance(value, str):
                 raise BadValue(where, value, "hold text ('' where there is none)", remedy)
             if _CONTROL.search(value):
-                raise BadValue(
-                    where, value, "hold no line ends or control characters", "replace them by spaces"
-                )
+                raise BadValue(where, value, "hold no line ends or control characters", "replace them by spaces")
 
 
 def _problem(row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -291,11 +277,7 @@ def _check_complete(frame: pd.DataFrame, name: str) -> None:
             twice = next(row for row in rows if rows.count(row) > 1)
             raise BadValue(name, " ".join(map(str, twice)), "have this row once", "run the workflow again")
         if len(seen) < math.prod(axis.nunique() for axis in axes):
-            lost = next(
-                row
-                for row in itertools.product(*(axis.unique().tolist() for axis in axes))
-                if row not in seen
-            )
+            lost = next(row for row in itertools.product(*(axis.unique().tolist() for axis in axes)) if row not in seen)
             raise BadValue(
                 name,
                 f"study {study}: no row for {' '.join(map(str, lost))}",

@@ -161,9 +161,7 @@ def test_curves_are_the_tables_numbers(make_table: MakeTable) -> None:
 def test_what_is_missing_is_named(make_table: MakeTable) -> None:
     figure = draw(make_table())
     legend = [t.get_text() for t in figure.legends[0].get_texts()]
-    drawn = [
-        style.MECHANISMS[n].label for n in style.MECHANISMS if n in figure_mechanisms() and n != "rappor"
-    ]
+    drawn = [style.MECHANISMS[n].label for n in style.MECHANISMS if n in figure_mechanisms() and n != "rappor"]
     assert legend == [
         *drawn,
         "Lower bound (SVD, McKenna et al. Cor. 5.7)",
@@ -190,9 +188,7 @@ def test_partly_missing_says_where(make_table: MakeTable) -> None:
 
 def test_rows_that_the_table_lacks_are_named(make_table: MakeTable) -> None:
     frame = make_table({"prefix": 1.0, "histogram": 1.0}, {"hadamard": 1.0, "hierarchical": 2.0})
-    lost = frame[
-        ~((frame["mechanism"] == "hadamard") & (frame["workload"] == "prefix") & (frame["epsilon"] > 1.9))
-    ]
+    lost = frame[~((frame["mechanism"] == "hadamard") & (frame["workload"] == "prefix") & (frame["epsilon"] > 1.9))]
     notes = draw(lost).axes[0].texts[0].get_text().replace("\n", " ")
     assert "not in the table: Hadamard (block) [ε ≥ 2]" in notes
 
@@ -213,10 +209,7 @@ def test_zero_is_named_on_the_logarithmic_axis() -> None:
     ]
     figure = draw(tables.from_rows(rows))
     assert "not drawn: Hadamard (block) — its variance is 0" in figure.texts[-1].get_text()
-    assert (
-        figure.axes[0].texts[0].get_text().replace("\n", " ")
-        == "needs no users: Fourier (all parities) [ε = 2]"
-    )
+    assert figure.axes[0].texts[0].get_text().replace("\n", " ") == "needs no users: Fourier (all parities) [ε = 2]"
 
 
 @pytest.mark.parametrize("bound", [0.0, -5.0, 1e-30, 40.0])
@@ -238,9 +231,7 @@ def test_odd_bounds(bound: float) -> None:
 
 def test_nothing_available_at_all() -> None:
     point = {"study": "t", "workload": "w", "domain_size": 8, "metric": "mse", "alpha": 0.01, "epsilon": 1.0}
-    frame = tables.from_rows(
-        [{**point, "mechanism": "rappor", "status": "unavailable", "reason": "too large"}]
-    )
+    frame = tables.from_rows([{**point, "mechanism": "rappor", "status": "unavailable", "reason": "too large"}])
     assert [t.get_text() for t in draw(frame).texts][-1] == "not drawn: RAPPOR — too large"
     assert "No mechanism has a number to draw." in caption("", "", frame)
 

@@ -136,6 +136,4 @@ def check_spectrum(spectrum, G, rtol):
     n = len(G)
     chi = np.array([[(-1.0) ** (s & u).bit_count() for u in range(n)] for s in range(n)])
     assert spectrum.shape == (n,)
-    np.testing.assert_allclose(
-        chi.T @ np.diag(spectrum) @ chi / n, G, rtol=rtol, atol=rtol * n * np.abs(G).max()
-    )
+    np.testing.assert_allclose(chi.T @ np.diag(spectrum) @ chi / n, G, rtol=rtol, atol=rtol * n * np.abs(G).max())

@@ -17,12 +17,8 @@ DEFINITIONS = {
     "table": {"file": "w.csv"},
     "mixed": {"union": [{"workload": "prefix", "weight": 2}, {"workload": "total"}]},
     "grid": {"kronecker": [{"workload": "prefix", "domain_size": 3}, {"workload": "histogram"}]},
-    "fixed": {
-        "kronecker": [{"workload": "parities", "domain_size": 4}, {"workload": "prefix", "domain_size": 3}]
-    },
-    "deep": {
-        "union": [{"workload": "grid", "weight": 0.5}, {"workload": "table"}, {"workload": "all-ranges"}]
-    },
+    "fixed": {"kronecker": [{"workload": "parities", "domain_size": 4}, {"workload": "prefix", "domain_size": 3}]},
+    "deep": {"union": [{"workload": "grid", "weight": 0.5}, {"workload": "table"}, {"workload": "all-ranges"}]},
     "noise": {"union": [{"workload": "random-signs"}, {"workload": "random-signs"}, {"workload": "prefix"}]},
     "prefix": {"union": [{"workload": "histogram"}]},
 }
@@ -71,9 +67,7 @@ def test_seeded_parts_have_streams_of_their_own():
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
     assert not np.array_equal(one[:8], one[8:16])
-    assert np.array_equal(
-        make("random-signs", 8, seed=5).matrix(), registry.create("random-signs", 8, seed=5).matrix()
-    )
+    assert np.array_equal(make("random-signs", 8, seed=5).matrix(), registry.create("random-signs", 8, seed=5).matrix())
 
 
 def test_modules_and_files(base):
@@ -100,9 +94,7 @@ def test_reasons(base):
     assert "12 is none" in reason("parities", 12)
     assert "must be a whole number" in reason("prefix", 0)
     assert "must be a whole number" in reason("grid", 1.5)
-    with pytest.raises(
-        BadValue, match=r"domain_size = 7: must suit the workload grid; its factors' .* multiple"
-    ):
+    with pytest.raises(BadValue, match=r"domain_size = 7: must suit the workload grid; its factors' .* multiple"):
         make("grid", 7)
 
 
@@ -169,18 +161,13 @@ def test_bad_definitions(definition, message):
 
 
 def test_unknown_names_list_the_definitions_too():
-    with pytest.raises(
-        UnknownName, match=r"workload = 'grids': .* did you mean 'grid'\? known: .*mixed.*prefix"
-    ):
+    with pytest.raises(UnknownName, match=r"workload = 'grids': .* did you mean 'grid'\? known: .*mixed.*prefix"):
         make("grids", 4)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_cycles_are_refused(length):
-    cycle = {
-        f"c{i}": {"union": [{"workload": "prefix"}, {"workload": f"c{(i + 1) % length}"}]}
-        for i in range(length)
-    }
+    cycle = {f"c{i}": {"union": [{"workload": "prefix"}, {"workload": f"c{(i + 1) % length}"}]} for i in range(length)}
     for name in cycle:
         with pytest.raises(BadValue, match="must not lead back to itself; break the cycle"):
             make(name, 4, definitions=cycle)
@@ -190,6 +177,4 @@ def test_cycles_are_refused(length):
 
 
 def test_the_same_part_twice_is_no_cycle():
-    assert (
-        make("b", 4, definitions={**DEFINITIONS, "b": {"union": [{"workload": "mixed"}] * 2}}).queries == 10
-    )
+    assert make("b", 4, definitions={**DEFINITIONS, "b": {"union": [{"workload": "mixed"}] * 2}}).queries == 10

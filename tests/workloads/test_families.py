@@ -138,9 +138,7 @@ def test_block_spectra_agree_with_dense_ones(pattern, d):
 def test_full_conjunctions_have_powers_of_the_golden_ratio():
     d, phi = 12, (1 + math.sqrt(5)) / 2
     wanted = np.concatenate([np.full(math.comb(d, i), phi ** (d - 2 * i)) for i in range(d + 1)])
-    np.testing.assert_allclose(
-        registry.create(f"conjunctions-{d}", 2**d).singular_values(), wanted, rtol=1e-10
-    )
+    np.testing.assert_allclose(registry.create(f"conjunctions-{d}", 2**d).singular_values(), wanted, rtol=1e-10)
 
 
 def test_known_counts_and_spectra():
@@ -152,9 +150,7 @@ def test_known_counts_and_spectra():
     spectrum = registry.create("all-marginals", 2**d).walsh_spectrum()
     assert np.array_equal(spectrum, [3.0 ** (d - s) for s in sizes])
     spectrum = registry.create("2-way-marginals", 2**d).walsh_spectrum()
-    assert np.array_equal(
-        spectrum, [math.comb(d - s, 2 - s) * 2.0 ** (d - 2) if s <= 2 else 0 for s in sizes]
-    )
+    assert np.array_equal(spectrum, [math.comb(d - s, 2 - s) * 2.0 ** (d - 2) if s <= 2 else 0 for s in sizes])
 
 
 def test_all_marginals_and_parities_are_those_of_all_sizes():

@@ -41,9 +41,7 @@ def test_small_singular_values_keep_their_digits():
 
 
 def test_a_constant_row_is_gone_after_centring():
-    assert np.array_equal(
-        MatrixWorkload("mine", 0.1 * np.ones((1, 7))).centred_singular_values(), np.zeros(7)
-    )
+    assert np.array_equal(MatrixWorkload("mine", 0.1 * np.ones((1, 7))).centred_singular_values(), np.zeros(7))
 
 
 @pytest.mark.parametrize(

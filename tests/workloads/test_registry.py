@@ -110,8 +110,6 @@ ours = [m for m in sys.modules if m.startswith("factormech.workloads.")]
 print(slow, sorted(ours))
 """
     env = {"PYTHONPATH": ":".join(sys.path)}
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
-    ).stdout
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
     ours = [f"factormech.workloads.{m}" for m in ("base", "binary", "registry", "walsh")]
     assert out.strip() == f"[] {ours}"

@@ -64,9 +64,7 @@ def test_large_products_agree_with_each_other():
         by_answers = workload.adjoint(workload.answer(x))
         gram_times = workload.gram_times(x)
         np.testing.assert_allclose(gram_times, by_answers, atol=1e-10 * np.abs(by_answers).max())
-        assert np.sum(workload.singular_values() ** 2) == pytest.approx(
-            workload.frobenius_squared(), rel=1e-10
-        )
+        assert np.sum(workload.singular_values() ** 2) == pytest.approx(workload.frobenius_squared(), rel=1e-10)
 
 
 def test_power_iteration_finds_the_largest_singular_value_at_size_65536():

@@ -60,9 +60,7 @@ def test_structured_families_are_stored_small():
 
 
 def test_unions_and_products_too():
-    marginals, boolean, prefix = (
-        registry.create(name, 8) for name in ("1-way-marginals", "parities-01", "prefix")
-    )
+    marginals, boolean, prefix = (registry.create(name, 8) for name in ("1-way-marginals", "parities-01", "prefix"))
     same_up_to_rounding = [Union("u", [marginals, boolean], [2, 3]), Kronecker("k", [marginals, prefix])]
     for workload in same_up_to_rounding:
         same(StoredWorkload(*to_datasets(workload)), workload)

@@ -65,6 +65,12 @@ def study_workloads(study):
     return list(dict.fromkeys(files))
 
 
+def grid_size(study):
+    """What the costs of a study's jobs depend on."""
+    grid = STUDIES[study].grid
+    return len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds)
+
+
 def study_measurements(study):
     """One file of measurements for each mechanism of a study."""
     return [f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms]

@@ -18,11 +18,11 @@ def measure_digest(wildcards):
 
 
 def measure_memory(wildcards):
-    return cost.measure_memory_mb(STUDIES[wildcards.study].grid)
+    return cost.measure_memory_mb(*grid_size(wildcards.study))
 
 
 def measure_minutes(wildcards):
-    return cost.measure_minutes(STUDIES[wildcards.study].grid)
+    return cost.minutes(cost.measure_seconds(*grid_size(wildcards.study)))
 
 
 def bound_code(wildcards):

@@ -26,7 +26,7 @@ def workload_memory(wildcards):
 
 
 def workload_minutes(wildcards):
-    return cost.workload_minutes(int(wildcards.domain_size))
+    return cost.minutes(cost.workload_seconds(int(wildcards.domain_size)))
 
 
 rule workload:

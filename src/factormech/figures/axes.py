@@ -88,9 +88,7 @@ def _prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
     margin = X_MARGIN * (x[-1] - x[0])
     ax.set_xlim(x[0] - margin, x[-1] + margin)
     steps = [
-        t
-        for t in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(x[0], x[-1])
-        if x[0] - margin <= t <= x[-1] + margin
+        t for t in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(x[0], x[-1]) if x[0] - margin <= t <= x[-1] + margin
     ]
     ax.set_xticks(steps, [f"{t:.6g}" for t in steps])
     ax.xaxis.set_minor_locator(FixedLocator(x.tolist()))
@@ -118,7 +116,5 @@ def _size(value: float) -> str:
 
 
 def _logs(values: list[FloatArray]) -> FloatArray:
-    flat = (
-        np.concatenate([np.asarray(v, dtype=np.float64).ravel() for v in values]) if values else np.zeros(0)
-    )
+    flat = np.concatenate([np.asarray(v, dtype=np.float64).ravel() for v in values]) if values else np.zeros(0)
     return np.asarray(np.log10(flat[np.isfinite(flat) & (flat > 0)]))

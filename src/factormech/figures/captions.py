@@ -45,9 +45,7 @@ def _parameters(table: View) -> str:
     varied = "privacy budget ε" if table.axis == "epsilon" else "domain size n"
     fixed = f"n = {number(table.fixed)}" if table.axis == "epsilon" else f"ε = {number(table.fixed)}"
     x = table.panels[0].x
-    across = (
-        f"{varied} from {number(x[0])} to {number(x[-1])}" if len(x) > 1 else f"{varied} = {number(x[0])}"
-    )
+    across = f"{varied} from {number(x[0])} to {number(x[-1])}" if len(x) > 1 else f"{varied} = {number(x[0])}"
     seeds = (
         f" Lines are medians over {table.seeds} seeds, bands reach from the least to the largest."
         if table.seeds > 1

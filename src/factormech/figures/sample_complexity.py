@@ -77,9 +77,7 @@ def _draw_bounds(ax: Axes, panel: Panel, looks: dict[str, Style]) -> None:
     else:
         xs, widen = panel.x, 1
     strongest = np.repeat(panel.strongest_bound(), widen)
-    ax.fill_between(
-        xs, floor, strongest, where=strongest > floor, color=style.IMPOSSIBLE, linewidth=0, zorder=0.5
-    )
+    ax.fill_between(xs, floor, strongest, where=strongest > floor, color=style.IMPOSSIBLE, linewidth=0, zorder=0.5)
     for i, bound in enumerate(panel.bounds):
         look, y = looks[bound.name], np.repeat(bound.positive().middle, widen)
         # A single point between vacuous ones is no line: a dash marks it.
@@ -96,9 +94,7 @@ def _draw_curves(ax: Axes, panel: Panel, looks: dict[str, Style], drawn: tuple[s
         look, shown = looks[name], curves[name].positive()
         zorder = 3 + 0.01 * i + (1 if look.filled else 0)
         if np.any(shown.low < shown.high):
-            ax.fill_between(
-                places[i], shown.low, shown.high, color=look.colour, alpha=0.15, linewidth=0, zorder=2
-            )
+            ax.fill_between(places[i], shown.low, shown.high, color=look.colour, alpha=0.15, linewidth=0, zorder=2)
         ax.plot(places[i], shown.middle, zorder=zorder, clip_on=False, **_look(look, sizes[name]))
 
 
@@ -130,9 +126,7 @@ def _shifted(y: FloatArray, by: int) -> FloatArray:
     return shifted
 
 
-def _finish(
-    figure: Figure, panels: list[Axes], table: View, looks: dict[str, Style], lines: dict[str, Style]
-) -> None:
+def _finish(figure: Figure, panels: list[Axes], table: View, looks: dict[str, Style], lines: dict[str, Style]) -> None:
     """Titles, legend, footer and notes, in this order: each needs the sizes of those before."""
     width = float(figure.get_figwidth())
     for ax, panel in zip(panels, table.panels, strict=True):
@@ -199,6 +193,4 @@ def _at(label: str, where: Iterable[float], panel: Panel, axis: str) -> str:
 
 
 def _short_bound(name: str, panel: Panel) -> str:
-    return (
-        "lower bound" if len(panel.bounds) == 1 else f"{name.replace('svd', 'SVD').replace('-', ' ')} bound"
-    )
+    return "lower bound" if len(panel.bounds) == 1 else f"{name.replace('svd', 'SVD').replace('-', ' ')} bound"

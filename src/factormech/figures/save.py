@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from factormech.atomic import write_whole
 from factormech.figures import style
-from factormech.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from factormech.atomic import write_whole
 from factormech.figures.captions import caption
 from factormech.figures.registry import draw
 from factormech.figures.save import save
 from factormech.jobs.common import job_parser, run
-from factormech.tables import read_csv, write_text
+from factormech.tables import read_csv
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
     parser.add_argument("stem", type=Path, help="path of the figure without its suffix")
     args = parser.parse_args()
     frame = read_csv(args.table)
-    write_text(caption(args.title, args.caption, frame) + "\n", args.stem.with_suffix(".txt"))
+    write_whole(args.stem.with_suffix(".txt"), (caption(args.title, args.caption, frame) + "\n").encode())
     save(draw(args.kind, frame), args.stem)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from factormech import store
+from factormech.atomic import write_whole
 from factormech.jobs.common import job_parser, run
 from factormech.measure.tabulate import sample_complexity_table
-from factormech.tables import latex, write_csv, write_text
+from factormech.tables import latex, write_csv
 
 
 def main() -> None:
@@ -30,7 +31,7 @@ def main() -> None:
         alpha=args.alpha,
     )
     write_csv(frame, args.csv)
-    write_text(latex(frame), args.latex)
+    write_whole(args.latex, latex(frame).encode())
     attributes = {"study": args.study, "metric": args.metric, "alpha": args.alpha, "code": args.code}
     store.write(args.hdf5, "table", datasets={"table": frame}, attributes=attributes)
 

@@ -50,7 +50,7 @@ def workload_memory_mb(domain_size: int) -> int:
     return BASE_MEMORY_MB + math.ceil(5 * 8 * domain_size**2 / 2**20)
 
 
-def measure_memory_mb(workloads: int, domain_sizes: Collection[int], seeds: int = 1) -> int:
+def measure_memory_mb(workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1) -> int:
     """The centred Gram matrices of a study, and a dozen matrices of a strategy with at most 4n outputs."""
     grams = workloads * seeds * sum(8 * n**2 for n in domain_sizes)
     strategy = 6 * 8 * 4 * max(domain_sizes) ** 2

@@ -121,6 +121,11 @@ def files_of(name: str, definitions: Definitions, base: Path = Path()) -> list[P
     return list(dict.fromkeys(base / d.path for d in found if isinstance(d, File)))
 
 
+def closure(name: str, definitions: Definitions) -> dict[str, Mapping[str, Any]]:
+    """Those of the definitions that a workload of this name is made of: no other can change it."""
+    return {each: definitions[each] for each, definition in _walk(name, definitions) if definition is not None}
+
+
 def is_seeded(name: str, definitions: Definitions) -> bool:
     """Whether the workload of this name depends on the seed."""
     return any(d is None and registry.is_seeded(each) for each, d in _walk(name, definitions))
@@ -162,9 +167,7 @@ def _reason(name: str, n: int, definitions: Definitions, base: Path) -> str | No
     return None
 
 
-def _make(
-    name: str, n: int, definitions: Definitions, seed: int, base: Path, stream: tuple[str, ...]
-) -> Workload:
+def _make(name: str, n: int, definitions: Definitions, seed: int, base: Path, stream: tuple[str, ...]) -> Workload:
     definition = _lookup(name, definitions)
     if definition is None:
         return registry.create(name, n, seed=seed, stream=stream)
@@ -181,9 +184,7 @@ def _make(
     return Union(name, parts, definition.weights)
 
 
-def _walk(
-    name: str, definitions: Definitions, trail: tuple[str, ...] = ()
-) -> Iterator[tuple[str, Definition | None]]:
+def _walk(name: str, definitions: Definitions, trail: tuple[str, ...] = ()) -> Iterator[tuple[str, Definition | None]]:
     """The name and all that it is made of, each with its definition (``None`` for a registered one)."""
     if name in trail:
         cycle = " -> ".join((*trail[trail.index(name) :], name))
@@ -226,15 +227,11 @@ def parse(name: str, definition: Any) -> Definition:
     kinds = [kind for kind in ("file", "union", "kronecker") if kind in definition]
     if len(kinds) != 1:
         found = sorted(map(str, definition))
-        raise BadValue(
-            f"{key}: keys", found, f"be those of {shapes}", "give just one of file, union, kronecker"
-        )
+        raise BadValue(f"{key}: keys", found, f"be those of {shapes}", "give just one of file, union, kronecker")
     _check_keys(key, definition, ("file", "dataset") if kinds == ["file"] else kinds)
     if kinds == ["file"]:
         return _parse_file(key, definition)
-    return (_parse_union if kinds == ["union"] else _parse_kronecker)(
-        f"{key}.{kinds[0]}", definition[kinds[0]]
-    )
+    return (_parse_union if kinds == ["union"] else _parse_kronecker)(f"{key}.{kinds[0]}", definition[kinds[0]])
 
 
 def _parse_file(key: str, definition: Mapping[str, Any]) -> File:
@@ -250,34 +247,26 @@ def _parse_union(key: str, parts: Any) -> UnionOf:
     from factormech.workloads.combinators import check_weight
 
     checked = _check_parts(key, parts, "weight")
-    weights = tuple(
-        check_weight(part.get("weight", 1.0), f"{key}[{i}].weight") for i, part in enumerate(checked)
-    )
+    weights = tuple(check_weight(part.get("weight", 1.0), f"{key}[{i}].weight") for i, part in enumerate(checked))
     return UnionOf(tuple(part["workload"] for part in checked), weights)
 
 
 def _parse_kronecker(key: str, parts: Any) -> KroneckerOf:
     checked = _check_parts(key, parts, "domain_size")
     sizes = tuple(
-        check_positive_integer(f"{key}[{i}].domain_size", part["domain_size"])
-        if "domain_size" in part
-        else None
+        check_positive_integer(f"{key}[{i}].domain_size", part["domain_size"]) if "domain_size" in part else None
         for i, part in enumerate(checked)
     )
     if sizes.count(None) > 1:
         rule = "be left out of one factor at most"
-        raise BadValue(
-            f"{key}: domain_size", f"left out of {sizes.count(None)}", rule, "give the others theirs"
-        )
+        raise BadValue(f"{key}: domain_size", f"left out of {sizes.count(None)}", rule, "give the others theirs")
     return KroneckerOf(tuple(part["workload"] for part in checked), sizes)
 
 
 def _check_parts(key: str, parts: Any, option: str) -> list[Mapping[str, Any]]:
     """The entries of a union or a product: each a mapping with a workload, and this option if anything."""
     if not isinstance(parts, (list, tuple)) or not parts:
-        raise BadValue(
-            key, parts, "be a list of at least one workload", "give for example [{workload: prefix}]"
-        )
+        raise BadValue(key, parts, "be a list of at least one workload", "give for example [{workload: prefix}]")
     for i, part in enumerate(parts):
         if not isinstance(part, Mapping) or not isinstance(part.get("workload"), str):
             remedy = "give for example {workload: prefix}"

@@ -29,9 +29,7 @@ def read(path: str | Path, dataset: str | None = None) -> FloatArray:
     suffix = path.suffix.lower()
     if suffix not in READERS:
         known = ", ".join(sorted(READERS))
-        raise BadValue(
-            f"{path}: suffix", suffix, f"be one of {known}", "save the matrix as one of these types"
-        )
+        raise BadValue(f"{path}: suffix", suffix, f"be one of {known}", "save the matrix as one of these types")
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
         raise BadValue(str(path), found, "be a file", "correct the path")
@@ -41,9 +39,7 @@ def read(path: str | Path, dataset: str | None = None) -> FloatArray:
         empty = path.stat().st_size == 0
         matrix = None if empty else READERS[suffix](path, dataset)
     except (OSError, MemoryError) as error:
-        raise BadValue(
-            str(path), _reason(error), "be readable", "see to its permissions and its disk"
-        ) from error
+        raise BadValue(str(path), _reason(error), "be readable", "see to its permissions and its disk") from error
     if empty:
         raise BadValue(str(path), "nothing", "hold a matrix", "write the file again")
     return checked_matrix(str(path), matrix)

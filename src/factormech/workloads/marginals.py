@@ -70,9 +70,7 @@ class Marginals(Workload):
 
     def walsh_spectrum(self) -> FloatArray | None:
         d = self.d
-        return binary.by_size(
-            sum(comb(d - t, k - t) << (d - k) for k in self.widths if k >= t) for t in range(d + 1)
-        )
+        return binary.by_size(sum(comb(d - t, k - t) << (d - k) for k in self.widths if k >= t) for t in range(d + 1))
 
     def gram_diagonal(self) -> FloatArray:
         return np.full(self.domain_size, float(binary.count(self.d, self.widths)))

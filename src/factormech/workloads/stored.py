@@ -75,9 +75,7 @@ class StoredWorkload(Workload):
 
     def _refuse(self, what: str) -> NoReturn:
         remedy = "make the workload from its name instead"
-        raise BadValue(
-            what, self.name, "not be asked of a workload made from a file of results: no queries", remedy
-        )
+        raise BadValue(what, self.name, "not be asked of a workload made from a file of results: no queries", remedy)
 
     @property
     def queries(self) -> int:
