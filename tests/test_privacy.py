@@ -81,7 +81,7 @@ def test_the_old_unary_encoding_is_refused() -> None:
     ones = np.eye(n, dtype=int)
     flips = (codes[:, None, :] != ones[None, :, :]).sum(axis=2)
     Q = p ** (n - flips) * (1 - p) ** flips
-    with pytest.raises(BadValue, match="privacy loss of the strategy, 2.0000"):
+    with pytest.raises(BadValue, match=r"privacy loss of the strategy, 2\.0000"):
         verify_ldp(Q, 1.0)
     assert verify_ldp(Q, 2.0 + 1e-12) <= 2.0 + 1e-12
 
@@ -110,7 +110,7 @@ def test_what_is_no_distribution_is_refused(Q: np.ndarray, message: str) -> None
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, True, "1"])
 def test_epsilon_is_checked(epsilon: object) -> None:
-    with pytest.raises(BadValue, match="epsilon = .*must be a finite number above 0"):
+    with pytest.raises(BadValue, match=r"epsilon = .*must be a finite number above 0"):
         verify_ldp(np.full((2, 2), 0.5), epsilon)  # type: ignore[arg-type]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ class Measurement:
     epsilon: float
     mechanism: str
     queries: int
-    outputs: float
+    log2_outputs: float
     worst_variance: float
     average_variance: float
     residual: float
@@ -88,7 +89,7 @@ def _measure(mechanism: str, strategy: Strategy | Unavailable, asked: Question, 
         status, reason = ("ok", "") if evaluation.answered else ("refused", evaluation.refusal)
     return Measurement(
         **point,
-        outputs=float(evaluation.outputs),
+        log2_outputs=math.log2(evaluation.outputs) if evaluation.outputs else math.nan,
         worst_variance=evaluation.worst,
         average_variance=evaluation.average,
         residual=evaluation.residual,
