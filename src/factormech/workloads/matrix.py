@@ -88,8 +88,8 @@ def checked_matrix(name: str, value: Any) -> FloatArray:
         raise BadValue(name, array.shape, rule, "give one row for each query, one column for each user type")
     check_dense_size(name, *array.shape)
     W = np.array(array, dtype=np.float64)
-    bad = np.argwhere(~(np.abs(W) <= LARGEST_ENTRY))
-    if len(bad):
+    if not (W.min() >= -LARGEST_ENTRY and W.max() <= LARGEST_ENTRY):  # false for NaN as well
+        bad = np.argwhere(~(np.abs(W) <= LARGEST_ENTRY))
         i, j = bad[0]
         where = f"{name}, row {i + 1}, column {j + 1}"
         rule = f"be a finite number of size at most {LARGEST_ENTRY:g}"
