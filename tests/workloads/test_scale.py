@@ -50,7 +50,7 @@ def test_time_and_memory(name, n, seconds, megabytes):
 
 
 def test_large_products_agree_with_each_other():
-    """At 2^18 types no dense matrix is there to compare with; answers and Gram products still are two ways."""
+    """At 2^18 types no dense matrix is there to compare with; answers and Gram products are two ways."""
     n = 2**18
     x = np.random.default_rng(0).normal(size=n)
     for name in (

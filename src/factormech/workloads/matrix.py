@@ -1,7 +1,8 @@
-"""A workload given by its matrix."""
+"""A workload given by its matrix, in memory or in a file."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,16 @@ class MatrixWorkload(Workload):
         # Noise is measured against W even where M is W centred: a row that is constant leaves rounding only.
         noise = max(M.shape) * np.finfo(float).eps * float(np.linalg.norm(self._W, 2))
         return padded(np.where(sigma > noise, sigma, 0.0), self.domain_size)
+
+
+def from_file(path: str | Path, dataset: str | None = None, *, name: str | None = None) -> MatrixWorkload:
+    """The workload whose matrix is in a file (see :func:`factormech.workloads.files.read`), named like it.
+
+    ``name`` is for another name, and ``dataset`` for an HDF5 file with several datasets.
+    """
+    from factormech.workloads import files
+
+    return MatrixWorkload(Path(path).stem if name is None else name, files.read(path, dataset))
 
 
 def checked_matrix(name: str, value: Any) -> FloatArray:
