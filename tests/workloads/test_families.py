@@ -192,6 +192,18 @@ def test_wrong_shapes_are_refused(name, shape):
         workload.adjoint(np.zeros((workload.queries + 1,)))
 
 
+@pytest.mark.parametrize("x", [np.ones(8, complex), np.array(["a"] * 8), [None] * 8])
+def test_other_than_real_numbers_are_refused(x):
+    with pytest.raises(BadValue, match=r"type of x = .*: must be real numbers"):
+        registry.create("prefix", 8).answer(x)
+
+
+def test_a_flat_matrix_needs_no_square_one():
+    assert registry.create("total", 2**20).matrix().shape == (1, 2**20)
+    W = registry.create("1-way-marginals", 2**16).matrix()
+    assert np.array_equal(W.sum(axis=0), np.full(2**16, 16.0))
+
+
 @pytest.mark.parametrize("value", [0, -1, 2.0, True, "8", None])
 def test_bad_domain_sizes_are_refused(value):
     with pytest.raises(BadValue, match="domain_size"):

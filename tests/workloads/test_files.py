@@ -11,8 +11,8 @@ import scipy.io
 import scipy.sparse
 
 from factormech.errors import BadValue
-from factormech.workloads.files import from_file, read
-from factormech.workloads.matrix import MatrixWorkload
+from factormech.workloads.files import read
+from factormech.workloads.matrix import MatrixWorkload, from_file
 
 from .oracles import check_against
 

@@ -44,13 +44,13 @@ def test_time_and_memory(name, n, seconds, megabytes):
     env = {"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", DESCRIBE, name, str(n)]
     out = subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
-    took, used = map(float, out.split())  # CPU seconds: other work on the machine changes them little
+    took, used = map(float, out.split())  # CPU seconds, which other work changes little
     assert took < seconds
     assert used < megabytes
 
 
 def test_large_products_agree_with_each_other():
-    """At 2^18 types there is no dense matrix to compare with; answers and Gram products still are two ways."""
+    """At 2^18 types no dense matrix is there to compare with; answers and Gram products are two ways."""
     n = 2**18
     x = np.random.default_rng(0).normal(size=n)
     for name in (

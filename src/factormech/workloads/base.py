@@ -52,6 +52,9 @@ class Workload(ABC):
     def matrix(self) -> FloatArray:
         """W as a new dense (p, n) array; refused where it would not fit in memory."""
         check_dense_size(f"matrix of workload {self.name}", self.queries, self.domain_size)
+        if self.queries < self.domain_size and type(self).adjoint is not Workload.adjoint:
+            # The smaller identity: n × n may not fit where a flat W does.
+            return self.adjoint(np.eye(self.queries)).T.copy()
         return self.answer(np.eye(self.domain_size))
 
     def column_sums(self) -> FloatArray:
@@ -138,7 +141,9 @@ class Workload(ABC):
         return self._vectors("y", y, self.queries, "query")
 
     def _vectors(self, name: str, value: Any, length: int, what: str) -> FloatArray:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise BadValue(f"type of {name}", array.dtype.name, "be real numbers", "convert it to float64")
         if array.ndim not in (1, 2) or len(array) != length:
             raise BadValue(
                 f"shape of {name}",
@@ -146,7 +151,7 @@ class Workload(ABC):
                 f"be ({length},) or ({length}, columns)",
                 f"give one number for each {what} of workload {self.name}",
             )
-        return array
+        return array.astype(np.float64, copy=False)
 
 
 def roots(eigenvalues: npt.NDArray[np.floating[Any]]) -> FloatArray:

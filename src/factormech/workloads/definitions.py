@@ -24,6 +24,7 @@ from factormech.arrays import check_positive_integer
 from factormech.errors import BadValue, UnknownName
 from factormech.workloads import files, registry
 from factormech.workloads.base import Workload
+from factormech.workloads.matrix import from_file
 
 Definitions = Mapping[str, Mapping[str, Any]]
 
@@ -109,7 +110,7 @@ def modules_of(name: str, definitions: Definitions) -> set[str]:
         if definition is None:
             modules.add(registry.module_of(each))
         elif isinstance(definition, File):
-            modules.add("factormech.workloads.files")
+            modules |= {"factormech.workloads.matrix", "factormech.workloads.files"}
         else:
             modules.add("factormech.workloads.combinators")
     return modules
@@ -172,7 +173,7 @@ def _make(name: str, n: int, definitions: Definitions, seed: int, base: Path, st
     if definition is None:
         return registry.create(name, n, seed=seed, stream=stream)
     if isinstance(definition, File):
-        return files.from_file(base / definition.path, definition.dataset, name=name)
+        return from_file(base / definition.path, definition.dataset, name=name)
     from factormech.workloads.combinators import Kronecker, Union
 
     parts = [

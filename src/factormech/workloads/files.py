@@ -1,4 +1,4 @@
-"""Workloads in files: CSV, NumPy, Matrix Market and HDF5; every bad file is answered with one line."""
+"""Matrices in files: CSV, NumPy, Matrix Market and HDF5; every bad file is answered with one line."""
 
 from __future__ import annotations
 
@@ -10,21 +10,15 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.errors import BadValue
-from factormech.workloads.matrix import MatrixWorkload, checked_matrix
-
-
-def from_file(path: str | Path, dataset: str | None = None, *, name: str | None = None) -> MatrixWorkload:
-    """The workload whose matrix, one row for each query, is in a file; its type is read from the suffix.
-
-    ``.csv`` (numbers and commas, no header), ``.npy``, ``.mtx`` (Matrix Market) or ``.h5``/``.hdf5``, where
-    ``dataset`` names the matrix unless it is the only one. The workload is called ``name``, or like the file.
-    """
-    path = Path(path)
-    return MatrixWorkload(path.stem if name is None else name, read(path, dataset))
+from factormech.workloads.matrix import checked_matrix
 
 
 def read(path: str | Path, dataset: str | None = None) -> FloatArray:
-    """The checked matrix in a file (see :func:`from_file`)."""
+    """The checked matrix in a file, one row for each query; the file's type is read from its suffix.
+
+    ``.csv`` (numbers and commas, no header), ``.npy``, ``.mtx`` (Matrix Market) or ``.h5``/``.hdf5``, where
+    ``dataset`` names the matrix unless it is the only one.
+    """
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in READERS:

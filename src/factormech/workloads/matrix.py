@@ -1,7 +1,8 @@
-"""A workload given by its matrix."""
+"""A workload given by its matrix, in memory or in a file."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,16 @@ class MatrixWorkload(Workload):
         return padded(np.where(sigma > noise, sigma, 0.0), self.domain_size)
 
 
+def from_file(path: str | Path, dataset: str | None = None, *, name: str | None = None) -> MatrixWorkload:
+    """The workload whose matrix is in a file (see :func:`factormech.workloads.files.read`), named like it.
+
+    ``name`` is for another name, and ``dataset`` for an HDF5 file with several datasets.
+    """
+    from factormech.workloads import files
+
+    return MatrixWorkload(Path(path).stem if name is None else name, files.read(path, dataset))
+
+
 def checked_matrix(name: str, value: Any) -> FloatArray:
     """A float64 copy of a two-dimensional array of finite real numbers; ``name`` says where it is from."""
     try:
@@ -88,8 +99,8 @@ def checked_matrix(name: str, value: Any) -> FloatArray:
         raise BadValue(name, array.shape, rule, "give one row for each query, one column for each user type")
     check_dense_size(name, *array.shape)
     W = np.array(array, dtype=np.float64)
-    bad = np.argwhere(~(np.abs(W) <= LARGEST_ENTRY))
-    if len(bad):
+    if not (W.min() >= -LARGEST_ENTRY and W.max() <= LARGEST_ENTRY):  # false for NaN as well
+        bad = np.argwhere(~(np.abs(W) <= LARGEST_ENTRY))
         i, j = bad[0]
         where = f"{name}, row {i + 1}, column {j + 1}"
         rule = f"be a finite number of size at most {LARGEST_ENTRY:g}"
