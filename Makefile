@@ -6,19 +6,22 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
 
+SHELL := bash
+.SHELLFLAGS := -eo pipefail -c
+
 STAMP := $(VENV)/.ready
-SNAKEMAKE := snakemake --configfile $(CONFIG) --quiet rules host reason
+RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
 
 .PHONY: all quick setup test test-slow lint environment docs clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
-	@$(SNAKEMAKE) all
+	$(call RUN,all)
 	@factormech study list --config $(CONFIG) --made
 
 quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick/
 	@factormech check --config $(CONFIG) --quick
-	@$(SNAKEMAKE) quick
+	$(call RUN,quick)
 	@factormech study list --config $(CONFIG) --made --quick
 
 setup: $(STAMP)  ## make .venv from requirements.lock

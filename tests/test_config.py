@@ -139,7 +139,7 @@ def test_what_may_be_left_out(base: Path) -> None:
     given = copy.deepcopy(new)
     found = load(new, SCHEMA, base=base, known=KNOWN)
     assert (found.seed, found.threads, found.workloads) == (0, 1, {})
-    assert (found.studies["one"].bounds, found.studies["one"].grid.seeds) == ((), (0,))
+    assert (found.studies["one"].bounds, found.studies["one"].grid.seeds) == (("svd", "centred-svd"), (0,))
     assert new == given  # the caller's mapping is not filled in
 
 

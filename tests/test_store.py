@@ -113,7 +113,7 @@ def test_table_normal_forms(tmp_path: Path) -> None:
         }
     )
     store.write(tmp_path / "t.h5", "table", datasets={"t": frame}, attributes={})
-    back = store.load(tmp_path / "t.h5")
+    back = factormech.load(tmp_path / "t.h5")
     assert list(back) == ["b", "a", "c", "d", "e"]
     assert back["b"].tolist() == ["x", "", ""]
     assert [str(back[c].dtype) for c in "acd"] == ["int64", "float64", "float64"]
@@ -458,7 +458,7 @@ def test_load(tmp_path: Path) -> None:
 def test_load_csv(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("mechanism,error,reason\nNA,0.1,\nx,,too large\n")
-    frame = store.load(path)
+    frame = factormech.load(path)
     assert frame["mechanism"].tolist() == ["NA", "x"]
     assert frame["reason"].tolist() == ["", "too large"]
     assert frame["error"][0] == 0.1
@@ -466,9 +466,9 @@ def test_load_csv(tmp_path: Path) -> None:
     for text in (b"", b"a,b\n1,2,3\n1,2,3,4\n", b"\xff\xfe\x00x"):
         path.write_bytes(text)
         with pytest.raises(store.DamagedFile, match="delete it and run the workflow again"):
-            store.load(path)
+            factormech.load(path)
     with pytest.raises(store.DamagedFile, match="No such file"):
-        store.load(tmp_path / "none.csv")
+        factormech.load(tmp_path / "none.csv")
 
 
 def test_reading_arrays_does_not_import_pandas(tmp_path: Path) -> None:

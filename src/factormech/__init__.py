@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from factormech.store import load as load
+    from factormech.reading import load as load
 
 __all__ = ["__version__", "load"]
 
@@ -19,7 +19,7 @@ __all__ = ["__version__", "load"]
 def __getattr__(name: str) -> Any:
     # Imported on demand: h5py is not loaded by a process that only wants the mathematics.
     if name == "load":
-        from factormech.store import load
+        from factormech.reading import load
 
         return load
     raise AttributeError(f"module 'factormech' has no attribute {name!r}")

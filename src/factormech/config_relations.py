@@ -19,6 +19,10 @@ Key: TypeAlias = tuple[str | int, ...]
 Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 
+# What ``snakemake NAME`` already means: the targets, and the rules, which share one namespace with them.
+TARGETS = frozenset(["all", "quick", "figures", "tables", "data", "workload", "measure", "bound", "tabulate", "draw"])
+
+
 @dataclass(frozen=True)
 class Family:
     """One registry: its names, for the reader of a message, and what raises ``UnknownName`` for any other.
@@ -65,7 +69,12 @@ def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
     given = mapping(config)
     workloads = _Workloads(mapping(given.get("workloads")), base, known)
     found = list(workloads.problems())
-    for name, study in mapping(given.get("studies")).items():
+    studies = mapping(given.get("studies"))
+    papers = {mapping(study).get("paper") for study in studies.values()}
+    for name, study in studies.items():
+        if name in TARGETS or name in papers:
+            remedy = f"rename the study, for example to '{name}-study'"
+            found.append(BadValue("name in studies", name, "differ from the workflow's own targets and rules", remedy))
         whole: Settings = (("studies", name), mapping(study))
         found += _of_settings(whole, None, workloads, known)
         if "quick" in whole[1]:

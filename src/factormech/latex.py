@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from factormech.figures import style
+from factormech import labels
 from factormech.panels import Panel, View, number, told, view
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def typeset(frame: pd.DataFrame) -> str:
     table = view(frame)
     fixed = f"{_AXES['domain_size' if table.axis == 'epsilon' else 'epsilon']} $=$ {number(table.fixed)}"
     seeds = f", medians over {table.seeds} seeds" if table.seeds > 1 else ""
-    what = f"users needed for {escape(style.accuracy(table.metric, table.alpha))}; {fixed}{seeds}"
+    what = f"users needed for {escape(labels.accuracy(table.metric, table.alpha))}; {fixed}{seeds}"
     return "\n".join(_tabular(panel, table, what) for panel in table.panels)
 
 
@@ -90,9 +90,9 @@ def _tabular(panel: Panel, table: View, what: str) -> str:
             _cell(value, least, marks.get(x, EMPTY))
             for value, least, x in zip(curve.middle.tolist(), best, panel.x.tolist(), strict=True)
         ]
-        rows.append(_row([escape(style.mechanism_label(curve.name)), *cells]))
-    bounds = [_row([escape(style.bound_label(b.name)), *(_bound(v) for v in b.middle.tolist())]) for b in panel.bounds]
-    title = escape(style.workload_label(panel.workload))
+        rows.append(_row([escape(labels.mechanism_label(curve.name)), *cells]))
+    bounds = [_row([escape(labels.bound_label(b.name)), *(_bound(v) for v in b.middle.tolist())]) for b in panel.bounds]
+    title = escape(labels.workload_label(panel.workload))
     lines = [
         f"\\begin{{tabular}}{{l{'r' * len(panel.x)}}}",
         "\\hline",

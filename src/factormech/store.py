@@ -34,7 +34,7 @@ from factormech.atomic import replacing
 from factormech.errors import BadValue, UnknownName
 from factormech.versions import provenance
 
-__all__ = ["FORMAT_VERSION", "DamagedFile", "Record", "load", "read", "read_matrix", "write"]
+__all__ = ["FORMAT_VERSION", "DamagedFile", "Record", "read", "read_matrix", "write"]
 
 FORMAT_VERSION = 1
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -146,25 +146,6 @@ def read(path: FilePath, kind: str | None = None, *, needs: Iterable[str] = ()) 
     for name in needs:
         record[name]
     return record
-
-
-def load(path: FilePath) -> Any:
-    """The numbers of any result file of the project.
-
-    Returns
-    -------
-    pandas.DataFrame or dict
-        A table, for a ``.csv`` file or an HDF5 file that holds just one table; otherwise a ``dict`` from
-        names to arrays and tables.
-    """
-    if Path(path).suffix.lower() == ".csv":
-        return _load_csv(Path(path))
-    datasets = read(path).datasets
-    if len(datasets) == 1:
-        (only,) = datasets.values()
-        if not isinstance(only, np.ndarray):
-            return only
-    return datasets
 
 
 def read_matrix(path: FilePath, dataset: str | None = None) -> FloatArray:
@@ -292,22 +273,3 @@ def _frame(table: Table) -> Any:
 
     columns = {name: pd.Series(v, dtype="str") if v.dtype == object else v for name, v in table.items()}
     return pd.DataFrame(columns, columns=list(table))
-
-
-def _load_csv(path: Path) -> Any:
-    """A table of results; an empty cell is NaN among numbers and ``""`` among texts, as in HDF5."""
-    import pandas as pd
-
-    try:
-        # Exact reading of floats is the default since pandas 3, and had to be asked for before.
-        exact = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
-        frame = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"], **exact)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise DamagedFile(path, reason, "be a readable CSV file", "check the path, or run the workflow") from None
-    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
-        found = str(error).strip().splitlines()[-1]
-        raise DamagedFile(path, found, "be a CSV file with a header") from None
-    texts = frame.select_dtypes(exclude=["number", "bool"]).columns
-    frame[texts] = frame[texts].fillna("")
-    return frame

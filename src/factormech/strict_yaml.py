@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +54,21 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise BadValue(name, content, "be a mapping from keys to values", "write lines such as 'seed: 0'")
     return content
+
+
+def typed(value: Any) -> Any:
+    """Texts inside lists and mappings as YAML reads them: ``"0.5"`` is a number, ``"prefix"`` a text.
+
+    Snakemake leaves everything inside ``--config 'studies={…}'`` as text.
+    """
+    if isinstance(value, Mapping):
+        return {key: typed(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [typed(entry) for entry in value]
+    if isinstance(value, str):
+        try:
+            read = yaml.safe_load(value)
+        except yaml.YAMLError:
+            return value
+        return read if read is None or isinstance(read, (bool, int, float)) else value
+    return value

@@ -104,6 +104,16 @@ def read_csv(path: Path | str) -> pd.DataFrame:
     return frame
 
 
+def has_header(path: Path) -> bool:
+    """Whether a file begins as a table does."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline().decode("utf-8").rstrip("\n")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return tuple(first.split(",")) in (COLUMNS, COLUMNS_WITH_SEED)
+
+
 def write_csv(frame: pd.DataFrame, path: Path | str) -> None:
     r"""Write a table, whole or not at all: UTF-8, "\n" line ends, floats that read back to equal bits.
 

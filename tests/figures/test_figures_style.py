@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import style
 
@@ -150,7 +151,7 @@ def test_bounds_are_grey_or_black_and_unlike() -> None:
     ],
 )
 def test_workload_labels(name: str, label: str) -> None:
-    assert style.workload_label(name) == label
+    assert labels.workload_label(name) == label
 
 
 def test_context_is_independent_of_the_users_settings_and_restores_them() -> None:

@@ -43,7 +43,7 @@ def test_strategies_are_private_distributions(name: str, n: int, epsilon: float)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-@pytest.mark.parametrize("n", [2, 3, 5, 8, 11])
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
 @pytest.mark.parametrize("name", FIXED)
 def test_variance_is_theorem_3_4(name: str, n: int, epsilon: float) -> None:
     strategy = matrix_of(name, n, epsilon)
@@ -84,10 +84,10 @@ def test_no_strategy_carries_more_information_than_the_staircase(name: str, n: i
 
 def test_randomized_response_has_the_papers_variance() -> None:
     """Example 3.7, at every domain size and far into both ends of ε; above the limit of matrices too."""
-    for n in (2, 5, 64, 512, 5000):
+    for n in (2, 5, 64, 512, 4200):
+        C = np.eye(n) - 1.0 / n
         for epsilon in (1e-3, 0.5, 1.0, 4.0, 20.0):
             strategy = registry.build("randomized-response", create("histogram", n), epsilon)
-            C = np.eye(n) - 1.0 / n
             expected = (n - 1) * (n / math.expm1(epsilon) ** 2 + 2 / math.expm1(epsilon))
             assert not isinstance(strategy, Unavailable)
             evaluation = strategy.evaluate(C)

@@ -123,7 +123,7 @@ def test_closed_spectra_agree_with_eigvalsh(name, n):
         np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
-@pytest.mark.parametrize("d", [9, 10])
+@pytest.mark.parametrize("d", [7, 8])
 @pytest.mark.parametrize("pattern", ["{}-way-parities-01", "at-most-{}-way-parities-01", "conjunctions-{}"])
 def test_block_spectra_agree_with_dense_ones(pattern, d):
     for k in (0, 1, 3, d):

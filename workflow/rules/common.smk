@@ -1,8 +1,11 @@
 """The validated configuration, and the functions that rules name their files and parameters with."""
 
 import json
+import os
 import sys
 from pathlib import Path
+
+from snakemake.utils import update_config
 
 from factormech.bounds import registry as bounds_registry
 from factormech.code import code_of
@@ -10,8 +13,10 @@ from factormech.config import ConfigErrors, load
 from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry
 from factormech.measure import cost
+from factormech.strict_yaml import typed
 from factormech.workloads import definitions as workload_definitions
 
+update_config(config, typed(workflow.config_settings.config or {}))
 try:
     CONFIG = load(
         config,
@@ -34,7 +39,7 @@ wildcard_constraints:
 
 def code(*modules):
     """The files of the package that these modules depend on: as an input, their change makes results stale."""
-    return [str(path) for path in code_of(*modules).files]
+    return [os.path.relpath(path) for path in code_of(*modules).files]
 
 
 def digest(*modules):
@@ -44,12 +49,19 @@ def digest(*modules):
 
 def workload_modules(workload):
     """Where the code of a workload job starts."""
-    return ["factormech.jobs.workload", *sorted(workload_definitions.modules_of(workload, CONFIG.workloads))]
+    return [
+        "factormech.jobs.workload",
+        *sorted(workload_definitions.modules_of(workload, CONFIG.workloads)),
+    ]
 
 
 def workload_file(workload, domain_size, seed):
     """The description of a workload; the seed is in the name only where it matters."""
-    suffix = f"-seed{seed}" if workload_definitions.is_seeded(workload, CONFIG.workloads) else ""
+    suffix = (
+        f"-seed{seed}"
+        if workload_definitions.is_seeded(workload, CONFIG.workloads)
+        else ""
+    )
     return f"results/workloads/{workload}/n{domain_size}{suffix}.h5"
 
 
@@ -73,7 +85,9 @@ def grid_size(study):
 
 def study_measurements(study):
     """One file of measurements for each mechanism of a study."""
-    return [f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
+    return [
+        f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms
+    ]
 
 
 def mechanism_modules(mechanism):
@@ -83,7 +97,10 @@ def mechanism_modules(mechanism):
 
 def bound_modules(study):
     """Where the code of a study's bounds starts."""
-    return ["factormech.jobs.bound", *[bounds_registry.module_of(name) for name in STUDIES[study].bounds]]
+    return [
+        "factormech.jobs.bound",
+        *[bounds_registry.module_of(name) for name in STUDIES[study].bounds],
+    ]
 
 
 def figure_modules(study):
@@ -94,14 +111,127 @@ def figure_modules(study):
 def tables(studies):
     """The tables of these studies, in their three forms."""
     names = [name for name in studies]
-    return [f"results/tables/{n}.{kind}" for n in names for kind in ("csv", "tex")] + [f"results/{n}.h5" for n in names]
+    return [f"results/tables/{n}.{kind}" for n in names for kind in ("csv", "tex")] + [
+        f"results/{n}.h5" for n in names
+    ]
 
 
 def figures(studies):
     """The figures of these studies, with their captions."""
-    return [f"figures/{name}.{kind}" for name in studies for kind in ("pdf", "svg", "png", "txt")]
+    return [
+        f"figures/{name}.{kind}"
+        for name in studies
+        for kind in ("pdf", "svg", "png", "txt")
+    ]
 
 
 def artefacts(studies):
     """Everything that these studies make."""
     return [*tables(studies), *figures(studies)]
+
+
+# What the rules ask of their wildcards, stage by stage.
+
+
+def workload_seed(wildcards):
+    return int(wildcards.seed.removeprefix("-seed") or 0)
+
+
+def workload_code(wildcards):
+    return code(*workload_modules(wildcards.workload))
+
+
+def workload_digest(wildcards):
+    return digest(*workload_modules(wildcards.workload))
+
+
+def workload_sources(wildcards):
+    return [
+        str(p)
+        for p in workload_definitions.files_of(
+            wildcards.workload, CONFIG.workloads, Path.cwd()
+        )
+    ]
+
+
+def workload_definition(wildcards):
+    return json.dumps(
+        workload_definitions.closure(wildcards.workload, CONFIG.workloads),
+        sort_keys=True,
+    )
+
+
+def workload_memory(wildcards):
+    return cost.workload_memory_mb(int(wildcards.domain_size))
+
+
+def workload_minutes(wildcards):
+    return cost.minutes(cost.workload_seconds(int(wildcards.domain_size)))
+
+
+def measured_workloads(wildcards):
+    return study_workloads(wildcards.study)
+
+
+def measured_epsilons(wildcards):
+    return STUDIES[wildcards.study].grid.epsilons
+
+
+def measure_code(wildcards):
+    return code(*mechanism_modules(wildcards.mechanism))
+
+
+def measure_digest(wildcards):
+    return digest(*mechanism_modules(wildcards.mechanism))
+
+
+def measure_memory(wildcards):
+    return cost.measure_memory_mb(*grid_size(wildcards.study))
+
+
+def measure_minutes(wildcards):
+    return cost.minutes(cost.measure_seconds(*grid_size(wildcards.study)))
+
+
+def bound_code(wildcards):
+    return code(*bound_modules(wildcards.study))
+
+
+def bound_digest(wildcards):
+    return digest(*bound_modules(wildcards.study))
+
+
+def bound_names(wildcards):
+    return STUDIES[wildcards.study].bounds
+
+
+def tabulated_measurements(wildcards):
+    return study_measurements(wildcards.study)
+
+
+def tabulated_metric(wildcards):
+    return STUDIES[wildcards.study].metric
+
+
+def tabulated_alpha(wildcards):
+    return STUDIES[wildcards.study].alpha
+
+
+def figure_code(wildcards):
+    return code(*figure_modules(wildcards.study))
+
+
+def figure_digest(wildcards):
+    return digest(*figure_modules(wildcards.study))
+
+
+def figure_kind(wildcards):
+    return STUDIES[wildcards.study].kind
+
+
+def figure_title(wildcards):
+    return STUDIES[wildcards.study].title
+
+
+def figure_caption(wildcards):
+    return STUDIES[wildcards.study].caption

@@ -1,26 +1,6 @@
 """Draw: one figure a study, from its CSV alone."""
 
 
-def figure_code(wildcards):
-    return code(*figure_modules(wildcards.study))
-
-
-def figure_digest(wildcards):
-    return digest(*figure_modules(wildcards.study))
-
-
-def figure_kind(wildcards):
-    return STUDIES[wildcards.study].kind
-
-
-def figure_title(wildcards):
-    return STUDIES[wildcards.study].title
-
-
-def figure_caption(wildcards):
-    return STUDIES[wildcards.study].caption
-
-
 rule draw:
     input:
         table="results/tables/{study}.csv",
@@ -43,5 +23,5 @@ rule draw:
         caption=figure_caption,
         digest=figure_digest,
     shell:
-        "python -m factormech.jobs.draw --kind {params.kind} --title {params.title:q} --caption {params.caption:q}"
+        "python -m factormech.jobs.draw --kind {params.kind} --title={params.title:q} --caption={params.caption:q}"
         " --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"

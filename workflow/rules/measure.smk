@@ -1,42 +1,6 @@
 """Measure: the exact error of each mechanism of a study, and the bounds on all of them."""
 
 
-def measured_workloads(wildcards):
-    return study_workloads(wildcards.study)
-
-
-def measured_epsilons(wildcards):
-    return STUDIES[wildcards.study].grid.epsilons
-
-
-def measure_code(wildcards):
-    return code(*mechanism_modules(wildcards.mechanism))
-
-
-def measure_digest(wildcards):
-    return digest(*mechanism_modules(wildcards.mechanism))
-
-
-def measure_memory(wildcards):
-    return cost.measure_memory_mb(*grid_size(wildcards.study))
-
-
-def measure_minutes(wildcards):
-    return cost.minutes(cost.measure_seconds(*grid_size(wildcards.study)))
-
-
-def bound_code(wildcards):
-    return code(*bound_modules(wildcards.study))
-
-
-def bound_digest(wildcards):
-    return digest(*bound_modules(wildcards.study))
-
-
-def bound_names(wildcards):
-    return STUDIES[wildcards.study].bounds
-
-
 rule measure:
     input:
         workloads=measured_workloads,

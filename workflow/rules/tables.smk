@@ -3,18 +3,6 @@
 TABULATE_MODULES = ["factormech.jobs.tabulate"]
 
 
-def tabulated_measurements(wildcards):
-    return study_measurements(wildcards.study)
-
-
-def tabulated_metric(wildcards):
-    return STUDIES[wildcards.study].metric
-
-
-def tabulated_alpha(wildcards):
-    return STUDIES[wildcards.study].alpha
-
-
 rule tabulate:
     input:
         measurements=tabulated_measurements,

@@ -15,6 +15,6 @@ for target, files in TARGETS.items():
     rule:
         name:
             target
-        localrule: True
         input:
             files,
+        localrule: True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from factormech.figures import style
+from factormech import labels
 from factormech.panels import Gap, Panel, View, number, span, told, view
 
 if TYPE_CHECKING:
@@ -51,16 +51,16 @@ def _parameters(table: View) -> str:
         if table.seeds > 1
         else ""
     )
-    panels = ", ".join(style.workload_label(panel.workload) for panel in table.panels)
+    panels = ", ".join(labels.workload_label(panel.workload) for panel in table.panels)
     return (
-        f"Users needed for {style.accuracy(table.metric, table.alpha)}, against {across}, with {fixed}; "
+        f"Users needed for {labels.accuracy(table.metric, table.alpha)}, against {across}, with {fixed}; "
         f"workloads: {panels}.{seeds}"
     )
 
 
 def _drawn(table: View) -> str:
-    labels = [style.mechanism_label(name) for name in table.drawn]
-    return f"Mechanisms drawn: {', '.join(labels)}." if labels else "No mechanism has a number to draw."
+    names = [labels.mechanism_label(name) for name in table.drawn]
+    return f"Mechanisms drawn: {', '.join(names)}." if names else "No mechanism has a number to draw."
 
 
 def _bounds(table: View) -> str:
@@ -73,12 +73,12 @@ def _bounds(table: View) -> str:
         vacuous = [(panel, tuple(panel.x[panel.bounds[i].middle <= 0].tolist())) for panel in table.panels]
         vacuous = [(panel, where) for panel, where in vacuous if where]
         nothing = f"; it is 0 or less, which says nothing, for {_places(vacuous, table)}" if vacuous else ""
-        sentences.append(_sentence(f"{style.bound_label(name)}{what}{nothing}"))
+        sentences.append(_sentence(f"{labels.bound_label(name)}{what}{nothing}"))
     return " ".join(sentences)
 
 
 def _never(name: str, reasons: tuple[str, ...]) -> str:
-    return _sentence(f"Not drawn: {style.mechanism_label(name)} ({'; '.join(reasons)})")
+    return _sentence(f"Not drawn: {labels.mechanism_label(name)} ({'; '.join(reasons)})")
 
 
 def _missing(table: View) -> list[str]:
@@ -92,7 +92,7 @@ def _missing(table: View) -> list[str]:
     for (name, status), gaps in found.items():
         where = _places([(panel, gap.where) for panel, gap in gaps], table)
         why = "; ".join(told([reason for _, gap in gaps for reason in gap.reasons]))
-        sentences.append(f"{style.mechanism_label(name)} is missing for {where} ({status}: {why}).")
+        sentences.append(f"{labels.mechanism_label(name)} is missing for {where} ({status}: {why}).")
     return sentences
 
 
@@ -100,11 +100,11 @@ def _places(found: list[tuple[Panel, tuple[float, ...]]], table: View) -> str:
     """Workloads by the part of the axis that they share: "Prefix, Total at n ≥ 32; Histogram at n = 8"."""
     by_span: dict[str, list[str]] = {}
     for panel, where in found:
-        by_span.setdefault(span(where, panel.x, table.axis), []).append(style.workload_label(panel.workload))
+        by_span.setdefault(span(where, panel.x, table.axis), []).append(labels.workload_label(panel.workload))
     several = len(table.panels) > 1
     texts = []
-    for place, labels in by_span.items():
-        who = "every workload" if several and len(labels) == len(table.panels) else ", ".join(labels)
+    for place, names in by_span.items():
+        who = "every workload" if several and len(names) == len(table.panels) else ", ".join(names)
         texts.append(f"{who} at {place}" if place else who)
     return "; ".join(texts)
 

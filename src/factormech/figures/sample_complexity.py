@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import style, text
@@ -50,7 +51,7 @@ def x_label(table: View) -> str:
 
 def y_label(table: View) -> str:
     """What a sample complexity counts."""
-    return f"users needed for {style.accuracy(table.metric, table.alpha)}"
+    return f"users needed for {labels.accuracy(table.metric, table.alpha)}"
 
 
 def _canvas(panels: int) -> tuple[Figure, list[Axes]]:
@@ -131,7 +132,7 @@ def _finish(figure: Figure, panels: list[Axes], table: View, looks: dict[str, St
     width = float(figure.get_figwidth())
     for ax, panel in zip(panels, table.panels, strict=True):
         room = width / _columns(len(panels)) - 0.45
-        ax.set_title(text.balanced(figure, style.workload_label(panel.workload), room, style.TEXT_SIZE + 0.5))
+        ax.set_title(text.balanced(figure, labels.workload_label(panel.workload), room, style.TEXT_SIZE + 0.5))
     footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in _footer(table)]
     text.place_around(
         figure,
@@ -166,7 +167,7 @@ def _legend_entries(
 
 def _footer(table: View) -> list[str]:
     return [
-        f"not drawn: {style.mechanism_label(name)} — {'; '.join(reasons)}"
+        f"not drawn: {labels.mechanism_label(name)} — {'; '.join(reasons)}"
         for name, reasons in table.never_drawn.items()
     ]
 
@@ -177,7 +178,7 @@ def _notes(panel: Panel, table: View) -> list[str]:
     lacking: dict[str, list[str]] = {}
     for gap in panel.gaps:
         if gap.name not in never:
-            label = style.mechanism_label(gap.name)
+            label = labels.mechanism_label(gap.name)
             lacking.setdefault(gap.status, []).append(_at(label, gap.where, panel, table.axis))
     for bound in panel.bounds:
         vacuous = panel.x[bound.middle <= 0]

@@ -1,4 +1,4 @@
-"""One look for every figure: how mechanisms, workloads and bounds are named and drawn.
+"""One look for every figure: how mechanisms and bounds are drawn.
 
 Colours are those of Okabe & Ito ("Color Universal Design", 2008) without the yellow, which is too pale for
 thin lines on white, plus a wine red and, for mechanisms that this module does not know, an indigo. Any two of
@@ -10,11 +10,12 @@ markers alone suffice.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from factormech import labels
 
 Marker: TypeAlias = str | tuple[int, int, int]
 Line: TypeAlias = str | tuple[int, tuple[float, ...]]
@@ -53,44 +54,30 @@ class Style:
 
 
 MECHANISMS: dict[str, Style] = {
-    "randomized-response": Style("Randomized response", ORANGE, "o", SOLID),
-    "rappor": Style("RAPPOR", SKY, "s", SOLID),
-    "subset-selection": Style("Subset selection", WINE, "D", SOLID),
-    "hadamard": Style("Hadamard (block)", BLUE, "^", SOLID),
-    "hadamard-table1": Style("Hadamard (Table 1)", BLUE, "v", DASHED),
-    "hierarchical": Style("Hierarchical (block Hadamard)", GREEN, ">", SOLID),
-    "hierarchical-table1": Style("Hierarchical (Table 1)", GREEN, "<", DASHED),
-    "fourier": Style("Fourier (all parities)", PURPLE, "P", SOLID, scale=1.1),
-    "fourier-3": Style("Fourier (≤ 3-way)", PURPLE, "X", DASHED, scale=1.1),
-    "matrix-l1": Style("Matrix mechanism (L1)", VERMILLION, "x", SOLID),
-    "matrix-l2": Style("Matrix mechanism (L2)", VERMILLION, "+", DASHED),
-    "matrix-l2-gaussian": Style("Matrix mechanism (L2, Gaussian)", VERMILLION, "1", DASH_DOTTED, scale=1.5),
-    "adaptive-pgd": Style("Adaptive PGD (as published)", BLACK, (4, 1, 0), DASHED, scale=1.6),
-    "optimised": Style("Optimised", BLACK, "*", SOLID, filled=True, scale=1.4),
+    "randomized-response": Style(labels.MECHANISMS["randomized-response"], ORANGE, "o", SOLID),
+    "rappor": Style(labels.MECHANISMS["rappor"], SKY, "s", SOLID),
+    "subset-selection": Style(labels.MECHANISMS["subset-selection"], WINE, "D", SOLID),
+    "hadamard": Style(labels.MECHANISMS["hadamard"], BLUE, "^", SOLID),
+    "hadamard-table1": Style(labels.MECHANISMS["hadamard-table1"], BLUE, "v", DASHED),
+    "hierarchical": Style(labels.MECHANISMS["hierarchical"], GREEN, ">", SOLID),
+    "hierarchical-table1": Style(labels.MECHANISMS["hierarchical-table1"], GREEN, "<", DASHED),
+    "fourier": Style(labels.MECHANISMS["fourier"], PURPLE, "P", SOLID, scale=1.1),
+    "fourier-3": Style(labels.MECHANISMS["fourier-3"], PURPLE, "X", DASHED, scale=1.1),
+    "matrix-l1": Style(labels.MECHANISMS["matrix-l1"], VERMILLION, "x", SOLID),
+    "matrix-l2": Style(labels.MECHANISMS["matrix-l2"], VERMILLION, "+", DASHED),
+    "matrix-l2-gaussian": Style(labels.MECHANISMS["matrix-l2-gaussian"], VERMILLION, "1", DASH_DOTTED, scale=1.5),
+    "adaptive-pgd": Style(labels.MECHANISMS["adaptive-pgd"], BLACK, (4, 1, 0), DASHED, scale=1.6),
+    "optimised": Style(labels.MECHANISMS["optimised"], BLACK, "*", SOLID, filled=True, scale=1.4),
 }
 
 BOUNDS: dict[str, Style] = {
-    "svd": Style("Lower bound (SVD, McKenna et al. Cor. 5.7)", GREY, "", DASHED),
-    "centred-svd": Style("Lower bound (centred SVD)", BLACK, "", DOTTED),
+    "svd": Style(labels.BOUNDS["svd"], GREY, "", DASHED),
+    "centred-svd": Style(labels.BOUNDS["centred-svd"], BLACK, "", DOTTED),
 }
-
-WORKLOADS: dict[str, str] = {
-    "all-ranges": "All Ranges",
-    "all-marginals": "All Marginals",
-    "random-signs": "Random Signs",
-}
-
-METRICS: dict[str, str] = {"mse": "mean squared error {} per query"}
 
 _PLUGIN_MARKERS: tuple[Marker, ...] = ("h", "d", "p", "2", "3", "4")
 _PLUGIN_LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED)
 _BOUND_LINES: tuple[Line, ...] = (DASH_DOTTED, (0, (7.0, 2.0)), (0, (7.0, 1.5, 1.0, 1.5, 1.0, 1.5)))
-
-_WORKLOAD_FAMILIES = (
-    (re.compile(r"at-most-(\d+)-way-(.+)"), "{1} (≤ {0}-way)"),
-    (re.compile(r"(\d+)-way-(.+)"), "{0}-Way {1}"),
-    (re.compile(r"conjunctions-(\d+)"), "Conjunctions (≤ {0})"),
-)
 
 
 def mechanism_styles(names: Iterable[str]) -> dict[str, Style]:
@@ -110,38 +97,10 @@ def bound_styles(names: Iterable[str]) -> dict[str, Style]:
     names = list(dict.fromkeys(names))
     unknown = sorted(set(names) - set(BOUNDS))
     spare = {
-        name: Style(f"Lower bound ({name})", (GREY, BLACK)[i % 2], "", _BOUND_LINES[i % len(_BOUND_LINES)])
+        name: Style(labels.bound_label(name), (GREY, BLACK)[i % 2], "", _BOUND_LINES[i % len(_BOUND_LINES)])
         for i, name in enumerate(unknown)
     }
     return {name: BOUNDS.get(name) or spare[name] for name in names}
-
-
-def mechanism_label(name: str) -> str:
-    """What a reader calls a mechanism; a plugin goes by its own name."""
-    return MECHANISMS[name].label if name in MECHANISMS else name
-
-
-def bound_label(name: str) -> str:
-    """What a reader calls a lower bound."""
-    return bound_styles([name])[name].label
-
-
-def workload_label(name: str) -> str:
-    """What a reader calls a workload: by family, else its name in title case."""
-    if name in WORKLOADS:
-        return WORKLOADS[name]
-    if name.endswith("-01"):
-        return workload_label(name.removesuffix("-01")) + " (0/1)"
-    for pattern, form in _WORKLOAD_FAMILIES:
-        match = pattern.fullmatch(name)
-        if match:
-            return form.format(*(part if part.isdigit() else _title(part) for part in match.groups()))
-    return _title(name)
-
-
-def accuracy(metric: str, alpha: float) -> str:
-    """What α means; a metric without words of its own goes by its name."""
-    return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(f"{alpha:g}")
 
 
 @contextmanager
@@ -170,11 +129,6 @@ def _reserve(plugins: list[str]) -> dict[str, Style]:
         marker, line = next((look for look in free if look[0] not in markers), free[0])
         styles[name] = Style(name, INDIGO, marker, line, scale=1.5 if marker in ("2", "3", "4") else 1.0)
     return styles
-
-
-def _title(name: str) -> str:
-    # Not str.title: it would write "Bob'S" and lower the rest of "XOR".
-    return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[-_ ]+", name) if word)
 
 
 _SETTINGS = {

@@ -1,0 +1,74 @@
+"""What readers call mechanisms, lower bounds, workloads and metrics: in figures, tables and captions alike."""
+
+from __future__ import annotations
+
+import re
+
+MECHANISMS: dict[str, str] = {
+    "randomized-response": "Randomized response",
+    "rappor": "RAPPOR",
+    "subset-selection": "Subset selection",
+    "hadamard": "Hadamard (block)",
+    "hadamard-table1": "Hadamard (Table 1)",
+    "hierarchical": "Hierarchical (block Hadamard)",
+    "hierarchical-table1": "Hierarchical (Table 1)",
+    "fourier": "Fourier (all parities)",
+    "fourier-3": "Fourier (≤ 3-way)",
+    "matrix-l1": "Matrix mechanism (L1)",
+    "matrix-l2": "Matrix mechanism (L2)",
+    "matrix-l2-gaussian": "Matrix mechanism (L2, Gaussian)",
+    "adaptive-pgd": "Adaptive PGD (as published)",
+    "optimised": "Optimised",
+}
+
+BOUNDS: dict[str, str] = {
+    "svd": "Lower bound (SVD, McKenna et al. Cor. 5.7)",
+    "centred-svd": "Lower bound (centred SVD)",
+}
+
+WORKLOADS: dict[str, str] = {
+    "all-ranges": "All Ranges",
+    "all-marginals": "All Marginals",
+    "random-signs": "Random Signs",
+}
+
+METRICS: dict[str, str] = {"mse": "mean squared error {} per query"}
+
+_WORKLOAD_FAMILIES = (
+    (re.compile(r"at-most-(\d+)-way-(.+)"), "{1} (≤ {0}-way)"),
+    (re.compile(r"(\d+)-way-(.+)"), "{0}-Way {1}"),
+    (re.compile(r"conjunctions-(\d+)"), "Conjunctions (≤ {0})"),
+)
+
+
+def mechanism_label(name: str) -> str:
+    """What a reader calls a mechanism; a plugin goes by its own name."""
+    return MECHANISMS.get(name, name)
+
+
+def bound_label(name: str) -> str:
+    """What a reader calls a lower bound."""
+    return BOUNDS.get(name, f"Lower bound ({name})")
+
+
+def workload_label(name: str) -> str:
+    """What a reader calls a workload: by family, else its name in title case."""
+    if name in WORKLOADS:
+        return WORKLOADS[name]
+    if name.endswith("-01"):
+        return workload_label(name.removesuffix("-01")) + " (0/1)"
+    for pattern, form in _WORKLOAD_FAMILIES:
+        match = pattern.fullmatch(name)
+        if match:
+            return form.format(*(part if part.isdigit() else _title(part) for part in match.groups()))
+    return _title(name)
+
+
+def accuracy(metric: str, alpha: float) -> str:
+    """What α means; a metric without words of its own goes by its name."""
+    return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(f"{alpha:g}")
+
+
+def _title(name: str) -> str:
+    # Not str.title: it would write "Bob'S" and lower the rest of "XOR".
+    return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[-_ ]+", name) if word)

@@ -1,0 +1,269 @@
+"""The workflow itself, on a copy of the project with a small configuration: what it makes, what it makes again."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import factormech
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFIG = """
+studies:
+  small:
+    paper: mckenna2020
+    artefact: Figure 1
+    kind: sample-complexity
+    title: Small
+    caption: A small study.
+    grid: {workload: [histogram, prefix], domain_size: [8], epsilon: [0.5, 1.0]}
+    mechanisms: [randomized-response, hadamard, hierarchical, fourier-3]
+    alpha: 0.01
+  other:
+    paper: edmonds2020
+    artefact: Table 1
+    kind: sample-complexity
+    title: Other
+    caption: ""
+    grid: {workload: [prefix], domain_size: [8, 16], epsilon: [1.0]}
+    mechanisms: [subset-selection, fourier-3]
+    alpha: 0.01
+    quick: {grid: {domain_size: [4, 8]}}
+"""
+JOBS = re.compile(r"^(?:local)?rule (\S+):\n((?:    .*\n)+)", re.MULTILINE)
+
+
+def copy_of_project(folder: Path) -> Path:
+    """The tracked files, with a configuration of their own."""
+    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    for name in filter(None, names):
+        if name.split("/")[0] in {"src", "workflow", "Snakefile", "environment.yml", "profiles"}:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    (folder / "config.yaml").write_text(CONFIG)
+    return folder
+
+
+def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake on the copy, with the copy's own package."""
+    bin_folder = Path(sys.executable).parent
+    environment = os.environ | {
+        "PYTHONPATH": str(folder / "src"),
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+    }
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def made(folder: Path, *targets: str) -> None:
+    """Make the targets; where that fails, show the end of what Snakemake said."""
+    done = snakemake(folder, *targets, "--quiet", "rules", "--show-failed-logs")
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def planned(folder: Path, target: str = "all") -> set[str]:
+    """The jobs of a dry run, as ``rule`` or ``rule wildcards``, the targets' own left out."""
+    done = snakemake(folder, target, "--dry-run")
+    assert done.returncode == 0, done.stderr[-2000:]
+    jobs = set()
+    for rule, body in JOBS.findall(done.stdout + done.stderr):
+        wildcards = re.search(r"wildcards: (.*)", body)
+        if wildcards:
+            jobs.add(f"{rule} {wildcards[1]}")
+    return jobs
+
+
+@contextmanager
+def edited(path: Path, new: str) -> Iterator[None]:
+    """A file with another content; on leaving, content and time stamp are as they were."""
+    original, stamp = path.read_bytes(), path.stat().st_mtime_ns
+    try:
+        path.write_text(new)
+        yield
+    finally:
+        path.write_bytes(original)
+        os.utime(path, ns=(stamp, stamp))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy in which everything has been made once."""
+    folder = copy_of_project(tmp_path_factory.mktemp("project"))
+    made(folder, "all", "quick")
+    return folder
+
+
+def test_everything_is_made(project: Path) -> None:
+    for study in ("small", "other", "quick/small", "quick/other"):
+        for suffix in ("pdf", "svg", "png", "txt"):
+            assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
+        table = factormech.load(project / f"results/tables/{study}.csv")
+        assert set(table["study"]) == {study}
+        stored = factormech.load(project / f"results/{study}.h5")
+        assert stored.equals(table)
+        assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
+    small = factormech.load(project / "results/tables/small.csv")
+    assert len(small) == 2 * 2 * (4 + 2)
+    histogram = small[(small["workload"] == "histogram") & (small["mechanism"] == "randomized-response")]
+    for row in histogram.itertuples():
+        a = np.expm1(row.epsilon)
+        expected = 7 / (0.01 * 8) * (8 / a**2 + 2 / a)
+        assert row.sample_complexity == pytest.approx(expected, rel=1e-9)
+        assert row.lower_bound <= row.sample_complexity
+    quick = factormech.load(project / "results/tables/quick/other.csv")
+    assert sorted(set(quick["domain_size"])) == [4, 8]
+    refused = factormech.load(project / "results/tables/other.csv").query("status == 'refused'")
+    assert set(refused["mechanism"]) == {"fourier-3"}
+    assert set(refused["domain_size"]) == {16}
+    assert refused["reason"].str.contains("relative residual").all()
+
+
+def test_files_explain_themselves(project: Path) -> None:
+    """With nothing but h5py: parameters, versions, digest of the code."""
+    with h5py.File(project / "results/measurements/small/hadamard.h5") as file:
+        attributes = dict(file.attrs)
+    assert attributes["kind"] == "measurement"
+    assert attributes["mechanism"] == "hadamard"
+    np.testing.assert_array_equal(attributes["epsilons"], [0.5, 1.0])
+    assert len(attributes["code"]) == 12
+    assert attributes["package_version"] == factormech.__version__
+    assert str(attributes["blas_threads"]) == "1"
+    assert {"numpy", "scipy", "h5py"} <= {name.removesuffix("_version") for name in attributes}
+
+
+def test_nothing_is_made_twice(project: Path) -> None:
+    assert planned(project) == set()
+    assert planned(project, "quick") == set()
+    stamps = {path: path.stat().st_mtime_ns for path in (project / "src").rglob("*.py")}
+    try:
+        for path in stamps:  # a fresh checkout changes every time stamp
+            os.utime(path)
+        assert planned(project) == set()
+    finally:
+        for path, stamp in stamps.items():
+            os.utime(path, ns=(stamp, stamp))
+
+
+@pytest.mark.parametrize("target", ["figures", "tables", "mckenna2020", "edmonds2020", "small", "quick"])
+def test_targets_are_known_by_their_names(project: Path, target: str) -> None:
+    assert planned(project, target) == set()
+
+
+HADAMARD_AND_WHAT_USES_IT = {
+    "measure study=small, mechanism=hadamard",
+    "measure study=small, mechanism=hierarchical",
+    "tabulate study=small",
+    "draw study=small",
+}
+
+
+def test_a_changed_mechanism_makes_its_dependents_stale_and_nothing_else(project: Path) -> None:
+    """With Snakemake's memory of earlier runs and without it; then back, and nothing is stale any more."""
+    module = project / "src/factormech/local/hadamard.py"
+    memory = project / ".snakemake/metadata"
+    with edited(module, module.read_text() + "\nOTHER = 1\n"):
+        assert planned(project) == HADAMARD_AND_WHAT_USES_IT
+        memory.rename(memory.with_name("lost"))
+        try:
+            assert planned(project) == HADAMARD_AND_WHAT_USES_IT
+        finally:
+            shutil.rmtree(memory, ignore_errors=True)
+            memory.with_name("lost").rename(memory)
+    assert planned(project) == set()
+
+
+def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
+    """A copied or unpacked file may be older than the results: the digest sees it all the same."""
+    module = project / "src/factormech/local/hadamard.py"
+    old = module.stat().st_mtime - 10**6
+    with edited(module, module.read_text() + "\nOTHER = 1\n"):
+        os.utime(module, (old, old))
+        assert planned(project) == HADAMARD_AND_WHAT_USES_IT
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "stale"),
+    [
+        ("src/factormech/workloads/ranges.py", "\nOTHER = 1\n", {"workload", "measure", "bound", "tabulate", "draw"}),
+        ("src/factormech/bounds/spectral.py", "\nOTHER = 1\n", {"bound", "tabulate", "draw"}),
+        ("src/factormech/figures/style.py", "\nOTHER = 1\n", {"draw"}),
+        ("src/factormech/local/registry.py", "\nOTHER = 1\n", set()),
+        ("src/factormech/cli.py", "\nOTHER = 1\n", set()),
+        ("src/factormech/labels.py", "\nOTHER = 1\n", {"tabulate", "draw"}),
+    ],
+)
+def test_what_depends_on_a_module_is_made_again(project: Path, file: str, text: str, stale: set[str]) -> None:
+    with edited(project / file, (project / file).read_text() + text):
+        assert {job.partition(" ")[0] for job in planned(project)} == stale
+
+
+def test_another_target_error_makes_only_tables_and_figures_again(project: Path) -> None:
+    config = project / "config.yaml"
+    with edited(config, config.read_text().replace("alpha: 0.01", "alpha: 0.02", 1)):
+        assert planned(project) == {"tabulate study=small", "draw study=small"}
+
+
+def test_a_figure_is_drawn_again_from_its_csv_alone(project: Path, tmp_path: Path) -> None:
+    shutil.copy(project / "results/tables/small.csv", tmp_path / "small.csv")
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "factormech.jobs.draw", "--kind", "sample-complexity"),
+            *("--title", "Small", "--caption", "A small study.", "small.csv", "again"),
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(project / "src")},
+        check=True,
+    )
+    for suffix in ("svg", "pdf", "png", "txt"):
+        assert (tmp_path / f"again.{suffix}").read_bytes() == (project / f"figures/small.{suffix}").read_bytes()
+
+
+def test_equal_inputs_give_equal_files(project: Path, tmp_path: Path) -> None:
+    """Another folder, another run: byte for byte the same results and figures."""
+    again = copy_of_project(tmp_path)
+    made(again, "small")
+    for folder in ("results/workloads", "results/measurements/small", "results/tables", "figures"):
+        for path in sorted((again / folder).rglob("*")):
+            if path.is_file():
+                relative = path.relative_to(again)
+                assert path.read_bytes() == (project / relative).read_bytes(), relative
+
+
+def test_a_bad_configuration_is_answered_in_lines(project: Path) -> None:
+    """All problems at once, before anything is planned; no traceback; exit 1."""
+    bad = "{small: {alpha: -1, grid: {workload: [prefixx], epsilon: [0]}, epsilson: 3}}"
+    done = snakemake(project, "all", "--config", f"studies={bad}")
+    output = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "Traceback" not in output
+    lines = [line for line in output.splitlines() if line.startswith("config: ")]
+    for part in ("alpha = -1", "did you mean 'prefix'", "epsilon[0] = 0", "epsilson"):
+        assert any(part in line for line in lines), (part, output)
+
+
+def test_a_damaged_result_stops_its_dependents_with_one_line(project: Path) -> None:
+    path = project / "results/workloads/prefix/n8.h5"
+    whole = path.read_bytes()
+    table = (project / "results/tables/small.csv").read_bytes()
+    try:
+        path.write_bytes(whole[:-100])
+        done = snakemake(
+            project, "results/measurements/small/hadamard.h5", "--show-failed-logs", "--forcerun", "measure"
+        )
+        assert done.returncode == 1
+        assert "results/workloads/prefix/n8.h5 = " in done.stdout + done.stderr
+        assert "delete it and run the workflow again" in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        assert (project / "results/tables/small.csv").read_bytes() == table
+    finally:
+        path.write_bytes(whole)
