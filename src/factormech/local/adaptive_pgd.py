@@ -182,7 +182,8 @@ class _Problem:
     def slope(self, gradient: FloatArray, Q: FloatArray, z: FloatArray) -> FloatArray:
         """∇_z L, by the chain rule chosen, times the step of z per step of Q, 1/(n e^ε)."""
         dz = pull_back(gradient, Q, z, self.ratio, multipliers_move=self.exact_chain_rule)
-        return dz / (self.objective.domain_size * self.ratio)
+        dz /= self.objective.domain_size * self.ratio
+        return dz
 
 
 class _Memory:

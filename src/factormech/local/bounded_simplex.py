@@ -53,17 +53,15 @@ def project_columns(
     z, a = check_bounds(lower, ratio)
     R = np.asarray(points, dtype=np.float64)
     if R.ndim != 2 or R.shape[0] != z.size:
-        raise BadValue(
-            "points", R.shape, f"have shape ({z.size}, columns)", "give one row for each entry of lower"
-        )
+        remedy = "give one row for each entry of lower"
+        raise BadValue("points", R.shape, f"have shape ({z.size}, columns)", remedy)
     from factormech.local import column_kernels
 
     T = np.ascontiguousarray(R.T) if overwrite else np.array(R.T, order="C")
     if not np.isfinite(T.sum()):
-        raise BadValue(
-            "points", "an array with NaN or infinity", "be finite", "look for a step size too large"
-        )
-    column_kernels.project(T, z, a * z)
+        raise BadValue("points", "an array with NaN or infinity", "be finite", "look for too large a step")
+    # No entry of a distribution passes 1: a smaller bound, the same set.
+    column_kernels.project(T, z, np.minimum(a * z, 1.0))
     return T.T
 
 

@@ -66,7 +66,7 @@ def root(r: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
     left, right = root_bracket(r, lower, upper)
     shift = min(max(0.0, left), right)
     before = 2.0
-    for _ in range(200):
+    for _ in range(2200):
         total, free = clipped_sum(r, shift, lower, upper)
         missing = 1.0 - total
         if abs(missing) <= 4e-16:
@@ -75,17 +75,18 @@ def root(r: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
             left = shift
         else:
             right = shift
-        step = shift + missing / free if free > 0.0 else left
-        halved = abs(missing) <= 0.5 * before
-        before = abs(missing)
-        if halved and step == shift:
+        newton = shift + missing / free if free > 0.0 else left
+        if free > 0.0 and newton == shift:
             break
-        if not halved or not left < step < right:
-            step = 0.5 * (left + right)
-            if not left < step < right:
-                break
-            before = 2.0
-        shift = step
+        if abs(missing) <= 0.5 * before and left < newton < right:
+            before = abs(missing)
+            shift = newton
+            continue
+        before = 2.0
+        middle = 0.5 * (left + right)
+        if not left < middle < right:
+            break
+        shift = middle
     return shift
 
 
@@ -102,11 +103,17 @@ def exact_sum(values: FloatArray) -> float:
 
 
 @compiled()
+def shift_and_clip(q: FloatArray, shift: float, lower: FloatArray, upper: FloatArray) -> None:
+    """q ← clip(q + shift, lower, upper)."""
+    for o in range(q.size):
+        q[o] = min(max(q[o] + shift, lower[o]), upper[o])
+
+
+@compiled()
 def settle(q: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
     """Move the free entries of q by the rounding that the root left, so that q sums to 1 to the last digits.
 
-    The points may be large where q is small, and then r + λ has lost digits of q; here the sizes are those
-    of q. If no entry is free, the residual (rounding still) is spread over the entries that can take it.
+    If no entry is free, the residual (rounding still) is spread over the entries that can take it.
     """
     for _ in range(4):
         missing = 1.0 - exact_sum(q)
@@ -129,9 +136,10 @@ def project(T: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
     """Replace every line of T by its projection onto {lower ≤ q ≤ upper, 1ᵀq = 1}."""
     for u in range(T.shape[0]):
         q = T[u]
-        shift = root(q, lower, upper)
-        for o in range(q.size):
-            q[o] = min(max(q[o] + shift, lower[o]), upper[o])
+        shift_and_clip(q, root(q, lower, upper), lower, upper)
+        # Where the points were far larger than q, r + λ has lost digits of q: again, at the size of q.
+        if abs(1.0 - exact_sum(q)) > 1e-13:
+            shift_and_clip(q, root(q, lower, upper), lower, upper)
         settle(q, lower, upper)
 
 

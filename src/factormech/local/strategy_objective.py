@@ -61,9 +61,9 @@ class StrategyObjective:
 
     def __init__(self, gram: FloatArray) -> None:
         G = _checked_gram(gram)
-        n = G.shape[0]
+        n: int = G.shape[0]
         self.domain_size = n
-        self.constant = math.fsum(G.sum(axis=0)) / n
+        self.constant: float = math.fsum(G.sum(axis=0)) / n
         self.trace = float(np.trace(G))
         self.root = _centred_root(G)
         # G1/n = R·tilt up to a multiple of 1, because the columns of R are orthogonal.
