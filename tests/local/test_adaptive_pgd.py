@@ -91,15 +91,17 @@ def lower_bound(G: FloatArray, epsilon: float) -> float:
     tr X − 1 ≤ σ for every ε-LDP strategy, σ the largest value of (a−1)²k(n−k)/(n+(a−1)k)² (rows with k large
     entries), and tr(PXP)·tr((PXP)⁺PGP) ≥ (tr (PGP)^{1/2})² by Cauchy and Schwarz.
     """
-    n, a = G.shape[0], math.exp(epsilon)
+    n, b = G.shape[0], math.expm1(epsilon)  # b = a − 1
     k = np.arange(1, n)
-    sigma = np.max((a - 1) ** 2 * k * (n - k) / (n + (a - 1) * k) ** 2)
+    sigma = np.max(b**2 * k * (n - k) / (n + b * k) ** 2)
     P = np.eye(n) - 1.0 / n
     nuclear = np.sum(np.sqrt(np.maximum(np.linalg.eigvalsh(P @ G @ P), 0.0)))
     return float(G.sum() / n + nuclear**2 / sigma)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 10))]
+)
 def test_reproduces_the_published_worst_case_variance(seed: int) -> None:
     """1910.87 for prefix sums, n = 128, ε = 1, is what the authors report for their random start."""
     W = workload("prefix", 128)
@@ -163,9 +165,13 @@ def test_two_user_types_reach_the_optimum() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-6, 20.0, 100.0])
 def test_extreme_budgets(epsilon: float) -> None:
-    found = optimise(gram("prefix", 6), epsilon, rng=np.random.default_rng(0), iterations=40)
+    """Step sizes are found over fifty orders of magnitude, and digits kept where Q is all but constant."""
+    G = gram("prefix", 8)
+    found = optimise(G, epsilon, rng=np.random.default_rng(0))
     assert_private(found.strategy, epsilon)
-    assert math.isfinite(found.objective)
+    start = random_strategy(32, 8, inner_ratio(epsilon), np.random.default_rng(0))
+    assert found.objective < 0.6 * StrategyObjective(G).value(start)
+    assert lower_bound(G, epsilon) * (1 - 1e-9) <= found.objective < 1.7 * lower_bound(G, epsilon)
 
 
 def test_same_seed_same_bits() -> None:

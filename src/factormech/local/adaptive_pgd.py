@@ -13,7 +13,7 @@ start, no other solver), so that comparisons with it mean something.
 Three choices that the paper leaves open, and what is done here.
 
 *The chain rule.* Q depends on z through both the bounds and the multipliers λ of the projection. The
-published runs differentiate the bounds and hold λ fixed (and so depend on constants per column in ∇_Q L,
+published runs differentiate the bounds and hold λ fixed (and so feel the constants per column in ∇_Q L,
 which is that of tr[X⁺G] without the constraint on column sums). That is the default, and what reproduces
 the published numbers; ``exact_chain_rule=True`` differentiates λ too.
 
@@ -46,7 +46,7 @@ from factormech.local.strategy_objective import StrategyObjective
 # Below, e^ε is 1 up to rounding; above, e^{-ε} is 0 compared with any probability that matters.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-12, 100.0
 # Steps are halved this often at most, in the search and in the long run: far beyond the range of useful ones.
-HALVINGS = 120
+HALVINGS = 400
 # Short runs to be completed before the best step is chosen, and the most there will be if smaller steps
 # keep winning.
 SHORT_RUNS, MOST_SHORT_RUNS = 3, 12
