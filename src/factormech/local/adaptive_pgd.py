@@ -111,6 +111,16 @@ def optimise(
         An ε-LDP strategy to start from instead, of shape (m, n).
     exact_chain_rule
         See the module's text; False is the published method.
+
+    Returns
+    -------
+    The best iterate of the long run, and the record of the run.
+
+    Raises
+    ------
+    BadValue
+        For arguments out of range, a start that is not ε-LDP, or one that cannot answer the queries (fewer
+        rows than independent queries).
     """
     a = inner_ratio(epsilon)
     iterations = check_positive_integer("iterations", iterations)
