@@ -1,0 +1,174 @@
+"""Compiled inner loops over the columns of a strategy, for :mod:`factormech.local.bounded_simplex`.
+
+Importing this module imports numba (half a second), so its users import it where they need it. The machine
+code is cached on disk. Matrices arrive transposed, (columns, m) in C order: one contiguous line for each
+column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+from factormech.arrays import FloatArray
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def compiled(**options: Any) -> Callable[[_Function], _Function]:
+    """``numba.njit``, cached on disk, for a type checker."""
+
+    def decorate(function: _Function) -> _Function:
+        return cast(_Function, njit(cache=True, nogil=True, **options)(function))
+
+    return decorate
+
+
+# These sums may be reordered, so that they vectorise: the search for the root needs direction more than
+# digits, and `settle` finds the digits afterwards.
+_REORDERED = {"reassoc", "nsz", "contract"}
+
+
+@compiled(fastmath=_REORDERED)
+def clipped_sum(r: FloatArray, shift: float, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
+    """Σ clip(r + shift, lower, upper), and the number of entries strictly between their bounds."""
+    total, free = 0.0, 0.0
+    for o in range(r.size):
+        value = r[o] + shift
+        low, high = lower[o], upper[o]
+        free += 1.0 if low < value < high else 0.0
+        value = low if value < low else value
+        total += high if value > high else value
+    return total, free
+
+
+@compiled(fastmath=_REORDERED)
+def root_bracket(r: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
+    """The shifts below which every entry is on its lower bound, and above which on its upper."""
+    left, right = lower[0] - r[0], upper[0] - r[0]
+    for o in range(1, r.size):
+        down, up = lower[o] - r[o], upper[o] - r[o]
+        left = down if down < left else left
+        right = up if up > right else right
+    return left, right
+
+
+@compiled()
+def root(r: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+    """The shift λ at which Σ clip(r + λ, lower, upper) = 1, by Newton steps kept inside a shrinking bracket.
+
+    The sum is piecewise linear in λ: a Newton step from the piece that holds the root lands on it. A step
+    that would leave the bracket, or that has not halved the residual, is followed by a bisection, so the
+    search always ends.
+    """
+    left, right = root_bracket(r, lower, upper)
+    shift = min(max(0.0, left), right)
+    before = 2.0
+    for _ in range(2200):
+        total, free = clipped_sum(r, shift, lower, upper)
+        missing = 1.0 - total
+        if abs(missing) <= 4e-16:
+            break
+        if missing > 0.0:
+            left = shift
+        else:
+            right = shift
+        newton = shift + missing / free if free > 0.0 else left
+        if free > 0.0 and newton == shift:
+            break
+        if abs(missing) <= 0.5 * before and left < newton < right:
+            before = abs(missing)
+            shift = newton
+            continue
+        before = 2.0
+        middle = 0.5 * (left + right)
+        if not left < middle < right:
+            break
+        shift = middle
+    return shift
+
+
+@compiled()
+def exact_sum(values: FloatArray) -> float:
+    """Sum with error compensation (Neumaier): right to the last digit or two, whatever the length."""
+    total, lost = 0.0, 0.0
+    for o in range(values.size):
+        value = values[o]
+        new = total + value
+        lost += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
+        total = new
+    return total + lost
+
+
+@compiled()
+def shift_and_clip(q: FloatArray, shift: float, lower: FloatArray, upper: FloatArray) -> None:
+    """q ← clip(q + shift, lower, upper)."""
+    for o in range(q.size):
+        q[o] = min(max(q[o] + shift, lower[o]), upper[o])
+
+
+@compiled()
+def settle(q: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+    """Move the free entries of q by the rounding that the root left, so that q sums to 1 to the last digits.
+
+    If no entry is free, the residual (rounding still) is spread over the entries that can take it.
+    """
+    for _ in range(4):
+        missing = 1.0 - exact_sum(q)
+        if abs(missing) <= 1.2e-16:
+            return
+        free, movable = 0, 0
+        for o in range(q.size):
+            free += lower[o] < q[o] < upper[o]
+            movable += q[o] < upper[o] if missing > 0.0 else q[o] > lower[o]
+        if movable == 0:
+            return
+        step = missing / (free if free > 0 else movable)
+        for o in range(q.size):
+            if free == 0 or lower[o] < q[o] < upper[o]:
+                q[o] = min(max(q[o] + step, lower[o]), upper[o])
+
+
+@compiled()
+def project(T: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+    """Replace every line of T by its projection onto {lower ≤ q ≤ upper, 1ᵀq = 1}."""
+    for u in range(T.shape[0]):
+        q = T[u]
+        shift_and_clip(q, root(q, lower, upper), lower, upper)
+        # Where the points were far larger than q, r + λ has lost digits of q: again, at the size of q.
+        if abs(1.0 - exact_sum(q)) > 1e-13:
+            shift_and_clip(q, root(q, lower, upper), lower, upper)
+        settle(q, lower, upper)
+
+
+@compiled(fastmath=_REORDERED)
+def free_mean(g: FloatArray, q: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+    """Mean of g over the free entries of q, or over all entries if none is free."""
+    total, free, everything = 0.0, 0.0, 0.0
+    for o in range(q.size):
+        inside = 1.0 if lower[o] < q[o] < upper[o] else 0.0
+        total += inside * g[o]
+        free += inside
+        everything += g[o]
+    return total / free if free > 0.0 else everything / q.size
+
+
+@compiled()
+def pull_back(
+    G: FloatArray,
+    T: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    ratio: float,
+    multipliers_move: bool,
+    out: FloatArray,
+) -> None:
+    """Add to ``out`` the derivative in the lower bounds, of which the upper ones are ratio times as large."""
+    for u in range(T.shape[0]):
+        g, q = G[u], T[u]
+        mean = free_mean(g, q, lower, upper) if multipliers_move else 0.0
+        for o in range(q.size):
+            slope = 1.0 if q[o] <= lower[o] else (ratio if q[o] >= upper[o] else 0.0)
+            out[o] += slope * (g[o] - mean)
