@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.l2_strategies import SolverRecord
+from factormech.local.l2_strategies import LOST_ENERGY, SolverRecord
 
 BRANCHINGS = (2, 3, 4, 8, 16, 32)
 # Candidates with more rows than this multiple of n are not built: every step works on k × n numbers.
@@ -39,7 +39,6 @@ _MAX_ROWS = 4
 _SCOUTS = 3  # candidates that are given a short refinement before one is chosen for the long one
 _SCOUT_STEPS = 15
 _NEGLIGIBLE_WEIGHT = 1e-3  # a level below this fraction of the largest weight is dropped
-_LOST_ENERGY = 1e-9  # of tr C outside the row space of A that rounding may explain
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,10 @@ def laplace_strategy(
     the best family.
     """
     candidates = sorted(_candidates(C, ball), key=lambda one: one.value)
-    scouts = [candidates[0], *(_refined(one, C, _SCOUT_STEPS) for one in candidates[:_SCOUTS])]
+    scouts = [_refined(one, C, _SCOUT_STEPS)[0] for one in candidates[:_SCOUTS]]
     best = min(scouts, key=lambda one: one.value)
-    best = min(best, _refined(best, C, max_iterations), key=lambda one: one.value)
-    record = SolverRecord(best.value, 4.0 * ball_bound, max_iterations, f"steps used up from {best.name}")
+    best, steps, stopped = _refined(best, C, max_iterations)
+    record = SolverRecord(best.value, 4.0 * ball_bound, steps, f"{stopped}; from {best.name}")
     return best.columns / l1_diameter(best.columns), record
 
 
@@ -78,7 +77,7 @@ def reconstruction_energy(A: FloatArray, C: FloatArray) -> float:
     eigenvalues, V = np.linalg.eigh(centred.T @ centred)
     keep = eigenvalues > len(C) * np.finfo(float).eps * eigenvalues[-1]
     energies = np.einsum("us,us->s", V, C @ V)
-    if energies[~keep].sum() > _LOST_ENERGY * energies.sum():
+    if energies[~keep].sum() > LOST_ENERGY * energies.sum():
         return math.inf
     return float(np.sum(energies[keep] / eigenvalues[keep]))
 
@@ -151,7 +150,10 @@ def _marginals(g: FloatArray, d: int) -> FloatArray:
     t = np.array([g[order == size].sum() for size in range(1, d + 1)])
     E = np.array(
         [
-            [math.comb(d - i, s - i) * 2.0 ** (d - s) / math.comb(d, s) ** 2 if s >= i else 0.0 for s in range(1, d + 1)]
+            [
+                math.comb(d - i, s - i) * 2.0 ** (d - s) / math.comb(d, s) ** 2 if s >= i else 0.0
+                for s in range(1, d + 1)
+            ]
             for i in range(1, d + 1)
         ]
     )
@@ -242,15 +244,17 @@ def best_level_weights(E: FloatArray, t: FloatArray) -> FloatArray:
 # -------------------------------------------------------------------------------------------------- refinement
 
 
-def _refined(candidate: _Candidate, C: FloatArray, steps: int) -> _Candidate:
-    """The candidate after projected gradient steps on columns of norm ≤ 1, if that improved it."""
+def _refined(candidate: _Candidate, C: FloatArray, steps: int) -> tuple[_Candidate, int, str]:
+    """The candidate after projected gradient steps on columns of norm ≤ 1, if that improved it; steps, why it ended."""
     if not math.isfinite(candidate.value):
-        return candidate
+        return candidate, 0, "no finite start"
     A = _of_full_rank(candidate.columns)
-    A = projected_gradient(A / np.abs(A).sum(axis=0).max(), C, steps)
+    A, taken, stopped = projected_gradient(A / np.abs(A).sum(axis=0).max(), C, steps)
     A = A[np.any(A != 0, axis=1)]
     value = reconstruction_energy(A, C) * l1_diameter(A) ** 2
-    return _Candidate(candidate.name, A, value) if value < candidate.value else candidate
+    if value < candidate.value:
+        candidate = _Candidate(candidate.name, A, value)
+    return candidate, taken, stopped
 
 
 def _of_full_rank(A: FloatArray) -> FloatArray:
@@ -262,24 +266,24 @@ def _of_full_rank(A: FloatArray) -> FloatArray:
     return np.vstack([A, 1e-3 * np.abs(A).sum(axis=0).max() * np.eye(n)])
 
 
-def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> FloatArray:
+def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> tuple[FloatArray, int, str]:
     """Spectral projected gradient (Birgin, Martínez & Raydan, 2000) on ‖R‖_F² over columns with ‖a_u‖₁ ≤ 1.
 
     The norm of a column bounds half of Δ₁, and optimal columns fill that bound; A itself needs no centre, as AP is
-    all that ‖R‖_F² sees. Returns the best point met.
+    all that ‖R‖_F² sees. Returns the best point met, the number of steps, and why they ended.
     """
     A = project_columns(A)
     f, g = _energy_and_gradient(A, C)
     best, best_f, recent = A, f, [f]
     length = 1.0 / max(float(np.abs(project_columns(A - g / f) - A).max()), 1e-9) / f
-    for _ in range(steps):
+    for step in range(steps):
         D = project_columns(A - length * g) - A
         slope = float(np.sum(g * D))
         if -slope <= 1e-9 * f:
-            break
+            return best, step, "stationary"
         moved = _line_search(A, D, slope, max(recent[-8:]), C)
         if moved is None:
-            break
+            return best, step, "no descent left"
         A_next, f, g_next = moved
         S, Y = A_next - A, g_next - g
         curvature = float(np.sum(S * Y))
@@ -288,7 +292,7 @@ def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> FloatArray:
         recent.append(f)
         if f < best_f:
             best, best_f = A, f
-    return best
+    return best, steps, "steps used up"
 
 
 def _line_search(
@@ -341,5 +345,3 @@ def project_columns(A: FloatArray) -> FloatArray:
     projected = A.copy()
     projected[:, outside] = np.copysign(np.maximum(m - t, 0.0), A[:, outside])
     return projected
-
-

@@ -33,6 +33,8 @@ _LOG_FLOOR = 600.0
 # Largest change of a log weight in one step: acceleration learns nothing from weights that only race to 0.
 _LONGEST_STEP = 5.0
 _ANDERSON_MEMORY = 8
+# Share of tr C that may lie outside the row space of a strategy by rounding.
+LOST_ENERGY = 1e-9
 # Singular values from the square of a matrix keep half of their digits down to this ratio of eigenvalues.
 _SQUARE_LIMIT = 1e-8
 
@@ -176,9 +178,7 @@ def _ball_columns(B: FloatArray, q: FloatArray) -> tuple[FloatArray, float]:
     return _whiten(Y, U, sigma)
 
 
-def _pair_columns(
-    B: FloatArray, w: FloatArray, pairs: tuple[FloatArray, ...]
-) -> tuple[FloatArray, float]:
+def _pair_columns(B: FloatArray, w: FloatArray, pairs: tuple[FloatArray, ...]) -> tuple[FloatArray, float]:
     """A = K^{-1/4}B for the Laplacian of the pair weights w, and φ."""
     n = B.shape[1]
     off = np.zeros((n, n))
