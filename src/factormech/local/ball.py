@@ -1,23 +1,26 @@
 r"""The half-sphere randomizer: a pure ε-LDP, unbiased report of a point of the Euclidean unit ball.
 
-Duchi, Jordan & Wainwright (JASA 113, 2018); stated in this form in Edmonds, Nikolov & Ullman (STOC 2020, Lemma 9)
-after Blasiok, Bun, Nikolov & Steinke (SODA 2019).
+Duchi, Jordan & Wainwright (JASA 113, 2018); stated in this form in Edmonds, Nikolov & Ullman (STOC
+2020, Lemma 9) after Blasiok, Bun, Nikolov & Steinke (SODA 2019).
 
 A user with point x, ‖x‖ ≤ 1, in dimension d
 
-1. rounds x to the sphere: v = x/‖x‖ with probability (1 + ‖x‖)/2, else −x/‖x‖ (x = 0: any fixed direction);
-2. draws Z uniformly from the unit half sphere facing v with probability p = e^ε/(1 + e^ε), else from the other half;
+1. rounds x to the sphere: v = x/‖x‖ with probability (1 + ‖x‖)/2, else −x/‖x‖ (x = 0: any fixed
+   direction);
+2. draws Z uniformly from the unit half sphere facing v with probability p = e^ε/(1 + e^ε), else from
+   the other half;
 3. reports BZ, with B = c·√π·Γ((d+1)/2)/Γ(d/2) and c = (e^ε + 1)/(e^ε − 1).
 
-*Unbiased*: E[Z | v] = (2p − 1)·E|Z₁|·v, 2p − 1 = 1/c and E|Z₁| = Γ(d/2)/(√π Γ((d+1)/2)), so E[BZ | v] = v, and
-rounding gives E v = x.
+*Unbiased*: E[Z | v] = (2p − 1)·E|Z₁|·v, 2p − 1 = 1/c and E|Z₁| = Γ(d/2)/(√π Γ((d+1)/2)), so E[BZ | v] =
+v, and rounding gives E v = x.
 
-*Private*: with respect to the uniform law on the sphere the density of Z is 2p on one half and 2(1−p) on the other,
-so after rounding it lies in [2/(1+e^ε), 2e^ε/(1+e^ε)] for every x: the ratio of two densities is at most e^ε, and
-equals it for opposite unit vectors.
+*Private*: with respect to the uniform law on the sphere the density of Z is 2p on one half and 2(1−p)
+on the other, so after rounding it lies in [2/(1+e^ε), 2e^ε/(1+e^ε)] for every x: the ratio of two
+densities is at most e^ε, and equals it for opposite unit vectors.
 
-*Second moment*: z ↦ zzᵀ is even, so both halves give E ZZᵀ = I/d, whatever x: E[BZ(BZ)ᵀ] = (B²/d)·I exactly, and the
-covariance is (B²/d)·I − xxᵀ. B²/d increases with d from c² (d = 1, where this is randomized response) to (π/2)·c².
+*Second moment*: z ↦ zzᵀ is even, so both halves give E ZZᵀ = I/d, whatever x: E[BZ(BZ)ᵀ] = (B²/d)·I
+exactly, and the covariance is (B²/d)·I − xxᵀ. B²/d increases with d from c² (d = 1, where this is
+randomized response) to (π/2)·c².
 """
 
 from __future__ import annotations
@@ -53,9 +56,10 @@ def covariance(point: FloatArray, epsilon: float) -> FloatArray:
 
 
 def density(point: FloatArray, directions: FloatArray, epsilon: float) -> FloatArray:
-    """Density of Z at unit vectors ``directions`` (N, d), against the uniform law on the sphere, for one ``point``.
+    """Density of Z at unit vectors ``directions`` (N, d), against the uniform law on the sphere.
 
-    (1+‖x‖)/2·f(⟨z, x⟩) + (1−‖x‖)/2·f(−⟨z, x⟩) with f = 2p on the facing half sphere and 2(1−p) on the other.
+    (1+‖x‖)/2·f(⟨z, x⟩) + (1−‖x‖)/2·f(−⟨z, x⟩) with f = 2p on the facing half sphere and 2(1−p) on the
+    other.
     """
     x = _check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
     towards = 0.5 * (1 + np.linalg.norm(x))
@@ -65,7 +69,7 @@ def density(point: FloatArray, directions: FloatArray, epsilon: float) -> FloatA
 
 
 def sample(points: FloatArray, epsilon: float, rng: np.random.Generator) -> FloatArray:
-    """Independent reports (N, d) of the users whose points are the rows of ``points`` (N, d), all in the unit ball.
+    """Independent reports (N, d) of the users whose points, in the unit ball, are the rows of ``points``.
 
     The privacy proof is for real arithmetic; floating-point samplers follow it up to rounding.
     """

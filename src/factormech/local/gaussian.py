@@ -32,17 +32,17 @@ def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
     .. math:: δ = Φ(a) − e^{ε} Φ(b), \qquad a = \tfrac{1}{2s} − εs, \quad b = −\tfrac{1}{2s} − εs
 
     for s = ``noise_multiplier`` (Balle & Wang, ICML 2018, Theorem 8). As b² − a² = 2ε, the second term is
-    φ(a)·M(−b) with the Mills ratio M(x) = Φ(−x)/φ(x), so δ = φ(a)[M(−a) − M(−b)]. The two Mills ratios agree
-    in most digits when 1/s is small; there their difference is ∫(1 − yM(y))dy over [−a, −b], which has no
-    cancellation between its ends.
+    φ(a)·M(−b) with the Mills ratio M(x) = Φ(−x)/φ(x), so δ = φ(a)[M(−a) − M(−b)]. The two Mills ratios
+    agree in most digits when 1/s is small; there their difference is ∫(1 − yM(y))dy over [−a, −b],
+    which has no cancellation between its ends.
     """
     s, mu = noise_multiplier, 1.0 / noise_multiplier
     a, b = 0.5 * mu - epsilon * s, -0.5 * mu - epsilon * s
     density = math.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
     if a > 0 and mu > 1:  # M(−a) may overflow; Φ(a) ≥ ½ cannot
-        return float(ndtr(a)) - density * _mills(-b)
+        return float(ndtr(a) - density * _mills(-b))
     if mu > 1:
-        return density * (_mills(-a) - _mills(-b))
+        return float(density * (_mills(-a) - _mills(-b)))
     y = -a + 0.5 * mu * (_NODES + 1)
     return density * 0.5 * mu * float(_WEIGHTS @ _mills_slope(y))
 
@@ -50,8 +50,8 @@ def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
 def gaussian_noise_multiplier(epsilon: float, delta: float) -> float:
     """Least standard deviation, as a multiple of the L2 sensitivity, that is (ε, δ)-private, for any ε > 0.
 
-    The root of :func:`gaussian_delta` (decreasing in the noise), found to the last digits and then moved to the
-    private side by ``ROUNDING_MARGIN``.
+    The root of :func:`gaussian_delta` (decreasing in the noise), found to the last digits and then
+    moved to the private side by ``ROUNDING_MARGIN``.
     """
     return _noise_multiplier(check_epsilon(epsilon), check_delta(delta))
 
@@ -64,7 +64,7 @@ def _noise_multiplier(epsilon: float, delta: float) -> float:
         found = gaussian_delta(math.exp(log_s), epsilon)
         return math.log(max(found, 1e-320)) - math.log(delta)
 
-    # √(2 ln(1.25/δ))/ε, the classical scale, is within a constant of the root on either side or beyond it.
+    # A bracket from near the classical scale √(2 ln(1.25/δ))/ε, widened until it holds the root.
     low = high = math.log(math.sqrt(2 * math.log(2 / delta)) / max(epsilon, delta))
     while excess(high) > 0:
         high += 1.0

@@ -1,25 +1,28 @@
 r"""Query strategies A for Laplace noise: small ‖R‖_F² × Δ₁² over RAP = WP, Δ₁ = max_{u,v} ‖a_u − a_v‖₁.
 
-This problem is not convex: the result is the best of several families, improved by projected gradient steps, with a
-lower bound that holds for *every* A (notation of :mod:`factormech.local.l2_strategies`).
+This problem is not convex: the result is the best of several families, improved by projected gradient
+steps, with a lower bound that holds for *every* A (notation of :mod:`factormech.local.l2_strategies`).
 
-**Lower bound.** *The ℓ1 diameter of a finite set is at least twice the radius ρ of its ℓ2 minimum enclosing ball.*
-Proof. Put the centre at 0. There are weights q on points at distance ρ with Σq_u a_u = 0. As ⟨a_u, a_v⟩ ≥ −ρ² and
-≤ ρ², α_uv = q_u q_v(1 − ⟨a_u, a_v⟩/ρ²) is a probability on pairs, and
+**Lower bound.** *The ℓ1 diameter of a finite set is at least twice the radius ρ of its ℓ2 minimum
+enclosing ball.*
 
-    Δ₁ ≥ Σ α_uv‖a_u − a_v‖₁ = Σ_i { E|x_i − y_i| − ρ⁻² Σ_j E[x_j y_j|x_i − y_i|] },   x, y independent from q.
+Proof. Put the centre at 0. There are weights q on points at distance ρ with Σq_u a_u = 0. As |⟨a_u, a_v⟩|
+≤ ρ², α_uv = q_u q_v(1 − ⟨a_u, a_v⟩/ρ²) is a probability on pairs, so for x, y drawn independently from q
 
-|s − t| is conditionally negative definite and E x_j = 0, so every term −E[x_j y_j|x_i − y_i| ] is ≥ 0; keep j = i.
-For s, t in [−ρ, ρ], (1 − st/ρ²) ≥ |s − t|/ρ, because (ρ − s)(ρ + t) ≥ 0. Hence Δ₁ ≥ Σ_i E(x_i − y_i)²/ρ = 2ρ²/ρ.
-So Δ₁²‖R‖_F² ≥ 4·radius²·‖R‖_F² ≥ 4γ², γ² the certified optimum of the ball. On the identity workload it is
-4(n−1)²/n, against 4(n−1) for the identity strategy.
+    Δ₁ ≥ Σ α_uv‖a_u − a_v‖₁ = Σ_i { E|x_i − y_i| − ρ⁻² Σ_j E[x_j y_j·|x_i − y_i|] }.
 
-**Families** (each also restricted to the rows that carry weight): the identity; trees of every branching in
-``BRANCHINGS`` and the Haar wavelet, with optimised level weights; for n = 2^d the parities weighted by the cube root of
-their energy and the marginals weighted by their number of attributes; the optimal ball strategy.
-McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with such a matrix mechanism, Li, Miklau, Hay,
-McGregor & Rastogi (VLDB Journal 24, 2015) introduced it, with trees (Hay et al., 2010) and wavelets (Xiao et al.,
-2011) as its fixed cases.
+|s − t| is conditionally negative definite and E x_j = 0, so every −E[x_j y_j·|x_i − y_i|] is ≥ 0; keep
+j = i. For s, t in [−ρ, ρ], 1 − st/ρ² ≥ |s − t|/ρ, because (ρ − s)(ρ + t) ≥ 0 and (ρ + s)(ρ − t) ≥ 0.
+Hence Δ₁ ≥ Σ_i E(x_i − y_i)²/ρ = 2ρ²/ρ = 2ρ. ∎
+ So Δ₁²‖R‖_F² ≥ 4·radius²·‖R‖_F² ≥ 4γ², γ² the certified optimum of the ball. On
+the identity workload it is 4(n−1)²/n, against 4(n−1) for the identity strategy.
+
+**Families** (each also restricted to the rows that carry weight): the identity; trees of every
+branching in ``BRANCHINGS`` and the Haar wavelet, with optimised level weights; for n = 2^d the parities
+weighted by the cube root of their energy and the marginals weighted by their number of attributes; the
+optimal ball strategy. McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with such a
+matrix mechanism, Li, Miklau, Hay, McGregor & Rastogi (VLDB Journal 24, 2015) introduced it, with trees
+(Hay et al., 2010) and wavelets (Xiao et al., 2011) as its fixed cases.
 """
 
 from __future__ import annotations
@@ -53,8 +56,8 @@ def laplace_strategy(
 ) -> tuple[FloatArray, SolverRecord]:
     """A (k × n) with Δ₁ ≤ 1 up to rounding, and the record: objective, and the lower bound 4·``ball_bound``.
 
-    ``ball`` is the optimal ball strategy of the same C ≠ 0, ``ball_bound`` its certified lower bound. Never worse than
-    the best family.
+    ``ball`` is the optimal ball strategy of the same C ≠ 0, ``ball_bound`` its certified lower bound.
+    Never worse than the best family.
     """
     candidates = sorted(_candidates(C, ball), key=lambda one: one.value)
     scouts = [_refined(one, C, _SCOUT_STEPS)[0] for one in candidates[:_SCOUTS]]
@@ -82,7 +85,7 @@ def reconstruction_energy(A: FloatArray, C: FloatArray) -> float:
     return float(np.sum(energies[keep] / eigenvalues[keep]))
 
 
-# ---------------------------------------------------------------------------------------------------- families
+# -------------------------------------------------------------------------------------------- families
 
 
 def _candidates(C: FloatArray, ball: FloatArray) -> Iterator[_Candidate]:
@@ -111,7 +114,8 @@ def _families(C: FloatArray, ball: FloatArray) -> Iterator[tuple[str, FloatArray
 def _tree(C: FloatArray, b: int) -> FloatArray:
     """Indicators of the nodes of a b-ary tree over the domain (the root is public), levels weighted.
 
-    Level l has nodes of s_l = b^l values. On the details between levels j and j + 1, AᵀA is Σ_{l≤j} w_l² s_l.
+    Level l has nodes of s_l = b^l values. On the details between levels j and j + 1, AᵀA is Σ_{l≤j}
+    w_l² s_l.
     """
     sizes = _level_sizes(len(C), b)
     E = np.tril(np.ones((len(sizes), 1)) * sizes)
@@ -120,7 +124,7 @@ def _tree(C: FloatArray, b: int) -> FloatArray:
 
 
 def _haar(C: FloatArray) -> FloatArray:
-    """Left half minus right half of every node of the binary tree, levels weighted; AᵀA is w_l²·2s_l on level l."""
+    """Left half minus right half of every node of the binary tree; AᵀA is w_l²·2s_l on level l."""
     sizes = _level_sizes(len(C), 2)
     w = best_level_weights(np.diag(2.0 * sizes), _detail_energies(C, [*sizes, sizes[-1] * 2]))
     blocks = []
@@ -144,7 +148,8 @@ def _parities(g: FloatArray) -> FloatArray:
 def _marginals(g: FloatArray, d: int) -> FloatArray:
     """Tables of all sets of s attributes, weighted by s = 1 … d (the empty set is public).
 
-    On a parity of t attributes the tables of size s, scaled to unit columns, give C(d−t, s−t)·2^{d−s}/C(d, s)².
+    On a parity of t attributes the tables of size s, scaled to unit columns, give C(d−t,
+    s−t)·2^{d−s}/C(d, s)².
     """
     order = np.bitwise_count(np.arange(2**d))
     t = np.array([g[order == size].sum() for size in range(1, d + 1)])
@@ -201,11 +206,11 @@ def _level_sizes(n: int, b: int) -> FloatArray:
 def _indicators(n: int, size: int) -> FloatArray:
     """Rows: the blocks of ``size`` consecutive values (the last one may be shorter)."""
     blocks = np.arange(n) // size
-    return (np.arange(blocks[-1] + 1)[:, None] == blocks[None, :]).astype(float)
+    return np.asarray(np.arange(blocks[-1] + 1)[:, None] == blocks[None, :], dtype=np.float64)
 
 
 def _detail_energies(C: FloatArray, sizes: list[float]) -> FloatArray:
-    """tr C(Π_j − Π_{j+1}), Π_j the block averages of ``sizes``[j], as if the domain were padded to whole blocks."""
+    """tr C(Π_j − Π_{j+1}), Π_j averaging over blocks of ``sizes``[j], the domain padded to whole blocks."""
     energies = []
     for size in sizes:
         starts = np.arange(0, len(C), int(size))
@@ -215,7 +220,7 @@ def _detail_energies(C: FloatArray, sizes: list[float]) -> FloatArray:
 
 
 def best_level_weights(E: FloatArray, t: FloatArray) -> FloatArray:
-    """Weights w in the simplex for a small Σ_j t_j/(Ew²)_j, the best of a descent from each vertex and the middle.
+    """Weights w in the simplex for a small Σ_j t_j/(Ew²)_j: the best of several descents.
 
     Levels of negligible weight are set to 0 unless that loses a direction with t_j > 0.
     """
@@ -233,7 +238,8 @@ def best_level_weights(E: FloatArray, t: FloatArray) -> FloatArray:
         return math.log(value), w * (slope - slope @ w)
 
     starts = [np.zeros(levels), *(3.0 * np.eye(levels))]
-    z = min((minimize(loss, z, jac=True, method="L-BFGS-B") for z in starts), key=lambda found: found.fun).x
+    found = [minimize(loss, z, jac=True, method="L-BFGS-B") for z in starts]
+    z = min(found, key=lambda one: one.fun).x
     w = np.exp(z - z.max())
     kept = np.where(w > _NEGLIGIBLE_WEIGHT, w, 0.0)
     if np.all(E @ kept**2 > 0):
@@ -241,11 +247,11 @@ def best_level_weights(E: FloatArray, t: FloatArray) -> FloatArray:
     return np.asarray(w / w.sum())
 
 
-# -------------------------------------------------------------------------------------------------- refinement
+# ------------------------------------------------------------------------------------------ refinement
 
 
 def _refined(candidate: _Candidate, C: FloatArray, steps: int) -> tuple[_Candidate, int, str]:
-    """The candidate after projected gradient steps on columns of norm ≤ 1, if that improved it; steps, why it ended."""
+    """The candidate after projected gradient steps, if they improved it; their number, and why they ended."""
     if not math.isfinite(candidate.value):
         return candidate, 0, "no finite start"
     A = _of_full_rank(candidate.columns)
@@ -258,7 +264,7 @@ def _refined(candidate: _Candidate, C: FloatArray, steps: int) -> tuple[_Candida
 
 
 def _of_full_rank(A: FloatArray) -> FloatArray:
-    """A, with a small identity below it if AP has rank below n − 1: descent needs a finite inverse everywhere."""
+    """A, with a small identity below it if AP has rank below n − 1: descent needs a finite inverse."""
     n = A.shape[1]
     singular_values = np.linalg.svd(A - A.mean(axis=1, keepdims=True), compute_uv=False)
     if len(singular_values) >= n - 1 and (n < 3 or singular_values[n - 2] > 1e-6 * singular_values[0]):
@@ -269,8 +275,9 @@ def _of_full_rank(A: FloatArray) -> FloatArray:
 def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> tuple[FloatArray, int, str]:
     """Spectral projected gradient (Birgin, Martínez & Raydan, 2000) on ‖R‖_F² over columns with ‖a_u‖₁ ≤ 1.
 
-    The norm of a column bounds half of Δ₁, and optimal columns fill that bound; A itself needs no centre, as AP is
-    all that ‖R‖_F² sees. Returns the best point met, the number of steps, and why they ended.
+    The norm of a column bounds half of Δ₁, and optimal columns fill that bound; A itself needs no
+    centre, as AP is all that ‖R‖_F² sees. Returns the best point met, the number of steps, and why they
+    ended.
     """
     A = project_columns(A)
     f, g = _energy_and_gradient(A, C)
@@ -327,12 +334,13 @@ def _energy_and_gradient(A: FloatArray, C: FloatArray) -> tuple[float, FloatArra
 
 
 def project_columns(A: FloatArray) -> FloatArray:
-    """Nearest matrix whose columns have ℓ1 norm at most 1: soft thresholds by Michelot's active sets (JOTA 50, 1986)."""
+    """Nearest matrix with columns of ℓ1 norm at most 1: soft thresholds by Michelot's active sets (1986)."""
     magnitudes = np.abs(A)
     outside = np.flatnonzero(magnitudes.sum(axis=0) > 1.0)
     if not outside.size:
         return A
-    # From the largest entry down: only what is less than 1 below it survives, and huge steps keep their digits.
+    # From the largest entry down: only what is less than 1 below it survives, and huge steps keep their
+    # digits.
     m = magnitudes[:, outside]
     m -= m.max(axis=0)
     t = np.full(outside.size, -1.0)

@@ -1,8 +1,8 @@
-r"""Query strategies A for additive noise measured in L2: least ‖R‖_F² × size(A)² over RAP = WP, with certificates.
+r"""Query strategies A for noise measured in L2: least ‖R‖_F² × size(A)² over RAP = WP, with certificates.
 
-Notation: n user types, P = I − 11ᵀ/n, C = PWᵀWP the centred Gram matrix, B any matrix with BᵀB = C (r × n, r the
-rank), b_u its columns. Only RAP = WP is needed, because the number of users is public and an offset common to all
-columns is free; so the size of A may be measured after the best shift:
+Notation: n user types, P = I − 11ᵀ/n, C = PWᵀWP the centred Gram matrix, B any matrix with BᵀB = C (r ×
+n, r the rank), b_u its columns. Only RAP = WP is needed, because the number of users is public and an
+offset common to all columns is free; so the size of A may be measured after the best shift:
 
 * *radius*: the minimum enclosing ball, min_c max_u ‖a_u − c‖ (a randomizer of the ball);
 * *diameter*: max_{u,v} ‖a_u − a_v‖ (Gaussian noise under replacement of one user).
@@ -12,11 +12,12 @@ Both are convex in M = AᵀA, where ‖R‖_F² = tr(C M⁺), and have one dual.
     radius²   = max over q in the simplex of tr(MΛ),  Λ = diag(q) − qqᵀ      (the best centre is Aq),
     diameter² = max over weights w of pairs, Σw = 1,  Λ = Σ w_uv (e_u − e_v)(e_u − e_v)ᵀ,
 
-and min_M tr(CM⁺)·tr(MΛ) = φ(Λ)², φ(Λ) = tr K^{1/2}, K = BΛBᵀ, by Cauchy–Schwarz, attained at M = BᵀK^{-1/2}B. So every
-Λ gives a lower bound φ² and, through that M (A = K^{-1/4}B, R's norm² = φ), the upper bound φ·size². Both come from
-one eigendecomposition. φ is concave in q and in w (Λ is Loewner-concave in them), so the two meet; at the optimum every
-weighted column (pair) attains the size, which is the fixed point q_u ∝ q_u·‖a_u − c‖². It is the fixed point of Edmonds,
-Nikolov & Ullman's γ_F (STOC 2020; Nikolov & Tang 2023 for its dual), with the free shift added.
+and min_M tr(CM⁺)·tr(MΛ) = φ(Λ)², φ(Λ) = tr K^{1/2}, K = BΛBᵀ, by Cauchy–Schwarz, attained at M =
+BᵀK^{-1/2}B. So every Λ gives a lower bound φ² and, through that M (A = K^{-1/4}B, R's norm² = φ), the
+upper bound φ·size². Both come from one eigendecomposition. φ is concave in q and in w (Λ is
+Loewner-concave in them), so the two meet; at the optimum every weighted column (pair) attains the size,
+which is the fixed point q_u ∝ q_u·‖a_u − c‖². It is the fixed point of Edmonds, Nikolov & Ullman's γ_F
+(STOC 2020; Nikolov & Tang 2023 for its dual), with the free shift added.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
 
-# Weights below exp(−this) of the largest are zero to the eigendecomposition; the floor lets them come back.
+# Weights below exp(−this) of the largest are zero to the eigendecomposition; the floor lets them come
+# back.
 _LOG_FLOOR = 600.0
-# Largest change of a log weight in one step: acceleration learns nothing from weights that only race to 0.
+# Largest change of a log weight in one step: acceleration learns nothing from weights racing to 0.
 _LONGEST_STEP = 5.0
 _ANDERSON_MEMORY = 8
 # Share of tr C that may lie outside the row space of a strategy by rounding.
@@ -41,7 +43,7 @@ _SQUARE_LIMIT = 1e-8
 
 @dataclass(frozen=True)
 class SolverRecord:
-    """How a strategy was found: its objective ‖R‖_F² × size², what no strategy can beat, and why the search ended."""
+    """The objective ‖R‖_F² × size² of a strategy, what none can beat, and why the search ended."""
 
     objective: float
     lower_bound: float
@@ -90,13 +92,13 @@ def enclosing_ball_strategy(
 def diameter_strategy(
     B: FloatArray, q: FloatArray, *, tolerance: float = 1e-4, max_iterations: int = 200
 ) -> tuple[FloatArray, SolverRecord]:
-    """A (r × n), centred, of least ‖R‖_F² × diameter², and the record; started at the ball's dual weights ``q``.
+    """A (r × n) of least ‖R‖_F² × diameter², and the record; started at the ball's dual weights ``q``.
 
-    There is a weight for every pair of types, n(n−1)/2 of them, but an iteration costs no more than the ball's: Λ is
-    the Laplacian of the weighted pairs, and all distances follow from one Gram matrix.
+    There is a weight for every pair of types, n(n−1)/2 of them, but an iteration costs no more than the
+    ball's: Λ is the Laplacian of the weighted pairs, and all distances follow from one Gram matrix.
     """
     n = B.shape[1]
-    pairs = np.triu_indices(n, 1)
+    pairs = _pairs(n)
 
     def oracle(w: FloatArray) -> tuple[float, FloatArray]:
         A, phi = _pair_columns(B, w, pairs)
@@ -116,8 +118,9 @@ def maximise_over_simplex(
 ) -> SimplexSearch:
     """Climb the concave φ by the fixed point w ← w·s/φ, with Anderson acceleration of log w.
 
-    ``oracle(w)`` returns φ and the squared sizes s of the strategy at w, where Σ w·s = φ; then φ² bounds every
-    strategy from below and φ·max(s) is what this one reaches. A step after which φ fell is replaced by the plain one.
+    ``oracle(w)`` returns φ and the squared sizes s of the strategy at w, where Σ w·s = φ; then φ²
+    bounds every strategy from below and φ·max(s) is what this one reaches. A step after which φ fell is
+    replaced by the plain one.
     """
     z = np.log(start)
     history = _Anderson(_ANDERSON_MEMORY)
@@ -178,7 +181,7 @@ def _ball_columns(B: FloatArray, q: FloatArray) -> tuple[FloatArray, float]:
     return _whiten(Y, U, sigma)
 
 
-def _pair_columns(B: FloatArray, w: FloatArray, pairs: tuple[FloatArray, ...]) -> tuple[FloatArray, float]:
+def _pair_columns(B: FloatArray, w: FloatArray, pairs: tuple[IntArray, ...]) -> tuple[FloatArray, float]:
     """A = K^{-1/4}B for the Laplacian of the pair weights w, and φ."""
     n = B.shape[1]
     off = np.zeros((n, n))
@@ -189,8 +192,14 @@ def _pair_columns(B: FloatArray, w: FloatArray, pairs: tuple[FloatArray, ...]) -
     return _whiten(B, U, np.sqrt(np.maximum(squares, 0.0)))
 
 
+def _pairs(n: int) -> tuple[IntArray, IntArray]:
+    """Every pair u < v of n types once."""
+    u, v = np.triu_indices(n, 1)
+    return u.astype(np.int64), v.astype(np.int64)
+
+
 def _whiten(Y: FloatArray, U: FloatArray, sigma: FloatArray) -> tuple[FloatArray, float]:
-    """K^{-1/4}Y in the eigenbasis of K = U diag(σ²) Uᵀ (the basis of the report space is free), and tr K^{1/2}.
+    """K^{-1/4}Y in the eigenbasis of K = U diag(σ²) Uᵀ (any basis of the reports will do), and tr K^{1/2}.
 
     Directions that K has lost to rounding are kept, at a floor: their columns then show up as too large.
     """

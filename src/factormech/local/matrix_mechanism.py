@@ -1,26 +1,27 @@
 r"""The local matrix mechanisms: every user sends one column of a strategy A, blurred by additive noise.
 
-McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with this "distributed" matrix mechanism; Edmonds,
-Nikolov & Ullman (STOC 2020, §3) analyse the L2 form. A user of type u reports y = a_u + noise; with R = WP(AP)⁺, the
-least ‖R‖_F of all RAP = WP, the server estimates Wx by
+McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with this "distributed" matrix
+mechanism; Edmonds, Nikolov & Ullman (STOC 2020, §3) analyse the L2 form. A user of type u reports y =
+a_u + noise; with R = WP(AP)⁺, the least ‖R‖_F of all RAP = WP, the server estimates Wx by
 
     W1·N/n + R(Σ y − N·ā),   ā = A1/n,
 
-unbiased when the rows of WP lie in the row space of AP: an offset common to all columns is free, since N, the number
-of users, is public (P = I − 11ᵀ/n; neighbours replace one user). The variance of one user's contribution, summed over
-the queries, is ‖R‖_F²·(second moment of the noise) less, for the ball, ‖R·a_u‖². It depends on W only through the
-centred Gram matrix C = PWᵀWP, which is all that is asked for here.
+unbiased when the rows of WP lie in the row space of AP: an offset common to all columns is free, since
+N, the number of users, is public (P = I − 11ᵀ/n; neighbours replace one user). The variance of one
+user's contribution, summed over the queries, is ‖R‖_F²·(second moment of the noise) less, for the ball,
+‖R·a_u‖². It depends on W only through the centred Gram matrix C = PWᵀWP, which is all that is asked for
+here.
 
-=====================  ============================================================  ==================================
-mechanism              noise                                                         A minimises ‖R‖_F² times
-=====================  ============================================================  ==================================
-``matrix-l1``          Laplace of scale Δ₁/ε in each coordinate                      Δ₁², Δ₁ = max ‖a_u − a_v‖₁ (search)
-``matrix-l2``          half-sphere randomizer, pure ε                                radius² of the enclosing ball
-``matrix-l2-gaussian`` N(0, σ²I), analytic (ε, δ) calibration                        Δ₂², Δ₂ = max ‖a_u − a_v‖₂
-=====================  ============================================================  ==================================
+* ``matrix-l1``: Laplace noise of scale Δ₁/ε in each coordinate, Δ₁ = max ‖a_u − a_v‖₁; A has small
+  ‖R‖_F²·Δ₁² (a search, with a bound).
+* ``matrix-l2``: the half-sphere randomizer, pure ε; A has the least ‖R‖_F²·radius², the radius of the
+  minimum enclosing ball of the columns.
+* ``matrix-l2-gaussian``: N(0, σ²I) with the analytic (ε, δ) calibration; A has the least ‖R‖_F²·Δ₂²,
+  Δ₂ = max ‖a_u − a_v‖₂.
 
-For ``matrix-l2`` the error is (B_d²/d)·γ² less ‖W(e_u − q)‖², q the weights of the ball's centre. What is minimised is
-γ², exactly; B_d²/d lies between c² and (π/2)·c² and depends only on d, here always the least possible one, the rank of C.
+For ``matrix-l2`` the error is (B_d²/d)·γ² less ‖W(e_u − q)‖², q the weights of the ball's centre. What
+is minimised is γ², exactly; B_d²/d lies between c² and (π/2)·c² and depends only on d, here always the
+least possible one, the rank of C.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_epsilon
+from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.errors import BadValue
 from factormech.local import ball
 from factormech.local.gaussian import check_delta, gaussian_noise_multiplier
@@ -44,7 +45,8 @@ from factormech.local.l2_strategies import (
 )
 
 DEFAULT_DELTA = 1e-9
-# Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³ relatively.
+# Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
+# relatively.
 SENSITIVITY_MARGIN = 1e-12
 _CENTRED = 1e-9  # how far C1 may be from 0, and eigenvalues below 0, relative to the largest entry
 
@@ -58,8 +60,8 @@ class AdditiveStrategy:
     noise
         ``"laplace"``, ``"half-sphere"`` or ``"gaussian"``.
     columns
-        A (k × n): what a user of each type hands to the randomizer. For the half-sphere the columns have been
-        shifted and scaled into the unit ball.
+        A (k × n): what a user of each type hands to the randomizer. For the half-sphere the columns
+        have been shifted and scaled into the unit ball.
     centre
         ā = A1/n (k,): what the server subtracts per user.
     inverse
@@ -67,7 +69,8 @@ class AdditiveStrategy:
     scale
         Laplace scale b, Gaussian σ, or norm B of a half-sphere report.
     sensitivity
-        Outward-rounded Δ₁ (Laplace), Δ₂ (Gaussian), or largest column norm (half-sphere), of these very columns.
+        Outward-rounded Δ₁ (Laplace), Δ₂ (Gaussian), or largest column norm (half-sphere), of these very
+        columns.
     second_moment
         E⟨θ, y⟩² of the half-sphere report, or variance of one coordinate of the noise.
     epsilon, delta
@@ -100,9 +103,9 @@ class AdditiveStrategy:
         """Mean variance over user types."""
         return float(self.variance.mean())
 
-    def report(self, types: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def report(self, types: IntArray, rng: np.random.Generator) -> FloatArray:
         """Independent reports (N, k) of users of the given ``types`` (integers, (N,))."""
-        a = self.columns.T[types]
+        a: FloatArray = self.columns.T[types]
         if self.columns.shape[0] == 0:
             return a
         if self.noise == "half-sphere":
@@ -116,7 +119,7 @@ class AdditiveStrategy:
 
 
 def matrix_l1(centred_gram: FloatArray, epsilon: float, *, max_iterations: int = 100) -> AdditiveStrategy:
-    """Laplace noise on the best strategy found; pure ε. The record's bound holds for every strategy, its gap is real."""
+    """Laplace noise on the best strategy found; pure ε. The record's bound holds for every strategy."""
     C, epsilon = _check_gram(centred_gram), check_epsilon(epsilon)
     B = gram_root(C)
     if not len(B):
@@ -156,7 +159,7 @@ def matrix_l2_gaussian(
     return gaussian_mechanism(A, C, epsilon, delta, record)
 
 
-# --------------------------------------------------------------------------------- any A, made private and measured
+# -------------------------------------------------------------------- any A, made private and measured
 
 
 def laplace_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
@@ -169,7 +172,7 @@ def laplace_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: Solv
 def gaussian_mechanism(
     A: FloatArray, C: FloatArray, epsilon: float, delta: float, record: SolverRecord
 ) -> AdditiveStrategy:
-    """Gaussian noise on the columns of any A (k × n): σ for the exact diameter Δ₂, variance σ²‖R‖_F² for every type."""
+    """Gaussian noise on the columns of any A (k × n), σ for their exact diameter; variance σ²‖R‖_F²."""
     sensitivity = _outward(_l2_diameter(A), len(A))
     scale = sensitivity * gaussian_noise_multiplier(epsilon, delta)
     return _independent_noise("gaussian", A, C, (epsilon, delta), (scale, sensitivity, scale**2), record)
@@ -232,7 +235,7 @@ def _independent_noise(
 
 
 def _nothing_to_ask(noise: str, C: FloatArray, epsilon: float, delta: float) -> AdditiveStrategy:
-    """All columns of W are equal: the answers follow from the number of users, and nobody reports anything."""
+    """All columns of W are equal: the answers follow from the number of users; nobody reports anything."""
     n = len(C)
     return AdditiveStrategy(
         noise=noise,
@@ -253,7 +256,8 @@ def _inverse(A: FloatArray, C: FloatArray) -> FloatArray:
     """(AP)⁺; refused if the rows of WP do not lie in the row space of AP."""
     from scipy.linalg import qr
 
-    # The k × n matrix through its n × n triangle when it is tall; singular values keep full relative accuracy.
+    # The k × n matrix through its n × n triangle when it is tall; singular values keep full relative
+    # accuracy.
     centred = A - A.mean(axis=1, keepdims=True)
     Q, T = qr(centred, mode="economic") if len(A) > A.shape[1] else (None, centred)
     U, s, Vt = np.linalg.svd(T, full_matrices=False)
