@@ -16,7 +16,6 @@ from factormech.errors import BadValue
 from factormech.local import ball, l1_strategies, l2_strategies
 from factormech.local.gaussian import gaussian_noise_multiplier
 from factormech.local.matrix_mechanism import (
-    MECHANISMS,
     half_sphere_mechanism,
     laplace_mechanism,
     matrix_l1,
@@ -62,6 +61,7 @@ WORKLOADS: dict[str, Callable[[int], np.ndarray]] = {
     "classes": classes,
     "one query": one_query,
 }
+MECHANISMS = {"matrix-l1": matrix_l1, "matrix-l2": matrix_l2, "matrix-l2-gaussian": matrix_l2_gaussian}
 workloads = pytest.mark.parametrize("name", WORKLOADS)
 mechanisms = pytest.mark.parametrize("mechanism", MECHANISMS)
 
@@ -145,8 +145,9 @@ def test_simulated_reports_have_the_stated_mean_and_variance(name: str, mechanis
     threshold = norm.isf(FALSE_ALARM / 2)
     assert abs(score(squares)) < threshold
     assert score(0.81 * squares) < -threshold  # noise a tenth too small is seen
+    # Far out, a mixture Σλ_iχ² with Σλ = 1 has a lighter tail than χ² itself.
     mean_square = float(np.sum(errors.mean(axis=0) ** 2)) * trials / (users * s.variance[u])
-    assert mean_square * len(s.columns) < chi2.isf(FALSE_ALARM, len(s.columns)) * len(s.columns)
+    assert mean_square < chi2.isf(FALSE_ALARM, 1)
 
 
 @mechanisms

@@ -51,7 +51,7 @@ def second_moment(dimension: int, epsilon: float) -> float:
 
 def covariance(point: FloatArray, epsilon: float) -> FloatArray:
     """Exact covariance matrix (d × d) of the report of one ``point`` (d,): (B²/d)·I − xxᵀ."""
-    x = _check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
+    x = check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
     return second_moment(len(x), epsilon) * np.eye(len(x)) - np.outer(x, x)
 
 
@@ -61,7 +61,7 @@ def density(point: FloatArray, directions: FloatArray, epsilon: float) -> FloatA
     (1+‖x‖)/2·f(⟨z, x⟩) + (1−‖x‖)/2·f(−⟨z, x⟩) with f = 2p on the facing half sphere and 2(1−p) on the
     other.
     """
-    x = _check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
+    x = check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
     towards = 0.5 * (1 + np.linalg.norm(x))
     facing = directions @ _unit(x[None, :])[0] >= 0
     near, far = 2 * facing_probability(epsilon), 2 * facing_probability(-epsilon)
@@ -73,7 +73,7 @@ def sample(points: FloatArray, epsilon: float, rng: np.random.Generator) -> Floa
 
     The privacy proof is for real arithmetic; floating-point samplers follow it up to rounding.
     """
-    x = _check_points(np.asarray(points, dtype=np.float64))
+    x = check_points(np.asarray(points, dtype=np.float64))
     N, d = x.shape
     B = half_sphere_radius(d, epsilon)
     Z = rng.standard_normal((N, d))
@@ -99,7 +99,8 @@ def _unit(x: FloatArray) -> FloatArray:
     return units
 
 
-def _check_points(x: FloatArray) -> FloatArray:
+def check_points(x: FloatArray) -> FloatArray:
+    """Return the rows of x, all in the unit ball; a vector outside is refused, never clipped."""
     if x.ndim != 2 or x.shape[1] == 0:
         raise BadValue("points", x.shape, "be an array (users, dimension)", "give one row per user")
     worst = float(np.max(np.einsum("ui,ui->u", x, x), initial=0.0))

@@ -204,7 +204,7 @@ def _whiten(Y: FloatArray, U: FloatArray, sigma: FloatArray) -> tuple[FloatArray
     Directions that K has lost to rounding are kept, at a floor: their columns then show up as too large.
     """
     floored = np.maximum(sigma, sigma.max() * 1e-15)
-    return (U.T @ Y) / np.sqrt(floored)[:, None], float(floored.sum())
+    return (U.T @ Y) / np.sqrt(floored)[:, None], float(sigma.sum())
 
 
 def _squared_distances(A: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ least possible one, the rank of C.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,9 +186,7 @@ def half_sphere_mechanism(
     (B²/d)‖R‖_F² − ‖R·a_u‖².
     """
     A = A / _outward(_largest_norm(A), len(A))
-    radius = _outward(_largest_norm(A), len(A))
-    if radius > 1.0 + 4 * SENSITIVITY_MARGIN or _largest_norm(A) > 1.0:
-        raise BadValue("columns", radius, "lie in the unit ball", "report this: they were scaled into it")
+    ball.check_points(A.T)
     moment = ball.second_moment(len(A), epsilon)
     J = _inverse(A, C)
     z = J @ A
@@ -318,10 +315,3 @@ def _check_gram(value: FloatArray) -> FloatArray:
             "centred_gram", least, "be positive semidefinite (least eigenvalue)", "give PGP, G = WᵀW"
         )
     return C
-
-
-MECHANISMS: dict[str, Callable[..., AdditiveStrategy]] = {
-    "matrix-l1": matrix_l1,
-    "matrix-l2": matrix_l2,
-    "matrix-l2-gaussian": matrix_l2_gaussian,
-}
