@@ -34,13 +34,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.l2_strategies import LOST_ENERGY, SolverRecord
+from factormech.local.l2_strategies import LOST_ENERGY, SolverRecord, gram_root
 
 BRANCHINGS = (2, 3, 4, 8, 16, 32)
 # Candidates with more rows than this multiple of n are not built: every step works on k × n numbers.
 _MAX_ROWS = 4
-_SCOUTS = 3  # candidates that are given a short refinement before one is chosen for the long one
-_SCOUT_STEPS = 15
+_SCOUTS = 4  # candidates that are given a short refinement before one is chosen for the long one
+_SCOUT_STEPS = 10
 _NEGLIGIBLE_WEIGHT = 1e-3  # a level below this fraction of the largest weight is dropped
 
 
@@ -52,19 +52,27 @@ class _Candidate:
 
 
 def laplace_strategy(
-    C: FloatArray, ball: FloatArray, ball_bound: float, *, max_iterations: int = 100
+    C: FloatArray, ball: FloatArray, ball_bound: float, *, max_iterations: int = 60
 ) -> tuple[FloatArray, SolverRecord]:
     """A (k × n) with Δ₁ ≤ 1 up to rounding, and the record: objective, and the lower bound 4·``ball_bound``.
 
     ``ball`` is the optimal ball strategy of the same C ≠ 0, ``ball_bound`` its certified lower bound.
     Never worse than the best family.
     """
-    candidates = sorted(_candidates(C, ball), key=lambda one: one.value)
-    scouts = [_refined(one, C, _SCOUT_STEPS)[0] for one in candidates[:_SCOUTS]]
+    B = gram_root(C)
+    candidates = _distinct(sorted(_candidates(C, ball), key=lambda one: one.value))
+    scouts = [_refined(one, C, B, _SCOUT_STEPS)[0] for one in candidates[:_SCOUTS]]
     best = min(scouts, key=lambda one: one.value)
-    best, steps, stopped = _refined(best, C, max_iterations)
+    best, steps, stopped = _refined(best, C, B, max_iterations)
     record = SolverRecord(best.value, 4.0 * ball_bound, steps, f"{stopped}; from {best.name}")
     return best.columns / l1_diameter(best.columns), record
+
+
+def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The sorted candidates without repeated values: a tree that keeps only its leaves is the identity."""
+    values = np.array([one.value for one in candidates])
+    new = np.concatenate([[True], values[1:] > values[:-1] * (1 + 1e-6)])
+    return [one for one, keep in zip(candidates, new, strict=True) if keep]
 
 
 def l1_diameter(A: FloatArray) -> float:
@@ -250,12 +258,12 @@ def best_level_weights(E: FloatArray, t: FloatArray) -> FloatArray:
 # ------------------------------------------------------------------------------------------ refinement
 
 
-def _refined(candidate: _Candidate, C: FloatArray, steps: int) -> tuple[_Candidate, int, str]:
+def _refined(candidate: _Candidate, C: FloatArray, B: FloatArray, steps: int) -> tuple[_Candidate, int, str]:
     """The candidate after projected gradient steps, if they improved it; their number, and why they ended."""
     if not math.isfinite(candidate.value):
         return candidate, 0, "no finite start"
     A = _of_full_rank(candidate.columns)
-    A, taken, stopped = projected_gradient(A / np.abs(A).sum(axis=0).max(), C, steps)
+    A, taken, stopped = projected_gradient(A / np.abs(A).sum(axis=0).max(), B, steps)
     A = A[np.any(A != 0, axis=1)]
     value = reconstruction_energy(A, C) * l1_diameter(A) ** 2
     if value < candidate.value:
@@ -272,7 +280,7 @@ def _of_full_rank(A: FloatArray) -> FloatArray:
     return np.vstack([A, 1e-3 * np.abs(A).sum(axis=0).max() * np.eye(n)])
 
 
-def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> tuple[FloatArray, int, str]:
+def projected_gradient(A: FloatArray, B: FloatArray, steps: int) -> tuple[FloatArray, int, str]:
     """Spectral projected gradient (Birgin, Martínez & Raydan, 2000) on ‖R‖_F² over columns with ‖a_u‖₁ ≤ 1.
 
     The norm of a column bounds half of Δ₁, and optimal columns fill that bound; A itself needs no
@@ -280,7 +288,7 @@ def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> tuple[FloatA
     ended.
     """
     A = project_columns(A)
-    f, g = _energy_and_gradient(A, C)
+    f, g = _energy_and_gradient(A, B)
     best, best_f, recent = A, f, [f]
     length = 1.0 / max(float(np.abs(project_columns(A - g / f) - A).max()), 1e-9) / f
     for step in range(steps):
@@ -288,7 +296,7 @@ def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> tuple[FloatA
         slope = float(np.sum(g * D))
         if -slope <= 1e-9 * f:
             return best, step, "stationary"
-        moved = _line_search(A, D, slope, max(recent[-8:]), C)
+        moved = _line_search(A, D, slope, max(recent[-8:]), B)
         if moved is None:
             return best, step, "no descent left"
         A_next, f, g_next = moved
@@ -303,34 +311,35 @@ def projected_gradient(A: FloatArray, C: FloatArray, steps: int) -> tuple[FloatA
 
 
 def _line_search(
-    A: FloatArray, D: FloatArray, slope: float, ceiling: float, C: FloatArray
+    A: FloatArray, D: FloatArray, slope: float, ceiling: float, B: FloatArray
 ) -> tuple[FloatArray, float, FloatArray] | None:
     """First of A + D, A + D/3, … that is enough below the worst of the recent values; ``None`` if none is."""
     t = 1.0
     while t > 1e-8:
         A_next = A + t * D
-        f, g = _energy_and_gradient(A_next, C)
+        f, g = _energy_and_gradient(A_next, B)
         if f <= ceiling + 1e-4 * t * slope:
             return A_next, f, g
         t /= 3.0
     return None
 
 
-def _energy_and_gradient(A: FloatArray, C: FloatArray) -> tuple[float, FloatArray]:
-    """f = tr(CX) and its gradient −2AP·XCX, X = (PAᵀAP + s11ᵀ)⁻¹ (C1 = 0 makes f independent of s > 0)."""
+def _energy_and_gradient(A: FloatArray, B: FloatArray) -> tuple[float, FloatArray]:
+    """f = ‖BX^{1/2}‖_F² and its gradient −2AP·YYᵀ, Y = XBᵀ, X = (PAᵀAP + s11ᵀ)⁻¹.
+
+    B1 = 0 makes f independent of s > 0. Not finite (∞) where AP has rank below n − 1.
+    """
     from scipy.linalg import lapack
 
     centred = A - A.mean(axis=1, keepdims=True)
     M = centred.T @ centred
     M += np.trace(M) / M.shape[0] ** 2
-    factor, failed = lapack.dpotrf(M, lower=0, clean=0)
+    factor, failed = lapack.dpotrf(M, lower=1, clean=0)
     if failed:
         return math.inf, centred
-    X, _ = lapack.dpotri(factor, lower=0)
-    X = np.triu(X)
-    X += np.triu(X, 1).T
-    CX = C @ X
-    return float(np.trace(CX)), -2.0 * centred @ (X @ CX)
+    half, _ = lapack.dtrtrs(factor, B.T, lower=1)
+    Y, _ = lapack.dtrtrs(factor, half, lower=1, trans=1)
+    return float(np.sum(half * half)), -2.0 * centred @ (Y @ Y.T)
 
 
 def project_columns(A: FloatArray) -> FloatArray:

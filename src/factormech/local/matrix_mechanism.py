@@ -117,7 +117,7 @@ class AdditiveStrategy:
         return users / len(self.variance) + self.inverse @ (report_sum - users * self.centre)
 
 
-def matrix_l1(centred_gram: FloatArray, epsilon: float, *, max_iterations: int = 100) -> AdditiveStrategy:
+def matrix_l1(centred_gram: FloatArray, epsilon: float, *, max_iterations: int = 60) -> AdditiveStrategy:
     """Laplace noise on the best strategy found; pure ε. The record's bound holds for every strategy."""
     C, epsilon = _check_gram(centred_gram), check_epsilon(epsilon)
     B = gram_root(C)
