@@ -16,8 +16,8 @@ and min_M tr(CM⁺)·tr(MΛ) = φ(Λ)², φ(Λ) = tr K^{1/2}, K = BΛBᵀ, by Ca
 BᵀK^{-1/2}B. So every Λ gives a lower bound φ² and, through that M (A = K^{-1/4}B, R's norm² = φ), the
 upper bound φ·size². Both come from one eigendecomposition. φ is concave in q and in w (Λ is
 Loewner-concave in them), so the two meet; at the optimum every weighted column (pair) attains the size,
-which is the fixed point q_u ∝ q_u·‖a_u − c‖². It is the fixed point of Edmonds, Nikolov & Ullman's γ_F
-(STOC 2020; Nikolov & Tang 2023 for its dual), with the free shift added.
+which is the fixed point q_u ∝ q_u·‖a_u − c‖². Without the shift this is the norm γ_F of Edmonds, Nikolov &
+Ullman (STOC 2020) and its dual. All bounds hold up to rounding.
 """
 
 from __future__ import annotations
