@@ -14,11 +14,12 @@ Proof. Put the centre at 0. There are weights q on points at distance ρ with Σ
 |s − t| is conditionally negative definite and E x_j = 0, so every −E[x_j y_j·|x_i − y_i|] is ≥ 0; keep
 j = i. For s, t in [−ρ, ρ], 1 − st/ρ² ≥ |s − t|/ρ, because (ρ − s)(ρ + t) ≥ 0 and (ρ + s)(ρ − t) ≥ 0.
 Hence Δ₁ ≥ Σ_i E(x_i − y_i)²/ρ = 2ρ²/ρ = 2ρ. ∎
- So Δ₁²‖R‖_F² ≥ 4·radius²·‖R‖_F² ≥ 4γ², γ² the certified optimum of the ball. On
-the identity workload it is 4(n−1)²/n, against 4(n−1) for the identity strategy.
 
-**Families** (each also restricted to the rows that carry weight): the identity; trees of every
-branching in ``BRANCHINGS`` and the Haar wavelet, with optimised level weights; for n = 2^d the parities
+So Δ₁²‖R‖_F² ≥ 4·radius²·‖R‖_F² ≥ 4γ², γ² the certified optimum of the ball. For W = I the bound is
+4(n−1)²/n, against 4(n−1) for the identity strategy.
+
+**Families**: the identity; trees of every branching in ``BRANCHINGS`` and the Haar wavelet, with
+optimised level weights (negligible levels dropped); for n = 2^d the parities
 weighted by the cube root of their energy and the marginals weighted by their number of attributes; the
 optimal ball strategy. McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with such a
 matrix mechanism, Li, Miklau, Hay, McGregor & Rastogi (VLDB Journal 24, 2015) introduced it, with trees
