@@ -1,0 +1,121 @@
+r"""The half-sphere randomizer: a pure ε-LDP, unbiased report of a point of the Euclidean unit ball.
+
+Duchi, Jordan & Wainwright (JASA 113, 2018); stated in this form in Edmonds, Nikolov & Ullman (STOC
+2020, Lemma 9) after Blasiok, Bun, Nikolov & Steinke (SODA 2019).
+
+A user with point x, ‖x‖ ≤ 1, in dimension d
+
+1. rounds x to the sphere: v = x/‖x‖ with probability (1 + ‖x‖)/2, else −x/‖x‖ (x = 0: any fixed
+   direction);
+2. draws Z uniformly from the unit half sphere facing v with probability p = e^ε/(1 + e^ε), else from
+   the other half;
+3. reports BZ, with B = c·√π·Γ((d+1)/2)/Γ(d/2) and c = (e^ε + 1)/(e^ε − 1).
+
+*Unbiased*: E[Z | v] = (2p − 1)·E|Z₁|·v, 2p − 1 = 1/c and E|Z₁| = Γ(d/2)/(√π Γ((d+1)/2)), so E[BZ | v] =
+v, and rounding gives E v = x.
+
+*Private*: with respect to the uniform law on the sphere the density of Z is 2p on one half and 2(1−p)
+on the other, so after rounding it lies in [2/(1+e^ε), 2e^ε/(1+e^ε)] for every x: the ratio of two
+densities is at most e^ε, and equals it for opposite unit vectors.
+
+*Second moment*: z ↦ zzᵀ is even, so both halves give E ZZᵀ = I/d, whatever x: E[BZ(BZ)ᵀ] = (B²/d)·I
+exactly, and the covariance is (B²/d)·I − xxᵀ. B²/d increases with d from c² (d = 1, where this is
+randomized response) to (π/2)·c².
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.errors import BadValue
+
+# Γ((d+1)/2)/Γ(d/2)/√(d/2) as a series in 1/d; used where the next term is below double precision.
+_GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 869 / 65536, 39325 / 262144)
+_GAMMA_RATIO_SERIES_FROM = 150
+
+
+def half_sphere_radius(dimension: int, epsilon: float) -> float:
+    """Norm B of every report: c·√π·Γ((d+1)/2)/Γ(d/2), c = coth(ε/2)."""
+    d = check_positive_integer("dimension", dimension)
+    c = 1.0 / math.tanh(0.5 * check_epsilon(epsilon))
+    return c * math.sqrt(math.pi) * _gamma_ratio(d)
+
+
+def second_moment(dimension: int, epsilon: float) -> float:
+    """E⟨θ, report⟩² for every unit vector θ, whatever the user's point: B²/d."""
+    return half_sphere_radius(dimension, epsilon) ** 2 / dimension
+
+
+def covariance(point: FloatArray, epsilon: float) -> FloatArray:
+    """Exact covariance matrix (d × d) of the report of one ``point`` (d,): (B²/d)·I − xxᵀ."""
+    x = check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
+    return second_moment(len(x), epsilon) * np.eye(len(x)) - np.outer(x, x)
+
+
+def density(point: FloatArray, directions: FloatArray, epsilon: float) -> FloatArray:
+    """Density of Z at unit vectors ``directions`` (N, d), against the uniform law on the sphere.
+
+    (1+‖x‖)/2·f(⟨z, x⟩) + (1−‖x‖)/2·f(−⟨z, x⟩) with f = 2p on the facing half sphere and 2(1−p) on the
+    other.
+    """
+    x = check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
+    towards = 0.5 * (1 + np.linalg.norm(x))
+    facing = directions @ _unit(x[None, :])[0] >= 0
+    near, far = 2 * facing_probability(epsilon), 2 * facing_probability(-epsilon)
+    return np.where(facing, towards * near + (1 - towards) * far, towards * far + (1 - towards) * near)
+
+
+def sample(points: FloatArray, epsilon: float, rng: np.random.Generator) -> FloatArray:
+    """Independent reports (N, d) of the users whose points, in the unit ball, are the rows of ``points``.
+
+    The privacy proof is for real arithmetic; floating-point samplers follow it up to rounding.
+    """
+    x = check_points(np.asarray(points, dtype=np.float64))
+    N, d = x.shape
+    B = half_sphere_radius(d, epsilon)
+    Z = rng.standard_normal((N, d))
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    towards = rng.random(N) < 0.5 * (1 + np.linalg.norm(x, axis=1))
+    facing = rng.random(N) < facing_probability(epsilon)
+    # Z must face x exactly when the rounded vector is x and its half is drawn, or neither.
+    faces = np.einsum("ui,ui->u", Z, _unit(x)) >= 0
+    Z *= np.where(faces == (towards == facing), B, -B)[:, None]
+    return Z
+
+
+def facing_probability(epsilon: float) -> float:
+    """p = e^ε/(1 + e^ε), and 1 − p at −ε: each accurate to the last digits."""
+    return 1.0 / (1.0 + math.exp(-epsilon)) if epsilon > -700 else 0.0
+
+
+def _unit(x: FloatArray) -> FloatArray:
+    """Rows of x divided by their norms; the first axis where a row is 0."""
+    norms = np.linalg.norm(x, axis=1, keepdims=True)
+    units = x / np.where(norms > 0, norms, 1.0)
+    units[norms[:, 0] == 0, 0] = 1.0
+    return units
+
+
+def check_points(x: FloatArray) -> FloatArray:
+    """Return the rows of x, all in the unit ball; a vector outside is refused, never clipped."""
+    if x.ndim != 2 or x.shape[1] == 0:
+        raise BadValue("points", x.shape, "be an array (users, dimension)", "give one row per user")
+    worst = float(np.max(np.einsum("ui,ui->u", x, x), initial=0.0))
+    if not worst <= 1.0:
+        raise BadValue(
+            "points",
+            math.sqrt(worst) if worst >= 0 else worst,
+            "lie in the unit ball (the value is the largest norm)",
+            "divide all columns of the strategy by their largest norm",
+        )
+    return x
+
+
+def _gamma_ratio(d: int) -> float:
+    """Γ((d+1)/2)/Γ(d/2) to the last digits for every d (differences of log-gammas lose some)."""
+    if d < _GAMMA_RATIO_SERIES_FROM:
+        return math.gamma(0.5 * (d + 1)) / math.gamma(0.5 * d)
+    return math.sqrt(0.5 * d) * math.fsum(a / d**j for j, a in enumerate(_GAMMA_RATIO_SERIES))
