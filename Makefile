@@ -45,7 +45,7 @@ environment: $(STAMP)  ## write requirements.lock and environment.yml again from
 	python tools/environment.py
 
 docs: $(STAMP)  ## write the generated pages again
-	python tools/reference.py
+	python tools/configuration_reference.py
 
 clean:  ## remove what runs made, and the environment
 	rm -rf $(VENV) .snakemake

@@ -99,9 +99,7 @@ def lower_bound(G: FloatArray, epsilon: float) -> float:
     return float(G.sum() / n + nuclear**2 / sigma)
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 10))]
-)
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 10))])
 def test_reproduces_the_published_worst_case_variance(seed: int) -> None:
     """1910.87 for prefix sums, n = 128, ε = 1, is what the authors report for their random start."""
     W = workload("prefix", 128)
@@ -114,9 +112,7 @@ def test_reproduces_the_published_worst_case_variance(seed: int) -> None:
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_every_workload_gets_a_private_strategy_no_worse_than_its_start(
-    name: str, epsilon: float, exact: bool
-) -> None:
+def test_every_workload_gets_a_private_strategy_no_worse_than_its_start(name: str, epsilon: float, exact: bool) -> None:
     G, n = gram(name, 16), 16
     found = optimise(G, epsilon, rng=np.random.default_rng(5), exact_chain_rule=exact)
     Q = found.strategy

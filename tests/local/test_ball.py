@@ -19,9 +19,7 @@ def unit_vectors(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     return Z / np.linalg.norm(Z, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize(
-    ("d", "multiple"), [(1, 1.0), (2, math.pi / 2), (3, 2.0), (4, 0.75 * math.pi), (5, 8 / 3)]
-)
+@pytest.mark.parametrize(("d", "multiple"), [(1, 1.0), (2, math.pi / 2), (3, 2.0), (4, 0.75 * math.pi), (5, 8 / 3)])
 def test_radius_has_its_closed_form(d: int, multiple: float) -> None:
     for epsilon in (0.1, 1.0, 5.0):
         c = (math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)
@@ -30,11 +28,7 @@ def test_radius_has_its_closed_form(d: int, multiple: float) -> None:
 
 def test_radius_satisfies_the_gamma_recurrence_in_every_dimension() -> None:
     # f(d) f(d+1) = d/2 for f(d) = Γ((d+1)/2)/Γ(d/2): ties the direct values to the series beyond them.
-    f = (
-        np.array([ball.half_sphere_radius(d, 1.0) for d in range(1, 3000)])
-        * math.tanh(0.5)
-        / math.sqrt(math.pi)
-    )
+    f = np.array([ball.half_sphere_radius(d, 1.0) for d in range(1, 3000)]) * math.tanh(0.5) / math.sqrt(math.pi)
     np.testing.assert_allclose(f[:-1] * f[1:], np.arange(1, 2999) / 2, rtol=2e-15)
 
 
@@ -75,9 +69,7 @@ def largest_score(reports: np.ndarray, x: np.ndarray, epsilon: float) -> float:
     sd = np.sqrt(np.diagonal(ball.covariance(x, epsilon)))
     mean_scores = (reports.mean(axis=0) - x) / sd * math.sqrt(N)
     squares = reports**2
-    moment_scores = (
-        (squares.mean(axis=0) - ball.second_moment(d, epsilon)) / squares.std(axis=0) * math.sqrt(N)
-    )
+    moment_scores = (squares.mean(axis=0) - ball.second_moment(d, epsilon)) / squares.std(axis=0) * math.sqrt(N)
     return float(np.abs(np.concatenate([mean_scores, moment_scores])).max())
 
 
@@ -87,9 +79,7 @@ def test_sampler_has_the_exact_mean_and_second_moments(x: list[float]) -> None:
     reports = ball.sample(np.tile(point, (N, 1)), 1.0, np.random.default_rng(7))
     threshold = norm.isf(FALSE_ALARM / (4 * len(x)))
     assert largest_score(reports, point, 1.0) < threshold
-    np.testing.assert_allclose(
-        np.linalg.norm(reports, axis=1), ball.half_sphere_radius(len(x), 1.0), rtol=1e-14
-    )
+    np.testing.assert_allclose(np.linalg.norm(reports, axis=1), ball.half_sphere_radius(len(x), 1.0), rtol=1e-14)
     # The same test sees noise that is a tenth too small, and reports that are a tenth too large.
     assert largest_score(point + 0.9 * (reports - point), point, 1.0) > threshold
     assert largest_score(1.1 * reports, point, 1.0) > threshold

@@ -90,9 +90,7 @@ def test_estimates_are_unbiased(name: str, mechanism: str) -> None:
 
 @workloads
 @mechanisms
-def test_variance_is_the_trace_of_the_noise_seen_through_the_reconstruction(
-    name: str, mechanism: str
-) -> None:
+def test_variance_is_the_trace_of_the_noise_seen_through_the_reconstruction(name: str, mechanism: str) -> None:
     W, epsilon = WORKLOADS[name](16), 0.7
     s = MECHANISMS[mechanism](centred_gram(W), epsilon)
     A = s.columns
@@ -269,9 +267,7 @@ def test_no_random_strategy_beats_the_certified_bounds(seed: int) -> None:
     energy = l1_strategies.reconstruction_energy(A, C)
     l2 = max(np.sum((a - b) ** 2) for a in A.T for b in A.T)
     assert energy * l2 >= matrix_l2_gaussian(C, 1.0).solver.lower_bound
-    assert (
-        energy * l1_strategies.l1_diameter(A) ** 2 >= matrix_l1(C, 1.0, max_iterations=5).solver.lower_bound
-    )
+    assert energy * l1_strategies.l1_diameter(A) ** 2 >= matrix_l1(C, 1.0, max_iterations=5).solver.lower_bound
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
@@ -281,13 +277,9 @@ def test_histogram_has_its_closed_form(n: int, epsilon: float) -> None:
     gamma_squared = (n - 1) ** 2 / n
     s = matrix_l2(C, epsilon)
     assert s.solver.objective == pytest.approx(gamma_squared, rel=1e-9)
-    np.testing.assert_allclose(
-        s.variance, ball.second_moment(n - 1, epsilon) * gamma_squared - (1 - 1 / n), rtol=1e-9
-    )
+    np.testing.assert_allclose(s.variance, ball.second_moment(n - 1, epsilon) * gamma_squared - (1 - 1 / n), rtol=1e-9)
     g = matrix_l2_gaussian(C, epsilon, 1e-6)
-    np.testing.assert_allclose(
-        g.variance, gaussian_noise_multiplier(epsilon, 1e-6) ** 2 * 2 * (n - 1), rtol=1e-4
-    )
+    np.testing.assert_allclose(g.variance, gaussian_noise_multiplier(epsilon, 1e-6) ** 2 * 2 * (n - 1), rtol=1e-4)
     if n > 2:
         np.testing.assert_allclose(matrix_l1(C, epsilon).variance, 8 * (n - 1) / epsilon**2, rtol=1e-9)
 
@@ -302,9 +294,7 @@ def test_parity_invariant_workloads_have_uniform_weights(seed: int) -> None:
     s = matrix_l2(C, 1.0)
     gamma_squared = np.sum(np.sqrt(g)) ** 2 / n
     assert s.solver.objective == pytest.approx(gamma_squared, rel=1e-9)
-    np.testing.assert_allclose(
-        s.variance, ball.second_moment(14, 1.0) * gamma_squared - g.sum() / n, rtol=1e-8
-    )
+    np.testing.assert_allclose(s.variance, ball.second_moment(14, 1.0) * gamma_squared - g.sum() / n, rtol=1e-8)
     np.testing.assert_allclose(l1_strategies.parity_energies(C), g, atol=1e-14)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAD = 0.07  # inches between blocks below the panels
-NOTE_WIDTH = 0.62  # of a panel
+NOTE_WIDTH = 0.78
 _CORNERS = ((1, 1), (0, 1), (0, 0), (1, 0))  # right or left, upper or lower
 
 

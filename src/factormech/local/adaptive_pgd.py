@@ -162,21 +162,15 @@ def _checked_start(start: FloatArray, columns: int, ratio: float, rows: int | No
     Q = np.asarray(start, dtype=np.float64)
     if Q.ndim != 2 or Q.shape[1] != columns or rows not in (None, Q.shape[0]):
         shape = f"({'rows' if rows is None else rows}, {columns})"
-        raise BadValue(
-            "start", Q.shape, f"have shape {shape}", "give one column for each user type, or no start"
-        )
+        raise BadValue("start", Q.shape, f"have shape {shape}", "give one column for each user type, or no start")
     if not np.all(np.isfinite(Q)) or Q.min() < 0 or float(np.abs(Q.sum(axis=0) - 1).max()) > 1e-9:
-        raise BadValue(
-            "start", "a matrix", "have non-negative columns that sum to 1", "normalise its columns"
-        )
+        raise BadValue("start", "a matrix", "have non-negative columns that sum to 1", "normalise its columns")
     Q = Q[Q.max(axis=1) > 0]
     z = Q.min(axis=1)
     if np.any(Q.max(axis=1) > ratio * (1 + 1e-9) * z):
         with np.errstate(divide="ignore"):
             worst = float(np.log((Q.max(axis=1) / z).max()))
-        raise BadValue(
-            "start", f"a {worst:.6g}-LDP strategy", f"be {math.log(ratio):.6g}-LDP", "use a larger epsilon"
-        )
+        raise BadValue("start", f"a {worst:.6g}-LDP strategy", f"be {math.log(ratio):.6g}-LDP", "use a larger epsilon")
     return project_columns(Q, z * min(1.0, 1.0 / math.fsum(z)), ratio)
 
 

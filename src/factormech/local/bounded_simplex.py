@@ -29,9 +29,7 @@ from factormech.errors import BadValue
 SUM_TOLERANCE = 2.0**-50
 
 
-def project_columns(
-    points: FloatArray, lower: FloatArray, ratio: float, *, overwrite: bool = False
-) -> FloatArray:
+def project_columns(points: FloatArray, lower: FloatArray, ratio: float, *, overwrite: bool = False) -> FloatArray:
     r"""Project each column r_u of ``points`` onto {q : z ≤ q ≤ a·z, 1ᵀq = 1}.
 
     Parameters

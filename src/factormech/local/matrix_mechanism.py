@@ -177,9 +177,7 @@ def gaussian_mechanism(
     return _independent_noise("gaussian", A, C, (epsilon, delta), (scale, sensitivity, scale**2), record)
 
 
-def half_sphere_mechanism(
-    A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord
-) -> AdditiveStrategy:
+def half_sphere_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
     """Half-sphere reports of the columns of any A (d × n) whose enclosing ball is centred at 0.
 
     The columns are scaled so that the largest norm is just below 1, and checked. Variance of type u:
@@ -305,13 +303,9 @@ def _check_gram(value: FloatArray) -> FloatArray:
         raise BadValue("centred_gram", off, "be symmetric (the value is the largest difference)", "give PGP")
     sums = float(np.abs(C.sum(axis=0)).max())
     if sums > _CENTRED * len(C) * largest:
-        raise BadValue(
-            "centred_gram", sums, "have columns that sum to 0 (the value is the largest)", "give PGP"
-        )
+        raise BadValue("centred_gram", sums, "have columns that sum to 0 (the value is the largest)", "give PGP")
     C = 0.5 * (C + C.T)
     least = float(np.linalg.eigvalsh(C)[0])
     if least < -_CENTRED * len(C) * largest:
-        raise BadValue(
-            "centred_gram", least, "be positive semidefinite (least eigenvalue)", "give PGP, G = WᵀW"
-        )
+        raise BadValue("centred_gram", least, "be positive semidefinite (least eigenvalue)", "give PGP, G = WᵀW")
     return C
