@@ -70,7 +70,7 @@ def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
     workloads = _Workloads(mapping(given.get("workloads")), base, known)
     found = list(workloads.problems())
     studies = mapping(given.get("studies"))
-    papers = {mapping(study).get("paper") for study in studies.values()}
+    papers = {paper for study in studies.values() if isinstance(paper := mapping(study).get("paper"), str)}
     for name, study in studies.items():
         if name in TARGETS or name in papers:
             remedy = f"rename the study, for example to '{name}-study'"

@@ -27,7 +27,7 @@ def test_no_mechanism_beats_a_bound(name: str, epsilon: float) -> None:
         workload = create(name, n)
         floor = {bound: bounds.variance_bound(bound, workload, epsilon) for bound in bounds.names()}
         for mechanism in mechanisms.names():
-            strategy = mechanisms.build(mechanism, workload, epsilon)
+            strategy = mechanisms.strategy_for(mechanism, workload, epsilon)
             if isinstance(strategy, Unavailable):
                 continue
             evaluation = strategy.evaluate(workload.centred_gram())
@@ -68,7 +68,7 @@ def staircase_strategy(rng: np.random.Generator, n: int, epsilon: float) -> np.n
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 3.0, 7.0])
 def test_subset_selection_attains_the_bound_on_histogram(n: int, epsilon: float) -> None:
     workload = create("histogram", n)
-    strategy = mechanisms.build("subset-selection", workload, epsilon)
+    strategy = mechanisms.build("subset-selection", n, epsilon)
     assert not isinstance(strategy, Unavailable)
     evaluation = strategy.evaluate(workload.centred_gram())
     assert evaluation.worst == pytest.approx(centred_svd(workload, epsilon), rel=1e-9)
@@ -101,7 +101,7 @@ def test_the_best_subset_size_is_found_without_a_search(n: int, epsilon: float) 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_theorem_5_1(mechanism: str, epsilon: float) -> None:
     workload = create("prefix", 32)
-    strategy = mechanisms.build(mechanism, workload, epsilon)
+    strategy = mechanisms.strategy_for(mechanism, workload, epsilon)
     assert not isinstance(strategy, Unavailable)
     C = workload.centred_gram()
     evaluation = strategy.evaluate(C)

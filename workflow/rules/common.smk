@@ -1,5 +1,6 @@
 """The validated configuration, and the functions that rules name their files and parameters with."""
 
+import hashlib
 import json
 import os
 import sys
@@ -35,6 +36,7 @@ wildcard_constraints:
     mechanism=r"[a-z0-9][a-z0-9-]*",
     domain_size=r"\d+",
     seed=r"(-seed\d+)?",
+    name=r"eps[^/]+",
 
 
 def code(*modules):
@@ -83,6 +85,44 @@ def grid_size(study):
     return len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds)
 
 
+def strategy_file(mechanism, workload, domain_size, epsilon, seed):
+    """The strategy that a solver found: its name says what was solved, the digest what the name does not."""
+    solver = mechanisms_registry.solver_of(mechanism)
+    seeded = solver.seeded or workload_definitions.is_seeded(workload, CONFIG.workloads)
+    rest = json.dumps({"seed": seed if seeded else None}, sort_keys=True)
+    digest = hashlib.sha256(rest.encode()).hexdigest()[:8]
+    budget = repr(epsilon) if solver.per_epsilon else "any"
+    return f"results/strategies/{mechanism}/{workload}/n{domain_size}/eps{budget}-{digest}.h5"
+
+
+def stored_points(study, mechanism):
+    """The grid points whose strategy has a job and a file of its own."""
+    if not mechanisms_registry.is_solved(mechanism):
+        return []
+    return [
+        p for p in study.grid.points() if cost.deserves_a_job(mechanism, p.domain_size)
+    ]
+
+
+def solve_points(studies):
+    """What every strategy file of these studies is for: file → (mechanism, workload, domain size, epsilon, seed)."""
+    points = {}
+    for study in studies:
+        for mechanism in study.mechanisms:
+            for point in stored_points(study, mechanism):
+                points.setdefault(strategy_file(mechanism, *point), (mechanism, *point))
+    return points
+
+
+STRATEGIES = solve_points(STUDIES.values())
+
+
+def study_strategies(study, mechanism):
+    """The strategy files that a measurement reads; none for a fixed mechanism and for cheap strategies."""
+    points = stored_points(STUDIES[study], mechanism)
+    return list(dict.fromkeys(strategy_file(mechanism, *point) for point in points))
+
+
 def study_measurements(study):
     """One file of measurements for each mechanism of a study."""
     return [
@@ -93,6 +133,11 @@ def study_measurements(study):
 def mechanism_modules(mechanism):
     """Where the code of a measurement starts."""
     return ["factormech.jobs.measure", mechanisms_registry.module_of(mechanism)]
+
+
+def solve_modules(mechanism):
+    """Where the code of a solver starts."""
+    return ["factormech.jobs.solve", mechanisms_registry.module_of(mechanism)]
 
 
 def bound_modules(study):
@@ -134,7 +179,8 @@ def artefacts(studies):
 
 
 def workload_seed(wildcards):
-    return int(wildcards.seed.removeprefix("-seed") or 0)
+    seed = wildcards.seed.removeprefix("-seed")
+    return f"--seed {seed}" if seed else ""
 
 
 def workload_code(wildcards):
@@ -171,6 +217,56 @@ def workload_minutes(wildcards):
 
 def measured_workloads(wildcards):
     return study_workloads(wildcards.study)
+
+
+def solved_point(wildcards):
+    """What a strategy file is for."""
+    name = f"results/strategies/{wildcards.mechanism}/{wildcards.workload}/n{wildcards.domain_size}/{wildcards.name}.h5"
+    return STRATEGIES[name]
+
+
+def solve_workload(wildcards):
+    _, workload, domain_size, _, seed = solved_point(wildcards)
+    return workload_file(workload, domain_size, seed)
+
+
+def solve_epsilon(wildcards):
+    mechanism, _, _, epsilon, _ = solved_point(wildcards)
+    return (
+        f"--epsilon {epsilon!r}"
+        if mechanisms_registry.solver_of(mechanism).per_epsilon
+        else ""
+    )
+
+
+def solve_seed(wildcards):
+    return solved_point(wildcards)[-1]
+
+
+def solve_code(wildcards):
+    return code(*solve_modules(wildcards.mechanism))
+
+
+def solve_digest(wildcards):
+    return digest(*solve_modules(wildcards.mechanism))
+
+
+def solve_memory(wildcards):
+    return cost.solve_memory_mb(int(wildcards.domain_size))
+
+
+def solve_minutes(wildcards):
+    return cost.minutes(
+        cost.solve_seconds(wildcards.mechanism, int(wildcards.domain_size))
+    )
+
+
+def measured_strategies(wildcards):
+    return study_strategies(wildcards.study, wildcards.mechanism)
+
+
+def measured_seeds(wildcards):
+    return STUDIES[wildcards.study].grid.seeds
 
 
 def measured_epsilons(wildcards):

@@ -4,6 +4,7 @@
 rule measure:
     input:
         workloads=measured_workloads,
+        strategies=measured_strategies,
         code=measure_code,
     output:
         "results/measurements/{study}/{mechanism}.h5",
@@ -19,10 +20,14 @@ rule measure:
         runtime=measure_minutes,
     params:
         epsilons=measured_epsilons,
+        root=CONFIG.seed,
+        seeds=measured_seeds,
         digest=measure_digest,
     shell:
         "python -m factormech.jobs.measure --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
-        " --workloads {input.workloads:q} --code {params.digest} {output} &> {log}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
+        " --root-seed {params.root}"
+        " --code {params.digest} {output} &> {log}"
 
 
 rule bound:
@@ -44,7 +49,8 @@ rule bound:
     params:
         bounds=bound_names,
         epsilons=measured_epsilons,
+        seeds=measured_seeds,
         digest=bound_digest,
     shell:
         "python -m factormech.jobs.bound --bounds {params.bounds} --epsilons {params.epsilons}"
-        " --workloads {input.workloads:q} --code {params.digest} {output} &> {log}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest} {output} &> {log}"

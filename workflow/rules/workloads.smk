@@ -18,9 +18,10 @@ rule workload:
         mem_mb=workload_memory,
         runtime=workload_minutes,
     params:
+        root=CONFIG.seed,
         seed=workload_seed,
         definitions=workload_definition,
         digest=workload_digest,
     shell:
         "python -m factormech.jobs.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
-        " --seed {params.seed} --definitions {params.definitions:q} --code {params.digest} {output} &> {log}"
+        " --root-seed {params.root} {params.seed} --definitions {params.definitions:q} --code {params.digest} {output} &> {log}"

@@ -78,7 +78,9 @@ def _draw_bounds(ax: Axes, panel: Panel, looks: dict[str, Style]) -> None:
     else:
         xs, widen = panel.x, 1
     strongest = np.repeat(panel.strongest_bound(), widen)
-    ax.fill_between(xs, floor, strongest, where=strongest > floor, color=style.IMPOSSIBLE, linewidth=0, zorder=0.5)
+    # Where the bound leaves the panel below, the shade goes down to its edge with it.
+    top = np.maximum(strongest, floor)
+    ax.fill_between(xs, floor, top, where=np.isfinite(strongest), color=style.IMPOSSIBLE, linewidth=0, zorder=0.5)
     for i, bound in enumerate(panel.bounds):
         look, y = looks[bound.name], np.repeat(bound.positive().middle, widen)
         # A single point between vacuous ones is no line: a dash marks it.

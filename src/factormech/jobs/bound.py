@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from factormech import store
-from factormech.jobs.common import job_parser, read_workload, run
+from factormech.jobs.common import job_parser, read_workloads, run
 from factormech.measure.exact import as_frame, measure_bounds
 
 
@@ -15,9 +15,10 @@ def main() -> None:
     parser.add_argument("--bounds", nargs="+", required=True)
     parser.add_argument("--epsilons", type=float, nargs="+", required=True)
     parser.add_argument("--workloads", type=Path, nargs="+", required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("output", type=Path)
     args = parser.parse_args()
-    workloads = [read_workload(path) for path in args.workloads]
+    workloads = list(read_workloads(args.workloads, args.seeds))
     frame = as_frame(measure_bounds(args.bounds, workloads, args.epsilons))
     attributes = {"bounds": args.bounds, "epsilons": args.epsilons, "code": args.code}
     store.write(args.output, "bounds", datasets={"bounds": frame}, attributes=attributes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from factormech import store
@@ -28,7 +28,15 @@ def run(main: Callable[[], None]) -> None:
         sys.exit(f"error: {error}")
 
 
-def read_workload(path: Path) -> tuple[StoredWorkload, int]:
-    """A workload and its seed from the file that the first stage made."""
+def read_workload(path: Path) -> tuple[StoredWorkload, int | None]:
+    """A workload from the file that the first stage made, and its seed if it was drawn at random."""
     record = store.read(path, "workload")
-    return StoredWorkload(record.datasets, record.attributes), int(record.attributes["seed"])
+    return StoredWorkload(record.datasets, record.attributes), record.attributes["seed"]
+
+
+def read_workloads(paths: Sequence[Path], seeds: Sequence[int]) -> Iterator[tuple[StoredWorkload, int]]:
+    """Each workload with its seed, or with every seed of the grid where chance has no part in the workload."""
+    for path in paths:
+        workload, own = read_workload(path)
+        for seed in seeds if own is None else [own]:
+            yield workload, seed

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from factormech import store
-from factormech.jobs.common import job_parser, read_workload, run
-from factormech.measure.exact import as_frame, measure_mechanism, question
+from factormech.jobs.common import job_parser, read_workloads, run
+from factormech.jobs.solutions import Solutions
+from factormech.local.registry import is_solved
+from factormech.measure.exact import as_frame, built, measure_mechanism, questions_of
 
 
 def main() -> None:
@@ -15,10 +17,15 @@ def main() -> None:
     parser.add_argument("--mechanism", required=True)
     parser.add_argument("--epsilons", type=float, nargs="+", required=True)
     parser.add_argument("--workloads", type=Path, nargs="+", required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--root-seed", type=int, default=0)
+    parser.add_argument("--strategies", type=Path, nargs="*", default=[], help="of a solved mechanism")
     parser.add_argument("output", type=Path)
     args = parser.parse_args()
-    questions = [question(*read_workload(path)) for path in args.workloads]
-    frame = as_frame(measure_mechanism(args.mechanism, questions, args.epsilons))
+    questions = questions_of(read_workloads(args.workloads, args.seeds))
+    solved = is_solved(args.mechanism)
+    strategies = Solutions(args.mechanism, args.strategies, args.root_seed) if solved else built(args.mechanism)
+    frame = as_frame(measure_mechanism(args.mechanism, strategies, questions, args.epsilons))
     attributes = {"mechanism": args.mechanism, "epsilons": args.epsilons, "code": args.code}
     store.write(args.output, "measurement", datasets={"measurements": frame}, attributes=attributes)
 

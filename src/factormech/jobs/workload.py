@@ -16,13 +16,22 @@ def main() -> None:
     parser = job_parser(__doc__)
     parser.add_argument("--workload", required=True)
     parser.add_argument("--domain-size", type=int, required=True)
-    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--root-seed", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=None, help="of a workload that is drawn at random")
     parser.add_argument("--definitions", type=json.loads, default={})
     parser.add_argument("output", type=Path)
     args = parser.parse_args()
-    workload = definitions.create(args.workload, args.domain_size, args.definitions, seed=args.seed, base=Path.cwd())
+    stream = () if args.seed is None else (str(args.seed),)
+    workload = definitions.create(
+        args.workload, args.domain_size, args.definitions, seed=args.root_seed, base=Path.cwd(), stream=stream
+    )
     datasets, attributes = to_datasets(workload)
-    attributes |= {"seed": args.seed, "definition": args.definitions, "code": args.code}
+    attributes |= {
+        "root_seed": args.root_seed,
+        "seed": args.seed,
+        "definition": args.definitions,
+        "code": args.code,
+    }
     store.write(args.output, "workload", datasets=datasets, attributes=attributes)
 
 

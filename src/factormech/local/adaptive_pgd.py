@@ -38,10 +38,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from factormech import privacy
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back
+from factormech.local.solved import Solution
+from factormech.local.strategy import StrategyMatrix
 from factormech.local.strategy_objective import StrategyObjective
+from factormech.workloads.base import Workload
 
 # Below, e^ε is 1 up to rounding; above, e^{-ε} is 0 compared with any probability that matters.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-12, 100.0
@@ -147,7 +151,7 @@ def inner_ratio(epsilon: float) -> float:
     if not SMALLEST_EPSILON <= check_epsilon(epsilon) <= LARGEST_EPSILON:
         rule = f"lie between {SMALLEST_EPSILON} and {LARGEST_EPSILON}"
         raise BadValue("epsilon", epsilon, rule, "choose a budget at which floats can hold the strategy")
-    return math.exp(epsilon) * (1 - 2.0**-46)
+    return privacy.inner_ratio(epsilon)
 
 
 def random_strategy(rows: int, columns: int, ratio: float, rng: np.random.Generator) -> FloatArray:
@@ -335,3 +339,25 @@ def _largest_step(problem: _Problem, start: FloatArray, memory: _Memory) -> floa
             break
         step *= 0.5
     return step
+
+
+class AdaptivePgd:
+    """The registered mechanism: the published optimiser with its published settings."""
+
+    def solve(self, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
+        """250 iterations from a random start of 4n rows."""
+        found = optimise(workload.gram(), check_epsilon(epsilon), rng=rng)
+        record = {
+            "objective": found.objective,
+            "iterations": found.iterations,
+            "stopped": found.stopped,
+            "step_size": found.step_size,
+        }
+        return Solution({"strategy": found.strategy, "history": found.history}, record)
+
+    def restore(self, solution: Solution, epsilon: float) -> StrategyMatrix:
+        """The stored matrix, verified."""
+        return StrategyMatrix(solution.datasets["strategy"], epsilon)
+
+
+MECHANISM = AdaptivePgd()

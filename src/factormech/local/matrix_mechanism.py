@@ -26,7 +26,8 @@ least possible one, the rank of C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -42,6 +43,9 @@ from factormech.local.l2_strategies import (
     enclosing_ball_strategy,
     gram_root,
 )
+from factormech.local.solved import Solution
+from factormech.local.strategy import Evaluation
+from factormech.workloads.base import Workload
 
 DEFAULT_DELTA = 1e-9
 # Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
@@ -309,3 +313,79 @@ def _check_gram(value: FloatArray) -> FloatArray:
     if least < -_CENTRED * len(C) * largest:
         raise BadValue("centred_gram", least, "be positive semidefinite (least eigenvalue)", "give PGP, G = WᵀW")
     return C
+
+
+# ------------------------------------------------------------------------------ the registered mechanisms
+
+
+@dataclass(frozen=True)
+class MatrixMechanism:
+    """A registered mechanism: how its strategy is found, and how its noise is calibrated.
+
+    The strategy serves every budget: noise only scales with ε (for the ball, the randomizer itself depends on ε, its
+    best strategy does not).
+    """
+
+    find: Callable[[FloatArray, float], AdditiveStrategy]
+    calibrate: Callable[[FloatArray, FloatArray, float, SolverRecord], AdditiveStrategy]
+    delta: float = 0.0
+
+    def solve(self, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
+        """The strategy A for a workload; neither ε nor chance matters."""
+        found = self.find(workload.centred_gram(), 1.0)
+        record = {
+            "objective": found.solver.objective,
+            "lower_bound": found.solver.lower_bound,
+            "iterations": found.solver.iterations,
+            "stopped": found.solver.stopped,
+        }
+        return Solution({"columns": found.columns}, record)
+
+    def restore(self, solution: Solution, epsilon: float) -> CalibratedColumns:
+        """The columns with the noise for this budget."""
+        return CalibratedColumns(solution.datasets["columns"], check_epsilon(epsilon), self)
+
+
+@dataclass(frozen=True)
+class CalibratedColumns:
+    """A strategy A with noise for a budget, as the measurements ask it.
+
+    Attributes
+    ----------
+    columns
+        A (k × n).
+    epsilon
+        The budget.
+    mechanism
+        Which noise.
+    """
+
+    columns: FloatArray
+    epsilon: float
+    mechanism: MatrixMechanism
+    outputs: int = field(default=0, init=False)  # reports are real vectors
+
+    @property
+    def domain_size(self) -> int:
+        return int(self.columns.shape[1])
+
+    def evaluate(self, centred_gram: FloatArray) -> Evaluation:
+        """The exact error on the workload with this centred Gram matrix PGP."""
+        C = _check_gram(centred_gram)
+        energy = float(np.trace(C))
+        if energy <= 0:
+            return Evaluation(np.zeros(self.domain_size), 0.0, self.epsilon, self.outputs)
+        found = self.mechanism.calibrate(self.columns, C, self.epsilon, SolverRecord(0.0, 0.0, 0, ""))
+        A = found.columns - found.centre[:, None]
+        E = found.inverse @ A - np.eye(self.domain_size) + 1.0 / self.domain_size
+        residual = float(np.sqrt(max(float(np.sum((C @ E) * E)), 0.0) / energy))
+        return Evaluation(found.variance, residual, self.epsilon, self.outputs)
+
+
+def _gaussian(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
+    return gaussian_mechanism(A, C, epsilon, DEFAULT_DELTA, record)
+
+
+L1 = MatrixMechanism(matrix_l1, laplace_mechanism)
+L2 = MatrixMechanism(matrix_l2, half_sphere_mechanism)
+L2_GAUSSIAN = MatrixMechanism(matrix_l2_gaussian, _gaussian, DEFAULT_DELTA)

@@ -1,21 +1,27 @@
 """The local mechanisms, by the names that configuration, files and tables use.
 
 To add one, write a module with a function ``strategy(domain_size, epsilon)`` that returns a ``Strategy`` (or
-``Unavailable``), and add one line to ``_MECHANISMS``. A mechanism that looks at the workload takes
-``(workload, epsilon, seed)`` instead and goes to ``_ADAPTIVE``. Nothing else needs to know: configuration, jobs,
-tables, figures and the tests that run on every mechanism all read these two tables.
+``Unavailable``), and add one line to ``_FIXED``. A mechanism whose strategy a solver finds for the workload offers a
+``SolvedMechanism`` instead, and its line goes to ``_SOLVED``. Nothing else needs to know: configuration, jobs, tables,
+figures and the tests that run on every mechanism all read these two tables.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
+
+import numpy as np
 
 from factormech.arrays import check_epsilon
-from factormech.errors import UnknownName
+from factormech.errors import BadValue, UnknownName
+from factormech.local.solved import Solution, SolvedMechanism
 from factormech.local.strategy import Strategy, Unavailable
+from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
 
-_MECHANISMS = {
+_FIXED = {
     "randomized-response": "factormech.local.randomized_response:strategy",
     "rappor": "factormech.local.rappor:strategy",
     "subset-selection": "factormech.local.subset_selection:strategy",
@@ -26,18 +32,44 @@ _MECHANISMS = {
     "fourier": "factormech.local.fourier:strategy",
     "fourier-3": "factormech.local.fourier:low_order_strategy",
 }
-_ADAPTIVE: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The line of a mechanism with a solver.
+
+    ``per_epsilon``: every budget has a strategy of its own; ``seeded``: the solver starts at random.
+    """
+
+    target: str
+    per_epsilon: bool
+    seeded: bool
+
+
+_SOLVED = {
+    "matrix-l1": Solved("factormech.local.matrix_mechanism:L1", per_epsilon=False, seeded=False),
+    "matrix-l2": Solved("factormech.local.matrix_mechanism:L2", per_epsilon=False, seeded=False),
+    "matrix-l2-gaussian": Solved("factormech.local.matrix_mechanism:L2_GAUSSIAN", per_epsilon=False, seeded=False),
+    "adaptive-pgd": Solved("factormech.local.adaptive_pgd:MECHANISM", per_epsilon=True, seeded=True),
+}
 
 
 def names() -> list[str]:
     """Every mechanism, in the order in which legends and tables show them."""
-    return [*_MECHANISMS, *_ADAPTIVE]
+    return [*_FIXED, *_SOLVED]
 
 
-def is_adaptive(name: str) -> bool:
-    """Whether the strategy depends on the workload, and so must be built for each."""
+def is_solved(name: str) -> bool:
+    """Whether a solver finds the mechanism's strategy for each workload."""
     _target(name)
-    return name in _ADAPTIVE
+    return name in _SOLVED
+
+
+def solver_of(name: str) -> Solved:
+    """What is known of a solved mechanism without importing it."""
+    if name not in _SOLVED:
+        raise UnknownName("solved mechanism", name, _SOLVED)
+    return _SOLVED[name]
 
 
 def module_of(name: str) -> str:
@@ -45,18 +77,51 @@ def module_of(name: str) -> str:
     return _target(name).partition(":")[0]
 
 
-def build(name: str, workload: Workload, epsilon: float, *, seed: int = 0) -> Strategy | Unavailable:
-    """The mechanism's strategy for this workload's domain, or the reason why there is none."""
-    epsilon = check_epsilon(epsilon)
-    module, _, function = _target(name).partition(":")
-    make = getattr(import_module(module), function)
-    arguments = (workload, epsilon, seed) if name in _ADAPTIVE else (workload.domain_size, epsilon)
-    built: Strategy | Unavailable = make(*arguments)
+def build(name: str, domain_size: int, epsilon: float) -> Strategy | Unavailable:
+    """The strategy of a fixed mechanism, or the reason why there is none."""
+    if name in _SOLVED:
+        raise BadValue("mechanism", name, "be a fixed one here", "solve it for a workload, or load its strategy")
+    built: Strategy | Unavailable = _load(name)(domain_size, check_epsilon(epsilon))
     return built
 
 
+def solve(name: str, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
+    """Find the strategy of a solved mechanism for a workload; no ε where one strategy serves every budget."""
+    solver_of(name)
+    mechanism: SolvedMechanism = _load(name)
+    return mechanism.solve(workload, epsilon, rng)
+
+
+def restore(name: str, solution: Solution, epsilon: float) -> Strategy:
+    """The strategy of a solved mechanism from its solution, verified."""
+    solver_of(name)
+    mechanism: SolvedMechanism = _load(name)
+    return mechanism.restore(solution, check_epsilon(epsilon))
+
+
+def strategy_for(name: str, workload: Workload, epsilon: float, *, seed: int = 0) -> Strategy | Unavailable:
+    """The mechanism's strategy for a workload, built or solved here and now."""
+    if not is_solved(name):
+        return build(name, workload.domain_size, epsilon)
+    wanted = epsilon if solver_of(name).per_epsilon else None
+    return restore(name, solve(name, workload, wanted, rng_of(name, workload, wanted, seed)), epsilon)
+
+
+def rng_of(name: str, workload: Workload, epsilon: float | None, *seeds: int) -> np.random.Generator:
+    """The random stream of a solver, named after what it solves."""
+    root, *repetition = seeds
+    axes = ("strategy", name, workload.name, str(workload.domain_size), repr(epsilon), *map(str, repetition))
+    return rng_for(root, *axes)
+
+
+def _load(name: str) -> Any:
+    module, _, attribute = _target(name).partition(":")
+    return getattr(import_module(module), attribute)
+
+
 def _target(name: str) -> str:
-    known = _MECHANISMS | _ADAPTIVE
-    if name not in known:
-        raise UnknownName("mechanism", name, known)
-    return known[name]
+    if name in _SOLVED:
+        return _SOLVED[name].target
+    if name not in _FIXED:
+        raise UnknownName("mechanism", name, names())
+    return _FIXED[name]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds.registry import variance_bound
-from factormech.local.registry import build, is_adaptive
+from factormech.local.registry import build
 from factormech.local.strategy import Evaluation, Strategy, Unavailable
 from factormech.workloads.base import Workload
 
@@ -48,28 +49,37 @@ class Measurement:
     reason: str
 
 
-def question(workload: Workload, seed: int) -> Question:
-    """Prepare a workload: its centred Gram matrix is computed once for all mechanisms and budgets."""
-    return Question(workload, seed, workload.centred_gram())
+def questions_of(workloads: Iterable[tuple[Workload, int]]) -> list[Question]:
+    """Prepare workloads: the centred Gram matrix is computed once for all seeds and budgets."""
+    questions: list[Question] = []
+    for workload, seed in workloads:
+        known = questions and questions[-1].workload is workload
+        C = questions[-1].centred_gram if known else workload.centred_gram()
+        questions.append(Question(workload, seed, C))
+    return questions
+
+
+StrategyFor = Callable[[Question, float], Strategy | Unavailable]
+
+
+def built(mechanism: str) -> StrategyFor:
+    """The strategies of a fixed mechanism; the last one is kept for the other workloads of its domain."""
+    last = lru_cache(maxsize=1)(lambda domain_size, epsilon: build(mechanism, domain_size, epsilon))
+    return lambda asked, epsilon: last(asked.workload.domain_size, epsilon)
 
 
 def measure_mechanism(
-    mechanism: str, questions: Sequence[Question], epsilons: Sequence[float]
+    mechanism: str, strategy_for: StrategyFor, questions: Sequence[Question], epsilons: Sequence[float]
 ) -> Iterator[Measurement]:
-    """Measure a mechanism at every point of questions × epsilons.
+    """Measure a mechanism at every point of questions × epsilons, domain by domain and budget by budget."""
+    by_size = sorted(questions, key=_domain_size)
+    for _, group in itertools.groupby(by_size, key=_domain_size):
+        for epsilon, asked in itertools.product(epsilons, list(group)):
+            yield _measure(mechanism, strategy_for(asked, epsilon), asked, epsilon)
 
-    Strategies that do not depend on the workload are built once for a domain size and budget.
-    """
-    by_size = itertools.groupby(
-        sorted(questions, key=lambda q: q.workload.domain_size), key=lambda q: q.workload.domain_size
-    )
-    for _, group in by_size:
-        same_size = list(group)
-        for epsilon in epsilons:
-            shared = None if is_adaptive(mechanism) else build(mechanism, same_size[0].workload, epsilon)
-            for asked in same_size:
-                strategy = shared or build(mechanism, asked.workload, epsilon, seed=asked.seed)
-                yield _measure(mechanism, strategy, asked, epsilon)
+
+def _domain_size(asked: Question) -> int:
+    return asked.workload.domain_size
 
 
 def _measure(mechanism: str, strategy: Strategy | Unavailable, asked: Question, epsilon: float) -> Measurement:
