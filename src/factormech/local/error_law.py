@@ -32,9 +32,9 @@ class SquaredError:
     mean, variance
         E T and Var T, exactly.
     scale
-        At least the largest eigenvalue of CΣ, plus half of the largest zᵀCz of a single user. A Gaussian e would make T
-        a sum of the eigenvalues times independent χ²₁; one user's zᵀCz of size M makes a jump as a χ² of scale M/4
-        does, or less.
+        At least the largest eigenvalue of CΣ, the scale of the upper tail were e Gaussian (T would be a sum of the
+        eigenvalues times independent χ²₁), plus half of the largest zᵀCz of a single user. A quarter is enough for the
+        jumps themselves (``measure/tails.py``); the other quarter is for the products of a jump with the rest of e.
     """
 
     mean: float
@@ -150,23 +150,30 @@ class GramSums:
         off = np.sum(rows) - 2.0 * rows + own**2 - diagonal
         return cls(own, np.sum(own) - own, diagonal, off, rows - own**2, C @ own - own**2)
 
-    def second_moment(self, k: FloatArray, alpha: FloatArray, beta: FloatArray, gamma: FloatArray) -> FloatArray:
-        """E[(αX + βY + γC_uu)²], X = 1_RᵀA1_R, Y = cᵀ1_R, R a uniform set of k of the n − 1 other types.
+    def mean_square(
+        self, chance: FloatArray, k: FloatArray, alpha: FloatArray, beta: FloatArray, gamma: FloatArray
+    ) -> FloatArray:
+        """Σ chance·E[(αX + βY + γC_uu)²] for each type u, X = 1_RᵀA1_R, Y = cᵀ1_R, R a uniform set of k other types.
 
-        ``k``, ``alpha``, ``beta`` and ``gamma`` are of shape (sizes, 1); the result is (sizes, types). The expectation
-        of each product of indicators is ρ_j, j being the number of different types in it.
+        The arguments are arrays over the sizes. The expectation of a product of indicators is ρ_j, j being the number
+        of different types in it; each square falls apart into the sums above, and the sizes are summed first.
         """
-        n, t, D, S, u = len(self.own), self.trace, self.diagonal, self.off, self.own
-        rho = [np.ones_like(k)]
-        for j in range(4):
-            rho.append(rho[-1] * np.maximum(k - j, 0.0) / max(n - 1 - j, 1))
-        _, r1, r2, r3, r4 = rho
+        t, D, S, u = self.trace, self.diagonal, self.off, self.own
+        r1, r2, r3, r4 = _inclusions(k, len(u) - 1)
+        xx, xy, yy = chance * alpha**2, 2.0 * chance * alpha * beta, chance * beta**2
+        xu, yu, uu = 2.0 * chance * alpha * gamma, 2.0 * chance * beta * gamma, chance * gamma**2
         total = u - t  # Σ_{j≠l} A_jl
-        rr, rc, ra = self.cc + 2.0 * self.ca + D, -self.cc - self.ca, -self.ca - D
-        xx = D * r1 + (t**2 - D) * r2 + 4.0 * ra * r2 + 2.0 * (t * total - 2.0 * ra) * r3
-        xx = xx + 2.0 * S * r2 + 4.0 * (rr - S) * r3 + (total**2 + 2.0 * S - 4.0 * rr) * r4
-        xy = self.ca * r1 + (-t * u - self.ca) * r2 + 2.0 * rc * r2 + (-total * u - 2.0 * rc) * r3
-        yy = self.cc * r1 + (u**2 - self.cc) * r2
-        x, y, g = t * r1 + total * r2, -u * r1, gamma * u
-        quadratic = alpha**2 * xx + 2.0 * alpha * beta * xy + beta**2 * yy
-        return np.asarray(quadratic + 2.0 * g * (alpha * x + beta * y) + g**2)
+        rr, rc, ra = self.cc + 2.0 * self.ca + D, -self.cc - self.ca, -self.ca - D  # Σ r_j², Σ r_jc_j, Σ r_jA_jj
+        quartic = (xx @ (r1 - r2)) * D + (xx @ r2) * t**2 + 4.0 * (xx @ (r2 - r3)) * ra + 2.0 * (xx @ r3) * t * total
+        quartic += 2.0 * (xx @ (r2 - 2.0 * r3 + r4)) * S + 4.0 * (xx @ (r3 - r4)) * rr + (xx @ r4) * total**2
+        cubic = (xy @ (r1 - r2)) * self.ca - (xy @ r2) * t * u + 2.0 * (xy @ (r2 - r3)) * rc - (xy @ r3) * total * u
+        quadratic = (yy @ (r1 - r2)) * self.cc + (yy @ r2 - yu @ r1 + uu.sum()) * u**2
+        return np.asarray(quartic + cubic + quadratic + (xu @ r1) * t * u + (xu @ r2) * total * u)
+
+
+def _inclusions(k: FloatArray, n: int) -> list[FloatArray]:
+    """ρ_1 … ρ_4: the chance that j given types, of n, are all in a uniform set of k."""
+    rho = [np.ones_like(k)]
+    for j in range(4):
+        rho.append(rho[-1] * np.maximum(k - j, 0.0) / max(n - j, 1))
+    return rho[1:]

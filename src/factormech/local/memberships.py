@@ -64,7 +64,7 @@ class SubsetLaw:
     def work_by_types(self, users: int) -> float:
         """The same type by type: at every type the sizes that occur, about √n states of each; fitted to times."""
         sizes = float(np.minimum(users * (self.forced + self.free), 1.0).sum())
-        return 55.0 * float(self.domain_size) ** 1.5 * sizes
+        return float(55.0 * self.domain_size**1.5 * sizes)
 
     def refusal(self, users: int) -> str:
         """Why that many users cannot be simulated, or nothing."""

@@ -197,17 +197,15 @@ class SubsetStrategy:
     def _fourth_moment(self, centred_gram: FloatArray) -> FloatArray:
         """E[(zᵀCz)² | u]: with R the other types in S, zᵀCz = g²X + 2g(g−1)Y + (g−1)²C_uu where u ∈ S, and else
         g²X − 2gY + C_uu (X and Y as in ``GramSums``)."""
-        n = self.domain_size
-        used = np.flatnonzero(self.size_law[1:n])
-        s = np.asarray(used + 1.0, dtype=np.float64)[:, None]
-        g = self.weights[used][:, None]
-        inside, outside = self.inside[1:n][used][:, None], self.outside[1:n][used][:, None]
+        n, g = self.domain_size, self.weights
+        s = np.arange(1.0, n)
+        near = self.size_law[1:n] * self.inside[1:n] / (self.inside[1:n] + self.outside[1:n])
+        far = self.size_law[1:n] - near
         sums = GramSums.of(centred_gram)
-        with_u = sums.second_moment(s - 1.0, np.square(g), 2.0 * g * (g - 1.0), np.square(g - 1.0))
-        without_u = sums.second_moment(s, np.square(g), -2.0 * g, np.ones_like(g))
-        mixed = (inside * with_u + outside * without_u) / (inside + outside)
+        with_u = sums.mean_square(near, s - 1.0, g**2, 2.0 * g * (g - 1.0), (g - 1.0) ** 2)
+        without_u = sums.mean_square(far, s, g**2, -2.0 * g, np.ones_like(g))
         silent = float(self.size_law[0] + self.size_law[n])
-        return np.asarray(self.size_law[1:n][used] @ mixed + silent * sums.own**2)
+        return np.asarray(with_u + without_u + silent * sums.own**2)
 
 
 def subset_strategy(size_law: FloatArray, epsilon: float) -> Strategy:
