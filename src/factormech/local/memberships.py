@@ -155,7 +155,7 @@ class SubsetLaw:
 
 def _binomial(state: IntArray, share: FloatArray, rng: np.random.Generator) -> IntArray:
     """Binomial parts of the counts of a state array, ``share`` being along its last axis; zeros are skipped."""
-    part = np.zeros_like(state)
+    part = np.zeros(state.shape, dtype=np.int64)  # in C order, whatever that of state: written through a view
     cells = np.flatnonzero(state)
     if cells.size:
         part.reshape(-1)[cells] = rng.binomial(state.reshape(-1)[cells], np.minimum(share[cells % len(share)], 1.0))
@@ -183,9 +183,10 @@ def _take(state: IntArray, samples: IntArray, rng: np.random.Generator) -> IntAr
         pyramid.append(level)
     found = samples[..., None]
     for level in reversed(pyramid[:-1]):
-        left = np.zeros_like(found)
-        cells = np.nonzero(found)
-        if cells[0].size:
-            left[cells] = rng.hypergeometric(level[..., 0::2][cells], level[..., 1::2][cells], found[cells])
+        left, halves = np.zeros(found.shape, dtype=np.int64), level.reshape(-1)
+        cells = np.flatnonzero(found)
+        if cells.size:
+            taken = rng.hypergeometric(halves[2 * cells], halves[2 * cells + 1], found.reshape(-1)[cells])
+            left.reshape(-1)[cells] = taken
         found = np.stack([left, found - left], axis=-1).reshape(*state.shape[:-1], -1)
     return np.asarray(found[..., :width])
