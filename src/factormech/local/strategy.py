@@ -23,13 +23,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.linalg
 
-from factormech.arrays import FloatArray, check_epsilon
+from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.errors import BadValue
+from factormech.local.error_law import ErrorLaw, matrix_error_law
+from factormech.local.reports import ReportTree, check_simulation
 from factormech.privacy import verify_ldp
 
 # VQ = W must hold to this relative error in Frobenius norm, else the workload is refused.
@@ -104,6 +106,26 @@ class Strategy(Protocol):
 
     def evaluate(self, centred_gram: FloatArray) -> Evaluation:
         """The exact error on the workload with this centred Gram matrix PGP."""
+        ...
+
+
+@runtime_checkable
+class SimulatedStrategy(Strategy, Protocol):
+    """A strategy whose collections can be simulated: seeded experiments, never private releases."""
+
+    def simulation_refusal(self, users: int) -> str:
+        """Why that many users cannot be simulated, or nothing."""
+        ...
+
+    def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
+        """Estimates of the centred data vector from the reports of ``counts`` users by type, (types, trials).
+
+        The estimate of the data vector itself is this plus N/n, the number of users being public.
+        """
+        ...
+
+    def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
+        """Mean and variance of the squared error on the workload with this centred Gram matrix."""
         ...
 
 
@@ -200,6 +222,32 @@ class StrategyMatrix:
             distances = cdist((F @ B).T, (F - F.mean(axis=1, keepdims=True))[:, block].T, "sqeuclidean")
             variance[block] = np.einsum("ou,ou->u", self.matrix[:, block], distances)
         return variance
+
+    # Simulation --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def report_tree(self) -> ReportTree:
+        """The sampler of sums of reports."""
+        return ReportTree(self.matrix)
+
+    def simulation_refusal(self, users: int) -> str:
+        """Nothing: the cost does not depend on the number of users."""
+        del users
+        return ""
+
+    def simulate_reports(self, counts: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
+        """y, (outputs, trials): how often each output is reported by ``counts`` users by type."""
+        counts, trials = check_simulation(counts, self.domain_size, trials)
+        return self.report_tree.sample(counts, trials, rng)
+
+    def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
+        """By, (types, trials): centred estimates of the data vector from simulated reports."""
+        return np.asarray(self.reconstruction @ self.simulate_reports(counts, trials, rng))
+
+    def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
+        """Mean and variance of the squared error of a collection (see ``error_law.py``)."""
+        variance = self.evaluate(centred_gram).variance
+        return matrix_error_law(centred_gram, self.matrix, self.reconstruction, variance)
 
     def objective(self, centred_gram: FloatArray, total_squared: float) -> float:
         """L(Q) = tr(X⁺G) = ‖W1‖²/n + tr(X_c⁺C) (Theorem 3.11)."""

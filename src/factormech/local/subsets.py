@@ -31,8 +31,11 @@ from functools import cached_property
 
 import numpy as np
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
+from factormech.local.error_law import ErrorLaw, GramSums, centred_diagonal
+from factormech.local.memberships import SubsetLaw
+from factormech.local.reports import check_simulation
 from factormech.local.strategy import Evaluation, Strategy, StrategyMatrix
 from factormech.privacy import inner_ratio, loss_of_ratio, ratio_is_within
 
@@ -92,16 +95,30 @@ class SubsetStrategy:
         return min(loss_of_ratio(float(self.ratios.max(initial=1.0))), self.epsilon)
 
     @cached_property
+    def weights(self) -> FloatArray:
+        """g_s for s = 1 … n − 1: a report S adds g_s(1_S − s/n) to the estimate of the centred data vector."""
+        n = self.domain_size
+        s = np.arange(1, n, dtype=float)
+        lift = (self.ratios - 1.0) / (n + (self.ratios - 1.0) * s)
+        x = float(np.sum(self.size_law[1:n] * lift**2 * s * (n - s))) / max(n - 1, 1)
+        return np.asarray(lift / x)
+
+    @property
+    def _distances(self) -> tuple[FloatArray, FloatArray]:
+        """‖b_o − p_u‖² for s = 1 … n − 1 where u ∈ S, and where not."""
+        n, g = self.domain_size, self.weights
+        s = np.arange(1, n, dtype=float)
+        near = (1 - s / n) * ((g - 1) ** 2 + g**2 * (s - 1)) + (s - 1) / n
+        far = g**2 * s * (1 - s / n) + 2 * g * s / n + 1 - 1 / n
+        return near, far
+
+    @cached_property
     def _moments(self) -> tuple[float, float]:
         """α and β of the module's closed form."""
         n = self.domain_size
         s = np.arange(1, n, dtype=float)
-        a, weight = self.ratios, self.size_law[1:n]
-        lift = (a - 1.0) / (n + (a - 1.0) * s)
-        x = float(np.sum(weight * lift**2 * s * (n - s))) / (n - 1)
-        g = lift / x
-        near = (1 - s / n) * ((g - 1) ** 2 + g**2 * (s - 1)) + (s - 1) / n
-        far = g**2 * s * (1 - s / n) + 2 * g * s / n + 1 - 1 / n
+        g = self.weights
+        near, far = self._distances
         tau = self._mean(near, far, 1 - 1 / n)
         delta = self._mean(((g - 1) * (1 - s / n) - (s - 1) / n) ** 2, (g * s / n + 1 - 1 / n) ** 2, (1 - 1 / n) ** 2)
         beta = (delta / (1 - 1 / n) - tau / (n - 1)) / (1 - 2 / n) if n > 2 else 0.0
@@ -122,6 +139,73 @@ class SubsetStrategy:
         alpha, beta = self._moments
         variance = np.maximum(alpha * float(C.sum()) + beta * C, 0.0)
         return Evaluation(variance, 0.0, self.privacy_loss, self.outputs)
+
+    # Simulation --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def mixture(self) -> SubsetLaw:
+        """Forced and free reports by size, as ``memberships.py`` draws them."""
+        n = self.domain_size
+        s = np.arange(1, n)
+        used = self.size_law[1:n] > 0
+        w = (self.ratios - 1.0) * s / (n + (self.ratios - 1.0) * s)
+        if np.any(w[used] < 0):
+            raise BadValue(
+                "inside",
+                "a set less likely with the type than without",
+                "favour sets that contain the user's type",
+                "report the complements of the sets",
+            )
+        law = self.size_law[1:n][used]
+        silent = float(self.size_law[0] + (self.size_law[n] if n > 0 else 0.0))
+        return SubsetLaw(n, s[used], law * w[used], law * (1.0 - w[used]), silent, self.weights[used])
+
+    def simulation_refusal(self, users: int) -> str:
+        """Why that many users cannot be simulated, or nothing."""
+        return "" if self.domain_size == 1 else self.mixture.refusal(users)
+
+    def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
+        """Centred estimates of the data vector from the reports of ``counts`` users by type, (types, trials)."""
+        counts, trials = check_simulation(counts, self.domain_size, trials)
+        if self.domain_size == 1:
+            return np.zeros((1, trials))
+        refusal = self.simulation_refusal(int(counts.sum()))
+        if refusal:
+            raise BadValue("users", int(counts.sum()), "be few enough to simulate", refusal)
+        h = self.mixture.sample(counts, trials, rng)
+        return np.asarray(h - h.mean(axis=0))
+
+    def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
+        """Mean and variance of the squared error of a collection (see ``error_law.py``)."""
+        C, n = centred_gram, self.domain_size
+        variance = self.evaluate(C).variance
+        if n == 1:
+            return ErrorLaw(C, variance, np.zeros(1), np.zeros(1), lambda _: np.zeros((1, 1)))
+        alpha, beta = self._moments
+        own, rows = np.diagonal(C), np.einsum("uv,uv->u", C, C)
+        pairs = alpha**2 * rows.sum() + 2.0 * alpha * beta * rows + beta**2 * own**2
+        excess = self._fourth_moment(C) - variance**2 - 2.0 * pairs
+        near, far = self._distances
+        used = self.size_law[1:n] > 0
+        jump = np.linalg.eigvalsh(C)[-1] * np.maximum(near, far)[used].max(initial=1.0 - 1.0 / n)
+
+        def covariance(x: FloatArray) -> FloatArray:
+            return np.asarray(alpha * x.sum() * (np.eye(n) - 1.0 / n) + beta * centred_diagonal(x))
+
+        return ErrorLaw(C, variance, excess, np.full(n, max(jump, 0.0)), covariance)
+
+    def _fourth_moment(self, centred_gram: FloatArray) -> FloatArray:
+        """E[(zᵀCz)² | u]: with R the other types in S, zᵀCz = g²X + 2g(g−1)Y + (g−1)²C_uu where u ∈ S, and else
+        g²X − 2gY + C_uu (X and Y as in ``GramSums``)."""
+        n, g = self.domain_size, self.weights
+        s = np.arange(1.0, n)
+        near = self.size_law[1:n] * self.inside[1:n] / (self.inside[1:n] + self.outside[1:n])
+        far = self.size_law[1:n] - near
+        sums = GramSums.of(centred_gram)
+        with_u = sums.mean_square(near, s - 1.0, g**2, 2.0 * g * (g - 1.0), (g - 1.0) ** 2)
+        without_u = sums.mean_square(far, s, g**2, -2.0 * g, np.ones_like(g))
+        silent = float(self.size_law[0] + self.size_law[n])
+        return np.asarray(with_u + without_u + silent * sums.own**2)
 
 
 def subset_strategy(size_law: FloatArray, epsilon: float) -> Strategy:

@@ -1,0 +1,268 @@
+"""Run collections of one mechanism over a grid, each next to its exact prediction.
+
+The points are questions × budgets × populations × numbers of users × seeds. A seed fixes the users, by the names of
+the data alone, and, with the mechanism's name, the reports; a strategy that does not depend on the workload is
+sampled once for all workloads over a domain, since its reports know nothing of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_positive_integer
+from factormech.errors import BadValue
+from factormech.local.error_law import ErrorLaw
+from factormech.local.registry import build, is_adaptive
+from factormech.local.strategy import SimulatedStrategy, Strategy, Unavailable
+from factormech.measure.exact import Question
+from factormech.measure.populations import population
+from factormech.measure.simulate import LEVEL, Agreement, Simulated, agreement, compare
+from factormech.measure.tails import check_level
+from factormech.seeds import rng_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAN = float("nan")
+# What a row takes from a ``Simulated``: two errors, and numbers without a unit.
+_NUMBERS = (
+    "mean",
+    "standard_error",
+    "ratio",
+    "z",
+    "p_value",
+    "bias_ratio",
+    "bias_p_value",
+    "relative_variance",
+    "relative_scale",
+)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A mechanism run at one grid point. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason.
+
+    Errors are in the metric ``mse``: the mean squared error of a normalised query, E‖Wx/N − estimate‖²/queries, which
+    is the total squared error of the counts over queries·users². The interval is for the exact error, at the two-sided
+    level asked for; z, the p-values and their laws are those of ``simulate.py``.
+    """
+
+    workload: str
+    domain_size: int
+    epsilon: float
+    seed: int
+    population: str
+    users: int
+    mechanism: str
+    queries: int
+    trials: int
+    exact_error: float
+    measured_error: float
+    standard_error: float
+    interval_low: float
+    interval_high: float
+    ratio: float
+    z: float
+    p_value: float
+    bias_ratio: float
+    bias_p_value: float
+    relative_variance: float
+    relative_scale: float
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CollectionGrid:
+    """The axes of the data, and how often each collection is run.
+
+    Attributes
+    ----------
+    users, populations
+        Numbers of users, and names of synthetic populations.
+    trials
+        Collections run at each point.
+    seeds
+        Seeds of users and reports; where there are none, each question's own.
+    level
+        Two-sided level of the interval of each point.
+    """
+
+    users: Sequence[int]
+    populations: Sequence[str]
+    trials: int
+    seeds: Sequence[int] = ()
+    level: float = LEVEL
+
+    def __post_init__(self) -> None:
+        for name, axis in (("users", self.users), ("populations", self.populations)):
+            if len(axis) == 0 or len(set(axis)) < len(axis):
+                raise BadValue(name, axis, "hold at least one value, each once", "repair the axis of the grid")
+        for users in self.users:
+            check_positive_integer("users", users)
+        check_positive_integer("trials", self.trials)
+        check_level(self.level)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """One collection: who asks how many users of which kind, under which seed."""
+
+    mechanism: str
+    epsilon: float
+    seed: int
+    population: str
+    users: int
+
+
+def collect(
+    mechanism: str, questions: Sequence[Question], epsilons: Sequence[float], grid: CollectionGrid
+) -> Iterator[Collection]:
+    """Run a mechanism at every point of questions × epsilons × grid, domain by domain."""
+    asked_twice = [q for q in questions if sum(_same(q, other) for other in questions) > 1]
+    if grid.seeds and asked_twice:
+        remedy = "leave the seeds of the grid out, and each question keeps its own"
+        raise BadValue("questions", asked_twice[0].workload.name, "be asked once where the grid has seeds", remedy)
+    by_size = sorted(questions, key=lambda q: q.workload.domain_size)
+    for _, group in itertools.groupby(by_size, key=lambda q: q.workload.domain_size):
+        same_size = list(group)
+        for epsilon in epsilons:
+            yield from _collect(mechanism, same_size, epsilon, grid)
+
+
+def _same(one: Question, other: Question) -> bool:
+    """Whether two questions differ in their seeds at most."""
+    a, b = one.workload, other.workload
+    return (a.name, a.domain_size) == (b.name, b.domain_size)
+
+
+def _collect(mechanism: str, questions: list[Question], epsilon: float, grid: CollectionGrid) -> Iterator[Collection]:
+    """All points of one domain and budget; questions that share a strategy share its simulated reports."""
+    if is_adaptive(mechanism):
+        for asked in questions:
+            strategy = build(mechanism, asked.workload, epsilon, seed=asked.seed)
+            yield from _run(mechanism, strategy, [asked], epsilon, grid)
+    else:
+        strategy = build(mechanism, questions[0].workload, epsilon)
+        yield from _run(mechanism, strategy, questions, epsilon, grid)
+
+
+def _run(
+    mechanism: str, strategy: Strategy | Unavailable, questions: list[Question], epsilon: float, grid: CollectionGrid
+) -> Iterator[Collection]:
+    """Run one strategy on every population of the grid, and compare it on every question."""
+    laws = [_law(strategy, asked) for asked in questions]
+    for seed in grid.seeds or dict.fromkeys(asked.seed for asked in questions):
+        members = [(asked, law) for asked, law in zip(questions, laws, strict=True) if grid.seeds or asked.seed == seed]
+        for kind, users in itertools.product(grid.populations, grid.users):
+            yield from _run_point(strategy, _Point(mechanism, epsilon, seed, kind, users), members, grid)
+
+
+def _run_point(
+    strategy: Strategy | Unavailable,
+    point: _Point,
+    members: Sequence[tuple[Question, ErrorLaw | _Nothing]],
+    grid: CollectionGrid,
+) -> Iterator[Collection]:
+    """One collection, sampled once, compared on every question that can be answered from it."""
+    counts = population(point.population, members[0][0].workload.domain_size, point.users, point.seed)
+    refusal = ""
+    estimates: FloatArray | None = None
+    if isinstance(strategy, SimulatedStrategy) and any(isinstance(law, ErrorLaw) for _, law in members):
+        refusal = strategy.simulation_refusal(point.users)
+        if not refusal:
+            rng = _reports_rng(point, members[0][0])
+            estimates = strategy.simulate_estimates(counts, grid.trials, rng)
+    for asked, law in members:
+        if isinstance(law, _Nothing):
+            yield _row(asked, point, grid, _NAN, None, law.status, law.reason)
+        elif estimates is None:
+            yield _row(asked, point, grid, float(law.variance @ counts), None, "unavailable", refusal)
+        else:
+            result = compare(law, counts, estimates, level=grid.level)
+            yield _row(asked, point, grid, result.expected, result, "ok", "")
+
+
+@dataclass(frozen=True)
+class _Nothing:
+    """Why a strategy has no simulated error on a question."""
+
+    status: str
+    reason: str
+
+
+def _law(strategy: Strategy | Unavailable, asked: Question) -> ErrorLaw | _Nothing:
+    """The law of the error on this question, or why there is none."""
+    if isinstance(strategy, Unavailable):
+        return _Nothing("unavailable", strategy.reason)
+    evaluation = strategy.evaluate(asked.centred_gram)
+    if not evaluation.answered:
+        return _Nothing("refused", evaluation.refusal)
+    if not isinstance(strategy, SimulatedStrategy):
+        return _Nothing("unavailable", f"{type(strategy).__name__} has no simulation")
+    return strategy.error_law(asked.centred_gram)
+
+
+def _reports_rng(point: _Point, asked: Question) -> np.random.Generator:
+    """The stream of the reports, which knows of the workload only where the strategy does."""
+    workload = (asked.workload.name, str(asked.seed)) if is_adaptive(point.mechanism) else ()
+    size = str(asked.workload.domain_size)
+    data = (point.population, size, str(point.users))
+    return rng_for(point.seed, "reports", point.mechanism, repr(float(point.epsilon)), *data, *workload)
+
+
+def _row(
+    asked: Question,
+    point: _Point,
+    grid: CollectionGrid,
+    expected: float,
+    result: Simulated | None,
+    status: str,
+    reason: str,
+) -> Collection:
+    """One row, its errors in the metric ``mse``."""
+    unit = 1.0 / (asked.workload.queries * float(point.users) ** 2)
+    numbers: dict[str, Any] = {name: _NAN if result is None else getattr(result, name) for name in _NUMBERS}
+    low, high = (_NAN, _NAN) if result is None else result.interval
+    return Collection(
+        workload=asked.workload.name,
+        domain_size=asked.workload.domain_size,
+        **asdict(point),
+        queries=asked.workload.queries,
+        trials=grid.trials,
+        exact_error=expected * unit,
+        measured_error=numbers.pop("mean") * unit,
+        standard_error=numbers.pop("standard_error") * unit,
+        interval_low=low * unit,
+        interval_high=high * unit,
+        **numbers,
+        status=status,
+        reason=reason,
+    )
+
+
+def collection_agreement(rows: Iterable[Collection], level: float = LEVEL) -> Agreement:
+    """Whether all rows that were measured agree with their exact errors, at one simultaneous level.
+
+    Rows are compared one by one, and pooled over populations, users and seeds: for each mechanism, workload, domain and
+    budget, and for each mechanism and workload over all domains and budgets. Collections that differ in any of these
+    are independent, given the users.
+    """
+    measured = [row for row in rows if row.status == "ok"]
+    pools: dict[Hashable, list[int]] = {}
+    for k, row in enumerate(measured):
+        pools.setdefault((row.mechanism, row.workload), []).append(k)
+        pools.setdefault((row.mechanism, row.workload, row.domain_size, row.epsilon), []).append(k)
+    return agreement(measured, level, pools=pools)
+
+
+def as_frame(rows: Iterable[Collection]) -> pd.DataFrame:
+    """A table with one row for each collection."""
+    import pandas as pd
+
+    return pd.DataFrame([asdict(row) for row in rows])
