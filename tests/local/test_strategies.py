@@ -138,6 +138,13 @@ def test_a_subset_law_outside_epsilon_is_refused() -> None:
         SubsetStrategy(1.0, np.eye(5)[2], a * s / (a * s + n - s), (n - s) / (a * s + n - s))
 
 
+def test_a_law_that_favours_sets_without_the_type_is_measured_too() -> None:
+    """The ratio counts both ways: a_s far below 1 is as telling as its inverse."""
+    s, n, a = np.arange(5.0), 4, math.exp(-2.0)
+    with pytest.raises(BadValue, match=r"privacy loss of the subset law, 2\.0"):
+        SubsetStrategy(1.0, np.eye(5)[2], a * s / (a * s + n - s), (n - s) / (a * s + n - s))
+
+
 def test_hadamard_shapes_are_the_papers() -> None:
     """B = 2^(⌈log₂ min(e^ε, 2n)⌉−1), b = 2^⌈log₂(n/B + 1)⌉; Table 1's K = 2^⌈log₂(n+1)⌉."""
     for n in (1, 2, 7, 8, 100, 512):

@@ -13,24 +13,29 @@ from factormech.local import registry
 from factormech.measure import collection as room
 from factormech.measure import populations
 from factormech.measure.collection import Collection, CollectionGrid, as_frame, collect, collection_agreement
-from factormech.measure.exact import Question, question
+from factormech.measure.exact import Question, built, questions_of
 from factormech.workloads.registry import create
 
 GRID = CollectionGrid(users=[10**3, 10**7], populations=["uniform", "spiky"], trials=10)
 
 
 def asked(*names: str, n: int = 16, seed: int = 0) -> list[Question]:
-    return [question(create(name, n, seed=seed), seed) for name in names]
+    return [questions_of([(create(name, n, seed=seed), seed)])[0] for name in names]
 
 
 def rows_of(mechanism: str, questions: Sequence[Question], epsilon: float = 1.0) -> list[Collection]:
-    return list(collect(mechanism, questions, [epsilon], GRID))
+    return list(collect(mechanism, built(mechanism), questions, [epsilon], GRID))
 
 
 def test_all_mechanisms_agree_over_a_grid() -> None:
     questions = asked("histogram", "prefix") + asked("3-way-marginals", n=32)
-    rows = [r for m in registry.names() if not registry.is_adaptive(m) for r in collect(m, questions, [0.5, 3.0], GRID)]
-    fixed = [m for m in registry.names() if not registry.is_adaptive(m)]
+    rows = [
+        r
+        for m in registry.names()
+        if not registry.is_solved(m)
+        for r in collect(m, built(m), questions, [0.5, 3.0], GRID)
+    ]
+    fixed = [m for m in registry.names() if not registry.is_solved(m)]
     assert len(rows) == len(fixed) * 3 * 2 * 2 * 2
     found = collection_agreement(rows)
     assert found.passed, found
@@ -43,7 +48,7 @@ def test_all_mechanisms_agree_over_a_grid() -> None:
 
 def test_errors_are_mean_squared_errors_of_normalised_queries() -> None:
     [ask] = asked("prefix")
-    strategy = registry.build("hadamard", ask.workload, 1.0)
+    strategy = registry.build("hadamard", ask.workload.domain_size, 1.0)
     for row in rows_of("hadamard", [ask]):
         x = populations.population(row.population, 16, row.users, 0)
         variance = strategy.evaluate(ask.centred_gram).on(x.astype(float))  # type: ignore[union-attr]
@@ -54,7 +59,7 @@ def test_errors_are_mean_squared_errors_of_normalised_queries() -> None:
 def test_a_grid_a_tenth_off_is_rejected() -> None:
     """What a wrong variance formula would look like: all measured errors a tenth above the exact ones."""
     grid = CollectionGrid(users=[10**3, 10**5, 10**7], populations=populations.names(), trials=50)
-    rows = list(collect("hadamard", asked("histogram", n=32), [1.0], grid))
+    rows = list(collect("hadamard", built("hadamard"), asked("histogram", n=32), [1.0], grid))
     assert collection_agreement(rows).passed
     off = [replace(row, ratio=row.ratio * 1.1, measured_error=row.measured_error * 1.1) for row in rows]
     found = collection_agreement(off)
@@ -67,7 +72,11 @@ def test_rows_are_reproducible_and_differ_by_seed() -> None:
     assert first == rows_of("randomized-response", asked("prefix"))
     other = rows_of("randomized-response", asked("prefix", seed=1))
     assert all(a.measured_error != b.measured_error for a, b in zip(first, other, strict=True))
-    seeded = list(collect("randomized-response", asked("prefix"), [1.0], replace(GRID, seeds=(0, 1))))
+    seeded = list(
+        collect(
+            "randomized-response", built("randomized-response"), asked("prefix"), [1.0], replace(GRID, seeds=(0, 1))
+        )
+    )
     assert {row.seed for row in seeded} == {0, 1}
     assert [row for row in seeded if row.seed == 0] == first
 
@@ -111,7 +120,7 @@ def test_what_is_too_much_work_is_unavailable_with_its_prediction() -> None:
     n = 1024
     ask = Question(create("histogram", n), 0, np.eye(n) - 1.0 / n)
     grid = CollectionGrid(users=[10**7], populations=["uniform"], trials=2)
-    [row] = collect("rappor", [ask], [1.0], grid)
+    [row] = collect("rappor", built("rappor"), [ask], [1.0], grid)
     assert row.status == "unavailable"
     assert "fewer users or a smaller domain" in row.reason
     assert row.exact_error > 0
@@ -146,9 +155,9 @@ def test_a_question_with_several_seeds_keeps_its_own() -> None:
     rows = rows_of("hadamard", questions)
     assert [row.seed for row in rows] == [0] * 4 + [1] * 4
     with pytest.raises(BadValue, match="be asked once where the grid has seeds"):
-        list(collect("hadamard", questions, [1.0], replace(GRID, seeds=(0, 1))))
+        list(collect("hadamard", built("hadamard"), questions, [1.0], replace(GRID, seeds=(0, 1))))
 
 
 def test_unknown_populations_are_refused() -> None:
     with pytest.raises(BadValue, match="population = 'flat'"):
-        list(collect("hadamard", asked("prefix"), [1.0], replace(GRID, populations=["flat"])))
+        list(collect("hadamard", built("hadamard"), asked("prefix"), [1.0], replace(GRID, populations=["flat"])))

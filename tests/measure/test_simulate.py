@@ -15,11 +15,11 @@ from factormech.measure.simulate import Simulated, agreement, compare, simulate
 from factormech.measure.tails import tail_probability
 from factormech.workloads.registry import create
 
-FIXED = [name for name in registry.names() if not registry.is_adaptive(name)]
+FIXED = [name for name in registry.names() if not registry.is_solved(name)]
 
 
 def built(name: str, n: int, epsilon: float) -> SimulatedStrategy:
-    strategy = registry.build(name, create("histogram", n), epsilon)
+    strategy = registry.build(name, n, epsilon)
     assert isinstance(strategy, SimulatedStrategy)
     return strategy
 

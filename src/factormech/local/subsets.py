@@ -64,7 +64,7 @@ class SubsetStrategy:
     outside: FloatArray
 
     def __post_init__(self) -> None:
-        ratio = float(self.ratios.max(initial=1.0))
+        ratio = self.likelihood_ratio
         if not ratio_is_within(ratio, self.epsilon):
             raise BadValue(
                 "epsilon",
@@ -89,10 +89,17 @@ class SubsetStrategy:
         s = np.arange(1, n)
         return np.asarray((self.inside[1:n] * (n - s)) / (self.outside[1:n] * s))
 
+    @cached_property
+    def likelihood_ratio(self) -> float:
+        """The largest ratio, either way, of the probabilities of a set given a member and given another type."""
+        a = self.ratios[self.size_law[1:-1] > 0]
+        with np.errstate(divide="ignore"):
+            return float(np.maximum(a, 1.0 / a).max(initial=1.0))
+
     @property
     def privacy_loss(self) -> float:
         """A rigorous upper bound of the likelihood ratio's logarithm over the sizes that occur."""
-        return min(loss_of_ratio(float(self.ratios.max(initial=1.0))), self.epsilon)
+        return min(loss_of_ratio(self.likelihood_ratio), self.epsilon)
 
     @cached_property
     def weights(self) -> FloatArray:

@@ -17,9 +17,9 @@ import numpy as np
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.local.error_law import ErrorLaw
-from factormech.local.registry import build, is_adaptive
+from factormech.local.registry import is_solved
 from factormech.local.strategy import SimulatedStrategy, Strategy, Unavailable
-from factormech.measure.exact import Question
+from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.populations import population
 from factormech.measure.simulate import LEVEL, Agreement, Simulated, agreement, compare
 from factormech.measure.tails import check_level
@@ -121,7 +121,11 @@ class _Point:
 
 
 def collect(
-    mechanism: str, questions: Sequence[Question], epsilons: Sequence[float], grid: CollectionGrid
+    mechanism: str,
+    strategy_for: StrategyFor,
+    questions: Sequence[Question],
+    epsilons: Sequence[float],
+    grid: CollectionGrid,
 ) -> Iterator[Collection]:
     """Run a mechanism at every point of questions × epsilons × grid, domain by domain."""
     asked_twice = [q for q in questions if sum(_same(q, other) for other in questions) > 1]
@@ -132,7 +136,7 @@ def collect(
     for _, group in itertools.groupby(by_size, key=lambda q: q.workload.domain_size):
         same_size = list(group)
         for epsilon in epsilons:
-            yield from _collect(mechanism, same_size, epsilon, grid)
+            yield from _collect(mechanism, strategy_for, same_size, epsilon, grid)
 
 
 def _same(one: Question, other: Question) -> bool:
@@ -141,15 +145,13 @@ def _same(one: Question, other: Question) -> bool:
     return (a.name, a.domain_size) == (b.name, b.domain_size)
 
 
-def _collect(mechanism: str, questions: list[Question], epsilon: float, grid: CollectionGrid) -> Iterator[Collection]:
+def _collect(
+    mechanism: str, strategy_for: StrategyFor, questions: list[Question], epsilon: float, grid: CollectionGrid
+) -> Iterator[Collection]:
     """All points of one domain and budget; questions that share a strategy share its simulated reports."""
-    if is_adaptive(mechanism):
-        for asked in questions:
-            strategy = build(mechanism, asked.workload, epsilon, seed=asked.seed)
-            yield from _run(mechanism, strategy, [asked], epsilon, grid)
-    else:
-        strategy = build(mechanism, questions[0].workload, epsilon)
-        yield from _run(mechanism, strategy, questions, epsilon, grid)
+    sharing = [[asked] for asked in questions] if is_solved(mechanism) else [questions]
+    for group in sharing:
+        yield from _run(mechanism, strategy_for(group[0], epsilon), group, epsilon, grid)
 
 
 def _run(
@@ -210,7 +212,7 @@ def _law(strategy: Strategy | Unavailable, asked: Question) -> ErrorLaw | _Nothi
 
 def _reports_rng(point: _Point, asked: Question) -> np.random.Generator:
     """The stream of the reports, which knows of the workload only where the strategy does."""
-    workload = (asked.workload.name, str(asked.seed)) if is_adaptive(point.mechanism) else ()
+    workload = (asked.workload.name, str(asked.seed)) if is_solved(point.mechanism) else ()
     size = str(asked.workload.domain_size)
     data = (point.population, size, str(point.users))
     return rng_for(point.seed, "reports", point.mechanism, repr(float(point.epsilon)), *data, *workload)
