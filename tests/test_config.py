@@ -68,7 +68,9 @@ def workload_reason(name: str, size: int, definitions: Any, base: Path) -> str |
     return None
 
 
-KNOWN = Known(family("line", "cube"), family("coin", "dice"), family("floor", "ceiling"), workload_reason)
+KNOWN = Known(
+    family("line", "cube"), family("coin", "dice"), family("floor", "ceiling"), family("crowd"), workload_reason
+)
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,11 @@ def test_a_good_configuration(base: Path) -> None:
         found.study("quick/on")
 
 
+def test_a_simulated_collection(base: Path) -> None:
+    found = load(changed(COLLECTION | {"studies.one.trials": 7}), SCHEMA, base=base, known=KNOWN).studies["one"]
+    assert (found.grid.users, found.grid.populations, found.trials, found.level) == ((1000,), ("crowd",), 7, 1e-6)
+
+
 def test_points_are_all_combinations(base: Path) -> None:
     grid = load(GOOD, SCHEMA, base=base, known=KNOWN).studies["one"].grid
     assert grid.points()[0] == Point(workload="line", domain_size=8, epsilon=0.5, seed=0)
@@ -160,6 +167,11 @@ def test_own_workloads_are_used_like_others(base: Path, name: str) -> None:
 # --- bad ones: change, key, value, rule, remedy
 
 G, Q = "studies.one.grid.", "studies.one.quick."
+COLLECTION = {
+    "studies.one.kind": "simulated-collection",
+    "studies.one.grid.users": [1000],
+    "studies.one.grid.population": ["crowd"],
+}
 NAMES = "be made of lower-case letters, digits and '-'"
 BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"seed": -1}, "seed", "-1", "a whole number from 0", "for example 0"),
@@ -181,7 +193,23 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"studies.one.paper": ...}, "studies.one.paper", "(missing)", NAMES, "for example mckenna2020"),
     ({"studies.one.paper": "A & B"}, "studies.one.paper", "'A & B'", NAMES, "for example mckenna2020"),
     ({"studies.one.artefact": ""}, "studies.one.artefact", "''", "a text, not an empty one", "Figure 1"),
-    ({"studies.one.kind": "bar"}, "studies.one.kind", "'bar'", "be sample-complexity", "give sample-complexity"),
+    (
+        {"studies.one.kind": "bar"},
+        "studies.one.kind",
+        "'bar'",
+        "be sample-complexity or simulated",
+        "give sample-complexity",
+    ),
+    ({G + "users": [1000]}, G + "users", "[1000]", "axis of studies of kind simulated-collection only", "leave it out"),
+    ({"studies.one.kind": "simulated-collection"}, G + "users", "(missing)", "be given in a study of kind", "[1000"),
+    ({"studies.one.kind": "simulated-collection"}, G + "population", "(missing)", "be given in", "[uniform, zipf]"),
+    (COLLECTION | {G + "users": [0]}, G + "users[0]", "0", "a whole number from 1", "for example 1000"),
+    (COLLECTION | {G + "users": []}, G + "users", "[]", "a list with at least 1 entry", "[1000, 1000000]"),
+    (COLLECTION | {G + "population": ["crowds"]}, G + "population[0]", "'crowds'", "a known name", "'crowd'?"),
+    (COLLECTION | {"studies.one.trials": 1}, "studies.one.trials", "1", "a whole number from 2", "for example 20"),
+    (COLLECTION | {"studies.one.level": 0.7}, "studies.one.level", "0.7", "below 0.5", "for example 1.0e-6"),
+    ({"studies.all": GOOD["studies"]["one"]}, "name in studies", "'all'", "targets and rules", "'all-study'"),
+    ({"studies.somebody2020": GOOD["studies"]["one"]}, "name in studies", "'somebody2020'", "own targets", "rename"),
     ({"studies.one.title": 3}, "studies.one.title", "3", "be a text", "for example"),
     ({"studies.one.caption": ["x"]}, "studies.one.caption", "['x']", "be a text", "give a sentence"),
     ({"studies.one.metric": "rmse"}, "studies.one.metric", "'rmse'", "be mse", "give mse"),
@@ -356,7 +384,9 @@ def test_the_numbers_of_a_name_are_checked_by_its_family(base: Path) -> None:
     def check(name: str) -> None:
         raise BadValue("k", name, "have at most 9 attributes", "give fewer")
 
-    known = Known(KNOWN.workloads, Family(lambda: ["{k}-dice"], check), KNOWN.bounds, workload_reason)
+    known = Known(
+        KNOWN.workloads, Family(lambda: ["{k}-dice"], check), KNOWN.bounds, KNOWN.populations, workload_reason
+    )
     with pytest.raises(ConfigErrors, match=r"mechanisms\[0\] = 'coin': must have at most 9 attributes; give fewer"):
         load(GOOD, SCHEMA, base=base, known=known)
 
@@ -425,13 +455,14 @@ def test_fuzz(base: Path, data: st.DataObject) -> None:
 def test_the_configuration_of_the_project() -> None:
     found = load(read_yaml(ROOT / "config.yaml"), SCHEMA, base=ROOT)
     assert {"epsilon", "domain-size"} <= set(found.studies)
-    figure1, figure2 = found.studies["epsilon"], found.studies["domain-size"]
+    figure1, figure2 = found.studies["mckenna2020-figure-1"], found.studies["mckenna2020-figure-2"]
     assert figure1.grid.epsilons == tuple(np.arange(0.5, 4.5, 0.5))
     assert figure1.grid.domain_sizes == (512,)
     assert figure2.grid.domain_sizes == tuple(2**k for k in range(3, 11))
     assert figure2.grid.epsilons == (1.0,)
     assert figure1.grid.workloads == figure2.grid.workloads
     assert len(figure1.grid.workloads) == 6
+    assert set(found.studies["epsilon"].grid.epsilons) == {0.1, 0.25, 8.0} | set(figure1.grid.epsilons)
     assert found.quick_studies["quick/epsilon"].grid.domain_sizes == (64,)
     assert max(found.quick_studies["quick/domain-size"].grid.domain_sizes) == 64
 

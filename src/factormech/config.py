@@ -58,15 +58,17 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The axes of a study."""
+    """The axes of a study; users and populations are those of simulated collections."""
 
     workloads: tuple[str, ...]
     domain_sizes: tuple[int, ...]
     epsilons: tuple[float, ...]
     seeds: tuple[int, ...]
+    users: tuple[int, ...] = ()
+    populations: tuple[str, ...] = ()
 
     def points(self) -> list[Point]:
-        """All combinations, the last axis fastest."""
+        """All that is asked of a mechanism: the combinations of the first four axes, the last fastest."""
         axes = (self.workloads, self.domain_sizes, self.epsilons, self.seeds)
         return [Point(*values) for values in itertools.product(*axes)]
 
@@ -86,6 +88,8 @@ class Study:
     metric: str
     alpha: float
     bounds: tuple[str, ...]
+    trials: int
+    level: float
     quick: bool
 
 
@@ -172,11 +176,13 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
         tuple(grid["domain_size"]),
         tuple(float(epsilon) for epsilon in grid["epsilon"]),
         tuple(grid["seed"]),
+        tuple(grid.get("users", ())),
+        tuple(grid.get("population", ())),
     )
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption", "metric")}
     mechanisms, bounds = tuple(settings["mechanisms"]), tuple(settings["bounds"])
-    alpha = float(settings["alpha"])
-    return Study(name, grid=axes, mechanisms=mechanisms, bounds=bounds, alpha=alpha, quick=quick, **words)
+    numbers = {"alpha": float(settings["alpha"]), "trials": settings["trials"], "level": float(settings["level"])}
+    return Study(name, grid=axes, mechanisms=mechanisms, bounds=bounds, quick=quick, **numbers, **words)
 
 
 def _quick_study(name: str, settings: Mapping[str, Any]) -> Study:

@@ -12,15 +12,31 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from factormech.errors import BadValue, UnknownName
-from factormech.schema import place
+from factormech.schema import Missing, place
 
 Definitions: TypeAlias = dict[str, dict[str, Any]]
 Key: TypeAlias = tuple[str | int, ...]
 Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 
+COLLECTION = "simulated-collection"
 # What ``snakemake NAME`` already means: the targets, and the rules, which share one namespace with them.
-TARGETS = frozenset(["all", "quick", "figures", "tables", "data", "workload", "measure", "bound", "tabulate", "draw"])
+TARGETS = frozenset(
+    [
+        "all",
+        "quick",
+        "figures",
+        "tables",
+        "data",
+        "workload",
+        "solve",
+        "measure",
+        "bound",
+        "collect",
+        "tabulate",
+        "draw",
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,7 @@ class Known:
     workloads: Family
     mechanisms: Family
     bounds: Family
+    populations: Family
     workload_reason: Callable[[str, int, Mapping[str, Any], Path], str | None]
 
 
@@ -53,6 +70,7 @@ def registries() -> Known:
     """What the registries of the package know."""
     from factormech.bounds import registry as bounds
     from factormech.local import registry as mechanisms
+    from factormech.measure import populations
     from factormech.workloads import definitions
     from factormech.workloads import registry as workloads
 
@@ -60,6 +78,7 @@ def registries() -> Known:
         Family(workloads.names, workloads.resolve),
         Family(mechanisms.names, mechanisms.module_of),
         Family(bounds.names, bounds.module_of),
+        Family(populations.names, lambda name: populations.probabilities(name, 1)),
         definitions.reason_against,
     )
 
@@ -93,11 +112,26 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
         yield from _name_problem((*path, "mechanisms", i), name, known.mechanisms)
     for i, name in _texts(settings.get("bounds")):
         yield from _name_problem((*path, "bounds", i), name, known.bounds)
+    for i, name in _texts(grid.get("population")):
+        yield from _name_problem((*path, "grid", "population", i), name, known.populations)
+    if replaced is None:
+        yield from _axes_of_kind(path, settings, grid)
     if "domain_size" in grid or "workload" in grid:
         names, sizes = (_axis(axis, own, replaced) for axis in ("workload", "domain_size"))
         for (_, name), (key, size) in itertools.product(names, sizes):
             if isinstance(name, str) and type(size) is int and size >= 1:
                 yield from workloads.size_problem(key, name, size)
+
+
+def _axes_of_kind(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[BadValue]:
+    """Users and populations are axes of simulated collections, and of nothing else."""
+    simulated = settings.get("kind") == COLLECTION
+    for axis, example in (("users", "[1000, 1000000]"), ("population", "[uniform, zipf]")):
+        key = place((*path, "grid", axis))
+        if simulated and axis not in grid:
+            yield BadValue(key, Missing(), f"be given in a study of kind {COLLECTION}", f"give for example {example}")
+        if not simulated and axis in grid:
+            yield BadValue(key, grid[axis], f"be an axis of studies of kind {COLLECTION} only", "leave it out")
 
 
 class _Workloads:

@@ -50,7 +50,7 @@ def test_errors_are_mean_squared_errors_of_normalised_queries() -> None:
     [ask] = asked("prefix")
     strategy = registry.build("hadamard", ask.workload.domain_size, 1.0)
     for row in rows_of("hadamard", [ask]):
-        x = populations.population(row.population, 16, row.users, 0)
+        x = populations.population(row.population, 16, row.users, 0, "0")
         variance = strategy.evaluate(ask.centred_gram).on(x.astype(float))  # type: ignore[union-attr]
         assert row.exact_error == pytest.approx(variance / (row.queries * row.users**2))
         assert (row.mechanism, row.epsilon, row.seed, row.trials, row.queries) == ("hadamard", 1.0, 0, 10, 16)
@@ -85,8 +85,8 @@ def test_all_mechanisms_collect_from_the_same_users(monkeypatch: pytest.MonkeyPa
     drawn: dict[tuple[str, int], set[bytes]] = {}
     original = populations.population
 
-    def watched(name: str, domain_size: int, users: int, seed: int) -> np.ndarray:
-        x = original(name, domain_size, users, seed)
+    def watched(name: str, domain_size: int, users: int, seed: int, *stream: str) -> np.ndarray:
+        x = original(name, domain_size, users, seed, *stream)
         drawn.setdefault((name, users), set()).add(x.tobytes())
         return x
 

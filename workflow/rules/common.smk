@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -59,11 +60,7 @@ def workload_modules(workload):
 
 def workload_file(workload, domain_size, seed):
     """The description of a workload; the seed is in the name only where it matters."""
-    suffix = (
-        f"-seed{seed}"
-        if workload_definitions.is_seeded(workload, CONFIG.workloads)
-        else ""
-    )
+    suffix = f"-seed{seed}" if workload_definitions.is_seeded(workload, CONFIG.workloads) else ""
     return f"results/workloads/{workload}/n{domain_size}{suffix}.h5"
 
 
@@ -99,9 +96,7 @@ def stored_points(study, mechanism):
     """The grid points whose strategy has a job and a file of its own."""
     if not mechanisms_registry.is_solved(mechanism):
         return []
-    return [
-        p for p in study.grid.points() if cost.deserves_a_job(mechanism, p.domain_size)
-    ]
+    return [p for p in study.grid.points() if cost.deserves_a_job(mechanism, p.domain_size)]
 
 
 def solve_points(studies):
@@ -123,11 +118,20 @@ def study_strategies(study, mechanism):
     return list(dict.fromkeys(strategy_file(mechanism, *point) for point in points))
 
 
+def studies_of_kind(kind):
+    """A pattern for the names of the studies of a kind."""
+    names = [re.escape(name) for name, study in STUDIES.items() if study.kind == kind]
+    return "|".join(names) or "(?!)"  # which matches nothing
+
+
 def study_measurements(study):
     """One file of measurements for each mechanism of a study."""
-    return [
-        f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms
-    ]
+    return [f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
+
+
+def study_collections(study):
+    """One file of simulated collections for each mechanism of a study."""
+    return [f"results/collections/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
 
 
 def mechanism_modules(mechanism):
@@ -138,6 +142,11 @@ def mechanism_modules(mechanism):
 def solve_modules(mechanism):
     """Where the code of a solver starts."""
     return ["factormech.jobs.solve", mechanisms_registry.module_of(mechanism)]
+
+
+def collect_modules(mechanism):
+    """Where the code of simulated collections starts."""
+    return ["factormech.jobs.collect", mechanisms_registry.module_of(mechanism)]
 
 
 def bound_modules(study):
@@ -156,18 +165,12 @@ def figure_modules(study):
 def tables(studies):
     """The tables of these studies, in their three forms."""
     names = [name for name in studies]
-    return [f"results/tables/{n}.{kind}" for n in names for kind in ("csv", "tex")] + [
-        f"results/{n}.h5" for n in names
-    ]
+    return [f"results/tables/{n}.{kind}" for n in names for kind in ("csv", "tex")] + [f"results/{n}.h5" for n in names]
 
 
 def figures(studies):
     """The figures of these studies, with their captions."""
-    return [
-        f"figures/{name}.{kind}"
-        for name in studies
-        for kind in ("pdf", "svg", "png", "txt")
-    ]
+    return [f"figures/{name}.{kind}" for name in studies for kind in ("pdf", "svg", "png", "txt")]
 
 
 def artefacts(studies):
@@ -192,12 +195,7 @@ def workload_digest(wildcards):
 
 
 def workload_sources(wildcards):
-    return [
-        str(p)
-        for p in workload_definitions.files_of(
-            wildcards.workload, CONFIG.workloads, Path.cwd()
-        )
-    ]
+    return [str(p) for p in workload_definitions.files_of(wildcards.workload, CONFIG.workloads, Path.cwd())]
 
 
 def workload_definition(wildcards):
@@ -232,11 +230,7 @@ def solve_workload(wildcards):
 
 def solve_epsilon(wildcards):
     mechanism, _, _, epsilon, _ = solved_point(wildcards)
-    return (
-        f"--epsilon {epsilon!r}"
-        if mechanisms_registry.solver_of(mechanism).per_epsilon
-        else ""
-    )
+    return f"--epsilon {epsilon!r}" if mechanisms_registry.solver_of(mechanism).per_epsilon else ""
 
 
 def solve_seed(wildcards):
@@ -256,9 +250,7 @@ def solve_memory(wildcards):
 
 
 def solve_minutes(wildcards):
-    return cost.minutes(
-        cost.solve_seconds(wildcards.mechanism, int(wildcards.domain_size))
-    )
+    return cost.minutes(cost.solve_seconds(wildcards.mechanism, int(wildcards.domain_size)))
 
 
 def measured_strategies(wildcards):
@@ -287,6 +279,36 @@ def measure_memory(wildcards):
 
 def measure_minutes(wildcards):
     return cost.minutes(cost.measure_seconds(*grid_size(wildcards.study)))
+
+
+def collect_code(wildcards):
+    return code(*collect_modules(wildcards.mechanism))
+
+
+def collect_digest(wildcards):
+    return digest(*collect_modules(wildcards.mechanism))
+
+
+def collect_minutes(wildcards):
+    study = STUDIES[wildcards.study]
+    collections = len(study.grid.users) * len(study.grid.populations) * study.trials
+    return cost.minutes(cost.collect_seconds(*grid_size(wildcards.study), collections))
+
+
+def collected_users(wildcards):
+    return STUDIES[wildcards.study].grid.users
+
+
+def collected_populations(wildcards):
+    return STUDIES[wildcards.study].grid.populations
+
+
+def collected_trials(wildcards):
+    return STUDIES[wildcards.study].trials
+
+
+def collected_level(wildcards):
+    return STUDIES[wildcards.study].level
 
 
 def bound_code(wildcards):

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from factormech import store
 from factormech.jobs.common import job_parser, read_workloads, run
-from factormech.jobs.solutions import Solutions
-from factormech.local.registry import is_solved
-from factormech.measure.exact import as_frame, built, measure_mechanism, questions_of
+from factormech.jobs.solutions import strategies_of
+from factormech.measure.exact import as_frame, measure_mechanism, questions_of
 
 
 def main() -> None:
@@ -23,8 +22,7 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     args = parser.parse_args()
     questions = questions_of(read_workloads(args.workloads, args.seeds))
-    solved = is_solved(args.mechanism)
-    strategies = Solutions(args.mechanism, args.strategies, args.root_seed) if solved else built(args.mechanism)
+    strategies = strategies_of(args.mechanism, args.strategies, args.root_seed)
     frame = as_frame(measure_mechanism(args.mechanism, strategies, questions, args.epsilons))
     attributes = {"mechanism": args.mechanism, "epsilons": args.epsilons, "code": args.code}
     store.write(args.output, "measurement", datasets={"measurements": frame}, attributes=attributes)

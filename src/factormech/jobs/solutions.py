@@ -7,13 +7,18 @@ from pathlib import Path
 
 from factormech import store
 from factormech.errors import BadValue
-from factormech.local.registry import restore, rng_of, solve, solver_of
+from factormech.local.registry import is_solved, restore, rng_of, solve, solver_of
 from factormech.local.solved import Solution
 from factormech.local.strategy import Strategy
-from factormech.measure.exact import Question
+from factormech.measure.exact import Question, StrategyFor, built
 
 # Workload, domain size, seed, budget (none where one strategy serves every budget).
 Key = tuple[str, int, int, float | None]
+
+
+def strategies_of(mechanism: str, paths: Sequence[Path], root_seed: int) -> StrategyFor:
+    """How a mechanism comes by its strategies: built, or from a solver."""
+    return Solutions(mechanism, paths, root_seed) if is_solved(mechanism) else built(mechanism)
 
 
 class Solutions:

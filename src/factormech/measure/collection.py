@@ -91,6 +91,8 @@ class CollectionGrid:
         Seeds of users and reports; where there are none, each question's own.
     level
         Two-sided level of the interval of each point.
+    root_seed
+        The seed that all named random streams start from; the other seeds are names of streams under it.
     """
 
     users: Sequence[int]
@@ -98,6 +100,7 @@ class CollectionGrid:
     trials: int
     seeds: Sequence[int] = ()
     level: float = LEVEL
+    root_seed: int = 0
 
     def __post_init__(self) -> None:
         for name, axis in (("users", self.users), ("populations", self.populations)):
@@ -172,13 +175,14 @@ def _run_point(
     grid: CollectionGrid,
 ) -> Iterator[Collection]:
     """One collection, sampled once, compared on every question that can be answered from it."""
-    counts = population(point.population, members[0][0].workload.domain_size, point.users, point.seed)
+    domain_size = members[0][0].workload.domain_size
+    counts = population(point.population, domain_size, point.users, grid.root_seed, str(point.seed))
     refusal = ""
     estimates: FloatArray | None = None
     if isinstance(strategy, SimulatedStrategy) and any(isinstance(law, ErrorLaw) for _, law in members):
         refusal = strategy.simulation_refusal(point.users)
         if not refusal:
-            rng = _reports_rng(point, members[0][0])
+            rng = _reports_rng(point, members[0][0], grid.root_seed)
             estimates = strategy.simulate_estimates(counts, grid.trials, rng)
     for asked, law in members:
         if isinstance(law, _Nothing):
@@ -210,12 +214,13 @@ def _law(strategy: Strategy | Unavailable, asked: Question) -> ErrorLaw | _Nothi
     return strategy.error_law(asked.centred_gram)
 
 
-def _reports_rng(point: _Point, asked: Question) -> np.random.Generator:
+def _reports_rng(point: _Point, asked: Question, root_seed: int) -> np.random.Generator:
     """The stream of the reports, which knows of the workload only where the strategy does."""
     workload = (asked.workload.name, str(asked.seed)) if is_solved(point.mechanism) else ()
     size = str(asked.workload.domain_size)
     data = (point.population, size, str(point.users))
-    return rng_for(point.seed, "reports", point.mechanism, repr(float(point.epsilon)), *data, *workload)
+    name = ("reports", point.mechanism, repr(float(point.epsilon)))
+    return rng_for(root_seed, *name, *data, str(point.seed), *workload)
 
 
 def _row(

@@ -20,6 +20,8 @@ DRAW_SECONDS = 4.0
 SOLVER_START_SECONDS = 2.5
 SOLVE_SECONDS = {"adaptive-pgd": 1.3e-7, "matrix-l1": 5e-8, "matrix-l2": 8e-9, "matrix-l2-gaussian": 2.5e-8}
 SOLVE_SECONDS_OTHERS = 2e-7
+# Per collection and user type: RAPPOR's, the slowest of the mechanisms.
+COLLECT_SECONDS = 2e-4
 LIMIT_FACTOR = 8.0
 BASE_MEMORY_MB = 300
 
@@ -43,6 +45,14 @@ def measure_seconds(workloads: int, domain_sizes: Collection[int], epsilons: int
     """Measure one mechanism over a grid."""
     per_size = epsilons * (BUILD_SECONDS + workloads * seeds * EVALUATE_SECONDS)
     return START_SECONDS + per_size * sum(n**3 for n in domain_sizes)
+
+
+def collect_seconds(
+    workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int, collections: int
+) -> float:
+    """Run ``collections`` collections at each point of a grid."""
+    reports = COLLECT_SECONDS * epsilons * seeds * collections * sum(domain_sizes)
+    return measure_seconds(workloads, domain_sizes, epsilons, seeds) + reports
 
 
 def study_seconds(

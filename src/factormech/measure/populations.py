@@ -64,11 +64,14 @@ def probabilities(name: str, domain_size: int) -> FloatArray:
     return np.asarray(mass / mass.sum())
 
 
-def population(name: str, domain_size: int, users: int, seed: int) -> IntArray:
-    """The numbers of users by type, (n,), of ``users`` independent draws; fixed by the arguments."""
+def population(name: str, domain_size: int, users: int, seed: int, *stream: str) -> IntArray:
+    """The numbers of users by type, (n,), of ``users`` independent draws; fixed by the arguments.
+
+    ``stream`` names one of several draws under one root seed.
+    """
     p = probabilities(name, domain_size)
     users = check_positive_integer("users", users)
-    rng = rng_for(seed, "population", name, str(domain_size), str(users))
+    rng = rng_for(seed, "population", name, str(domain_size), str(users), *stream)
     return np.asarray(rng.multinomial(users, p), dtype=np.int64)
 
 
