@@ -27,10 +27,10 @@ quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick
 setup: $(STAMP)  ## make .venv from requirements.lock
 
 test: $(STAMP)  ## the fast tests
-	@pytest -q
+	@pytest -q -n auto --dist loadscope
 
 test-slow: $(STAMP)  ## the slow tests
-	@pytest -q -m slow
+	@pytest -q -m slow -n auto --dist loadscope
 
 lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	ruff check .

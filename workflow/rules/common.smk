@@ -82,14 +82,18 @@ def grid_size(study):
     return len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds)
 
 
+def chance_matters(mechanism, workload):
+    """Whether a strategy depends on the seed."""
+    seeded = workload_definitions.is_seeded(workload, CONFIG.workloads)
+    return seeded or mechanisms_registry.solver_of(mechanism).seeded
+
+
 def strategy_file(mechanism, workload, domain_size, epsilon, seed):
     """The strategy that a solver found: its name says what was solved, the digest what the name does not."""
-    solver = mechanisms_registry.solver_of(mechanism)
-    seeded = solver.seeded or workload_definitions.is_seeded(workload, CONFIG.workloads)
-    rest = json.dumps({"seed": seed if seeded else None}, sort_keys=True)
-    digest = hashlib.sha256(rest.encode()).hexdigest()[:8]
-    budget = repr(epsilon) if solver.per_epsilon else "any"
-    return f"results/strategies/{mechanism}/{workload}/n{domain_size}/eps{budget}-{digest}.h5"
+    rest = json.dumps({"seed": seed if chance_matters(mechanism, workload) else None})
+    mark = hashlib.sha256(rest.encode()).hexdigest()[:8]
+    budget = repr(epsilon) if mechanisms_registry.solver_of(mechanism).per_epsilon else "any"
+    return f"results/strategies/{mechanism}/{workload}/n{domain_size}/eps{budget}-{mark}.h5"
 
 
 def stored_points(study, mechanism):
@@ -234,7 +238,8 @@ def solve_epsilon(wildcards):
 
 
 def solve_seed(wildcards):
-    return solved_point(wildcards)[-1]
+    mechanism, workload, *_, seed = solved_point(wildcards)
+    return f"--seed {seed}" if chance_matters(mechanism, workload) else ""
 
 
 def solve_code(wildcards):

@@ -27,7 +27,7 @@ rule measure:
         "python -m factormech.jobs.measure --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
         " --root-seed {params.root}"
-        " --code {params.digest} {output} &> {log}"
+        " --code {params.digest} --output {output} &> {log}"
 
 
 rule bound:
@@ -53,4 +53,4 @@ rule bound:
         digest=bound_digest,
     shell:
         "python -m factormech.jobs.bound --bounds {params.bounds} --epsilons {params.epsilons}"
-        " --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest} {output} &> {log}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest} --output {output} &> {log}"

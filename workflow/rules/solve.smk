@@ -24,4 +24,4 @@ rule solve:
         digest=solve_digest,
     shell:
         "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
-        " --seed {params.seed} --code {params.digest} {input.workload:q} {output} &> {log}"
+        " {params.seed} --code {params.digest} {input.workload:q} --output {output} &> {log}"

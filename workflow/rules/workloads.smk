@@ -24,4 +24,4 @@ rule workload:
         digest=workload_digest,
     shell:
         "python -m factormech.jobs.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
-        " --root-seed {params.root} {params.seed} --definitions {params.definitions:q} --code {params.digest} {output} &> {log}"
+        " --root-seed {params.root} {params.seed} --definitions {params.definitions:q} --code {params.digest} --output {output} &> {log}"

@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("--epsilons", type=float, nargs="+", required=True)
     parser.add_argument("--workloads", type=Path, nargs="+", required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("output", type=Path)
+    parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     workloads = list(read_workloads(args.workloads, args.seeds))
     frame = as_frame(measure_bounds(args.bounds, workloads, args.epsilons))

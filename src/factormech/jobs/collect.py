@@ -24,10 +24,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", required=True)
     parser.add_argument("--workloads", type=Path, nargs="+", required=True)
     parser.add_argument("--strategies", type=Path, nargs="*", default=[], help="of a solved mechanism")
-    parser.add_argument("output", type=Path)
+    parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     questions = questions_of(read_workloads(args.workloads, args.seeds))
-    strategies = strategies_of(args.mechanism, args.strategies, args.root_seed)
+    strategies = strategies_of(args.mechanism, args.strategies, args.root_seed, questions, args.epsilons)
     grid = CollectionGrid(args.users, args.populations, args.trials, level=args.level, root_seed=args.root_seed)
     frame = as_frame(collect(args.mechanism, strategies, questions, args.epsilons, grid))
     attributes = {

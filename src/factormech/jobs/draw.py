@@ -6,7 +6,7 @@ from pathlib import Path
 
 from factormech.atomic import write_whole
 from factormech.figures.captions import caption
-from factormech.figures.registry import draw
+from factormech.figures.registry import draw, module_of
 from factormech.figures.save import save
 from factormech.jobs.common import job_parser, run
 from factormech.tables import read_csv
@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("stem", type=Path, help="path of the figure without its suffix")
     args = parser.parse_args()
+    module_of(args.kind)  # an unknown kind is refused before any file is read
     frame = read_csv(args.table)
     write_whole(args.stem.with_suffix(".txt"), (caption(args.title, args.caption, frame) + "\n").encode())
     save(draw(args.kind, frame), args.stem)

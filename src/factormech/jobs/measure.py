@@ -19,10 +19,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--root-seed", type=int, default=0)
     parser.add_argument("--strategies", type=Path, nargs="*", default=[], help="of a solved mechanism")
-    parser.add_argument("output", type=Path)
+    parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     questions = questions_of(read_workloads(args.workloads, args.seeds))
-    strategies = strategies_of(args.mechanism, args.strategies, args.root_seed)
+    strategies = strategies_of(args.mechanism, args.strategies, args.root_seed, questions, args.epsilons)
     frame = as_frame(measure_mechanism(args.mechanism, strategies, questions, args.epsilons))
     attributes = {"mechanism": args.mechanism, "epsilons": args.epsilons, "code": args.code}
     store.write(args.output, "measurement", datasets={"measurements": frame}, attributes=attributes)

@@ -12,13 +12,26 @@ from factormech.local.solved import Solution
 from factormech.local.strategy import Strategy
 from factormech.measure.exact import Question, StrategyFor, built
 
-# Workload, domain size, seed, budget (none where one strategy serves every budget).
-Key = tuple[str, int, int, float | None]
+# Workload, domain size, seed (none where chance has no part), budget (none where one strategy serves every budget).
+Key = tuple[str, int, int | None, float | None]
 
 
-def strategies_of(mechanism: str, paths: Sequence[Path], root_seed: int) -> StrategyFor:
-    """How a mechanism comes by its strategies: built, or from a solver."""
-    return Solutions(mechanism, paths, root_seed) if is_solved(mechanism) else built(mechanism)
+def strategies_of(
+    mechanism: str, paths: Sequence[Path], root_seed: int, questions: Sequence[Question], epsilons: Sequence[float]
+) -> StrategyFor:
+    """How a mechanism comes by its strategies: built, or from a solver; a file that is not asked for is refused."""
+    if not is_solved(mechanism):
+        if paths:
+            remedy = "leave the files out"
+            raise BadValue("strategies", str(paths[0]), f"not be given for {mechanism}, which has no solver", remedy)
+        return built(mechanism)
+    solutions = Solutions(mechanism, paths, root_seed)
+    asked = {key for question in questions for epsilon in epsilons for key in solutions.keys(question, epsilon)}
+    for key, path in solutions.paths.items():
+        if key not in asked:
+            rule = "be of a workload, domain size, seed and budget that is measured"
+            raise BadValue(str(path), key, rule, "give the strategies of this study's grid, or none")
+    return solutions
 
 
 class Solutions:
@@ -31,14 +44,22 @@ class Solutions:
     def __init__(self, mechanism: str, paths: Sequence[Path], root_seed: int) -> None:
         self.mechanism, self.root_seed = mechanism, root_seed
         self.solved: dict[Key, Solution] = {}
-        self.per_epsilon = solver_of(mechanism).per_epsilon
+        solver = solver_of(mechanism)
+        self.per_epsilon, self.seeded = solver.per_epsilon, solver.seeded
         self.paths = {self._key(path): path for path in paths}
 
     def __call__(self, asked: Question, epsilon: float) -> Strategy:
         """The strategy for a question at a budget, restored and verified."""
-        workload = asked.workload
-        key: Key = (workload.name, workload.domain_size, asked.seed, epsilon if self.per_epsilon else None)
-        return restore(self.mechanism, self._stored(key) if key in self.paths else self._solved(asked, key), epsilon)
+        keys = self.keys(asked, epsilon)
+        stored = next((key for key in keys if key in self.paths), None)
+        found = self._solved(asked, keys[0]) if stored is None else self._stored(stored)
+        return restore(self.mechanism, found, epsilon)
+
+    def keys(self, asked: Question, epsilon: float) -> list[Key]:
+        """What a strategy is for: with the seed, or without where chance has no part in it."""
+        workload, budget = asked.workload, epsilon if self.per_epsilon else None
+        seeds = (asked.seed,) if self.seeded else (asked.seed, None)
+        return [(workload.name, workload.domain_size, seed, budget) for seed in seeds]
 
     def _stored(self, key: Key) -> Solution:
         record = store.read(self.paths[key], "strategy")

@@ -15,12 +15,12 @@ def main() -> None:
     parser.add_argument("--mechanism", required=True)
     parser.add_argument("--epsilon", type=float, default=None, help="none where one strategy serves every budget")
     parser.add_argument("--root-seed", type=int, required=True)
-    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=None, help="none where chance has no part")
     parser.add_argument("workload", type=Path)
-    parser.add_argument("output", type=Path)
+    parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     workload, _ = read_workload(args.workload)
-    rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed)
+    rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed or 0)
     solution = solve(args.mechanism, workload, args.epsilon, rng)
     attributes = {
         "mechanism": args.mechanism,

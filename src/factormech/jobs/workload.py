@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--root-seed", type=int, required=True)
     parser.add_argument("--seed", type=int, default=None, help="of a workload that is drawn at random")
     parser.add_argument("--definitions", type=json.loads, default={})
-    parser.add_argument("output", type=Path)
+    parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     stream = () if args.seed is None else (str(args.seed),)
     workload = definitions.create(

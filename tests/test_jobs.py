@@ -1,0 +1,101 @@
+"""What jobs refuse, in one line each, and that nothing half-written is left."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from factormech import store
+
+
+def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", f"factormech.jobs.{name}", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two workloads and a strategy for each of them."""
+    here = tmp_path_factory.mktemp("jobs")
+    for name in ("prefix", "histogram"):
+        args = ["--workload", name, "--domain-size", "8", "--root-seed", "0", "--output", f"{name}.h5"]
+        assert job(here, "workload", *args).returncode == 0
+        args = ["--mechanism", "adaptive-pgd", "--epsilon", "1.0", "--root-seed", "0", "--seed", "0"]
+        assert job(here, "solve", *args, f"{name}.h5", "--output", f"{name}-strategy.h5").returncode == 0
+    return here
+
+
+def test_a_strategy_from_a_file_measures_as_one_solved_on_the_spot(folder: Path) -> None:
+    common = ["--mechanism", "adaptive-pgd", "--epsilons", "1.0", "--workloads", "prefix.h5"]
+    assert job(folder, "measure", *common, "--output", "spot.h5").returncode == 0
+    assert job(folder, "measure", *common, "--output", "file.h5", "--strategies", "prefix-strategy.h5").returncode == 0
+    spot, file = (store.read(folder / name)["measurements"] for name in ("spot.h5", "file.h5"))
+    assert spot.equals(file)
+    assert spot.loc[0, "status"] == "ok"
+
+
+MEASURE = ["--epsilons", "1.0", "--workloads", "prefix.h5", "--output", "out.h5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        (
+            "measure",
+            ["--mechanism", "adaptive-pgd", *MEASURE, "--strategies", "histogram-strategy.h5"],
+            "histogram-strategy.h5 = ('histogram', 8, 0, 1.0): must be of a workload",
+        ),
+        (
+            "measure",
+            ["--mechanism", "matrix-l2", *MEASURE, "--strategies", "prefix-strategy.h5"],
+            "prefix-strategy.h5 = 'adaptive-pgd': must be a strategy of matrix-l2",
+        ),
+        (
+            "measure",
+            ["--mechanism", "hadamard", *MEASURE, "--strategies", "prefix-strategy.h5"],
+            "must not be given for hadamard",
+        ),
+        ("measure", ["--mechanism", "hadamarx", *MEASURE], "did you mean 'hadamard'?"),
+        (
+            "measure",
+            ["--mechanism", "hadamard", "--epsilons", "0", "--workloads", "prefix.h5", "--output", "out.h5"],
+            "above 0",
+        ),
+        (
+            "measure",
+            ["--mechanism", "hadamard", "--epsilons", "1", "--workloads", "none.h5", "--output", "out.h5"],
+            "none.h5",
+        ),
+        (
+            "measure",
+            ["--mechanism", "hadamard", "--epsilons", "1", "--workloads", "prefix-strategy.h5", "--output", "out.h5"],
+            "prefix-strategy.h5 = 'kind strategy': must be a file of kind 'workload'",
+        ),
+        (
+            "collect",
+            [
+                *("--mechanism", "hadamard", "--users", "0", "--populations", "zipf", "--trials", "2"),
+                *("--level", "1e-6", "--root-seed", "0", "--seeds", "0", *MEASURE),
+            ],
+            "users = 0: must be a whole number of at least 1",
+        ),
+        (
+            "workload",
+            ["--workload", "all-marginals", "--domain-size", "12", "--root-seed", "0", "--output", "out.h5"],
+            "domain_size = 12: must suit the workload all-marginals",
+        ),
+        ("draw", ["--kind", "sample-complexity", "none.csv", "out"], "none.csv"),
+        ("draw", ["--kind", "pie", "none.csv", "out"], "pie"),
+    ],
+)
+def test_refusals_are_one_line(folder: Path, name: str, arguments: list[str], message: str) -> None:
+    before = sorted(folder.iterdir())
+    done = job(folder, name, *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert sorted(folder.iterdir()) == before
