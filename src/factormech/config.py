@@ -88,6 +88,7 @@ class Study:
     metric: str
     alpha: float
     bounds: tuple[str, ...]
+    compare: str | None
     trials: int
     level: float
     quick: bool
@@ -182,7 +183,8 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption", "metric")}
     mechanisms, bounds = tuple(settings["mechanisms"]), tuple(settings["bounds"])
     numbers = {"alpha": float(settings["alpha"]), "trials": settings["trials"], "level": float(settings["level"])}
-    return Study(name, grid=axes, mechanisms=mechanisms, bounds=bounds, quick=quick, **numbers, **words)
+    lists = {"mechanisms": mechanisms, "bounds": bounds}
+    return Study(name, grid=axes, compare=settings.get("compare"), quick=quick, **lists, **numbers, **words)
 
 
 def _quick_study(name: str, settings: Mapping[str, Any]) -> Study:

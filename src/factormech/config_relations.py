@@ -105,6 +105,7 @@ def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
 def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads, known: Known) -> Iterator[BadValue]:
     """Problems of a study, or of its quick settings, which replace some of the study's."""
     path, settings = own
+    whole = (replaced or own)[1]
     grid = mapping(settings.get("grid"))
     for i, name in _texts(grid.get("workload")):
         yield from workloads.name_problem((*path, "grid", "workload", i), name)
@@ -116,6 +117,13 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
         yield from _name_problem((*path, "grid", "population", i), name, known.populations)
     if replaced is None:
         yield from _axes_of_kind(path, settings, grid)
+    compared, others = (
+        settings.get("compare"),
+        _list((settings if "mechanisms" in settings else whole).get("mechanisms")),
+    )
+    if isinstance(compared, str) and compared not in others:
+        remedy = "give one of them, or leave the key out"
+        yield BadValue(place((*path, "compare")), compared, "be a mechanism of the study", remedy)
     if "domain_size" in grid or "workload" in grid:
         names, sizes = (_axis(axis, own, replaced) for axis in ("workload", "domain_size"))
         for (_, name), (key, size) in itertools.product(names, sizes):

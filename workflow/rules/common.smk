@@ -166,10 +166,19 @@ def figure_modules(study):
     return ["factormech.jobs.draw", figures_registry.module_of(STUDIES[study].kind)]
 
 
+def comparisons(study):
+    """The comparison tables that a study asks for; growth needs three domain sizes."""
+    if STUDIES[study].compare is None:
+        return []
+    return ["improvement", *(["slopes"] if len(STUDIES[study].grid.domain_sizes) > 2 else [])]
+
+
 def tables(studies):
-    """The tables of these studies, in their three forms."""
-    names = [name for name in studies]
-    return [f"results/tables/{n}.{kind}" for n in names for kind in ("csv", "tex")] + [f"results/{n}.h5" for n in names]
+    """The tables of these studies, in their three forms, and the comparisons made from them."""
+    names = [*studies, *(f"{study}-{what}" for study in studies for what in comparisons(study))]
+    return [f"results/tables/{n}.{kind}" for n in names for kind in ("csv", "tex")] + [
+        f"results/{n}.h5" for n in studies
+    ]
 
 
 def figures(studies):
@@ -330,6 +339,14 @@ def bound_names(wildcards):
 
 def tabulated_measurements(wildcards):
     return study_measurements(wildcards.study)
+
+
+def tabulated_collections(wildcards):
+    return study_collections(wildcards.study)
+
+
+def compared_mechanism(wildcards):
+    return STUDIES[wildcards.study].compare
 
 
 def tabulated_metric(wildcards):
