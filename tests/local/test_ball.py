@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -23,12 +25,14 @@ def unit_vectors(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
 def test_radius_has_its_closed_form(d: int, multiple: float) -> None:
     for epsilon in (0.1, 1.0, 5.0):
         c = (math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)
-        assert ball.half_sphere_radius(d, epsilon) == pytest.approx(multiple * c, rel=1e-14)
+        # p is a few units of 2⁻⁵³ low, which 2p − 1 = 1/c feels c times.
+        assert ball.half_sphere_radius(d, epsilon) == pytest.approx(multiple * c, rel=3e-15 + 8 * c * 2.0**-53)
 
 
 def test_radius_satisfies_the_gamma_recurrence_in_every_dimension() -> None:
     # f(d) f(d+1) = d/2 for f(d) = Γ((d+1)/2)/Γ(d/2): ties the direct values to the series beyond them.
-    f = np.array([ball.half_sphere_radius(d, 1.0) for d in range(1, 3000)]) * math.tanh(0.5) / math.sqrt(math.pi)
+    c = 1 / (2 * ball.facing_probability(1.0) - 1)
+    f = np.array([ball.half_sphere_radius(d, 1.0) for d in range(1, 3000)]) / c / math.sqrt(math.pi)
     np.testing.assert_allclose(f[:-1] * f[1:], np.arange(1, 2999) / 2, rtol=2e-15)
 
 
@@ -92,6 +96,27 @@ def test_sampler_faces_the_point_as_often_as_privacy_allows() -> None:
     facing = np.mean(ball.sample(x, epsilon, np.random.default_rng(5))[:, 2] > 0)
     p = math.exp(epsilon) / (1 + math.exp(epsilon))
     assert abs(facing - p) < norm.isf(FALSE_ALARM / 2) * math.sqrt(p * (1 - p) / N)
+
+
+@pytest.mark.parametrize("epsilon", [1e-14, 1e-9, 0.001, 0.3, 1.0, 2.0, 5.0, 12.0, 30.0, 36.0, 37.0, 50.0, 800.0])
+def test_the_probability_that_is_drawn_with_is_private_as_it_is(epsilon: float) -> None:
+    """In 60-digit arithmetic: p/(1 − p) ≤ e^ε, p is a multiple of 2⁻⁵³ at most four of them low, and so is the loss."""
+    p = Fraction(ball.facing_probability(epsilon))
+    with localcontext() as context:
+        context.prec = 400 if epsilon > 100 else 60
+        e = Decimal(epsilon).exp()
+        exact = e / (1 + e)
+        assert p.denominator <= 2**53
+        below = (exact - Decimal(p.numerator) / Decimal(p.denominator)) * 2**53
+        assert 0 < below <= 4
+        ratio = Decimal(p.numerator) / Decimal(p.denominator - p.numerator)
+        assert ratio < e
+        assert ratio.ln() <= Decimal(ball.privacy_loss(epsilon)) <= Decimal(epsilon)
+
+
+def test_a_budget_below_the_resolution_of_the_draws_is_refused() -> None:
+    with pytest.raises(BadValue, match=r"epsilon = 1e-16: must be large enough for a probability above one half"):
+        ball.half_sphere_radius(3, 1e-16)
 
 
 def test_one_dimension_is_randomized_response() -> None:

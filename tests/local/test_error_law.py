@@ -16,7 +16,7 @@ from factormech.privacy import inner_ratio
 from factormech.workloads.registry import create
 from tests.oracles import centred_gram, prefix, random_strategy
 
-FIXED = [name for name in registry.names() if not registry.is_adaptive(name)]
+FIXED = [name for name in registry.names() if not registry.is_solved(name)]
 
 
 def enumerated(strategy: StrategyMatrix, C: FloatArray, types: tuple[int, ...]) -> tuple[float, float, float]:
@@ -41,7 +41,7 @@ def test_mean_and_variance_are_those_of_every_outcome(name: str, epsilon: float,
     if name == "random":
         strategy = StrategyMatrix(random_strategy(rng, 4, 3, epsilon), epsilon)
     else:
-        built = registry.build(name, create("histogram", 3), epsilon)
+        built = registry.build(name, 3, epsilon)
         assert isinstance(built, StrategyMatrix)
         strategy = built
     C = centred_gram(rng.normal(size=(5, 3)))
@@ -77,7 +77,7 @@ def test_closed_form_of_subset_mechanisms_is_the_matrix(n: int, epsilon: float) 
 def test_the_scale_is_above_the_largest_eigenvalue_and_not_far(name: str) -> None:
     n = 32
     C = centred_gram(prefix(n)) if name != "fourier-3" else create("3-way-marginals", n).centred_gram()
-    strategy = registry.build(name, create("histogram", n), 1.0)
+    strategy = registry.build(name, n, 1.0)
     assert isinstance(strategy, SimulatedStrategy)
     law = strategy.error_law(C)
     x = np.arange(n) * 1000.0
@@ -90,7 +90,7 @@ def test_the_scale_is_above_the_largest_eigenvalue_and_not_far(name: str) -> Non
 
 
 def test_nothing_asked_is_no_error() -> None:
-    strategy = registry.build("hadamard", create("total", 6), 1.0)
+    strategy = registry.build("hadamard", 6, 1.0)
     assert isinstance(strategy, SimulatedStrategy)
     found = strategy.error_law(create("total", 8).centred_gram()[:6, :6] * 0).on(np.ones(6))
     assert (found.mean, found.variance, found.scale) == (0.0, 0.0, 0.0)

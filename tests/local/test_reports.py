@@ -18,11 +18,10 @@ from factormech.local.strategy import SimulatedStrategy, StrategyMatrix
 from factormech.local.subsets import SubsetStrategy, subset_matrix
 from factormech.local.two_valued import two_valued
 from factormech.privacy import inner_ratio
-from factormech.workloads.registry import create
 from tests.oracles import random_strategy
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value, table_p_value
 
-FIXED = [name for name in registry.names() if not registry.is_adaptive(name)]
+FIXED = [name for name in registry.names() if not registry.is_solved(name)]
 COUNTS = np.array([40, 0, 3, 120, 11, 26])
 TRIALS = 6000
 
@@ -30,7 +29,7 @@ TRIALS = 6000
 def matrix_of(name: str, n: int, epsilon: float) -> FloatArray:
     if name == "random":
         return random_strategy(np.random.default_rng(0), 6, n, epsilon)
-    strategy = registry.build(name, create("histogram", n), epsilon)
+    strategy = registry.build(name, n, epsilon)
     assert isinstance(strategy, StrategyMatrix)
     return strategy.matrix
 
@@ -198,7 +197,7 @@ def test_the_joint_law_of_two_subset_reports_is_that_of_the_matrix(way: str) -> 
 
 @pytest.mark.parametrize(("name", "n"), [("rappor", 40), ("subset-selection", 40)])
 def test_both_ways_agree_on_domains_without_a_matrix(name: str, n: int) -> None:
-    strategy = registry.build(name, create("histogram", n), 1.0)
+    strategy = registry.build(name, n, 1.0)
     assert isinstance(strategy, SubsetStrategy)
     x = np.random.default_rng(8).integers(0, 8, n)
     covariance = strategy.error_law(np.eye(n) - 1.0 / n).covariance(x.astype(float))
@@ -231,7 +230,7 @@ def test_trials_of_subset_reports_come_in_blocks_that_fit(monkeypatch: pytest.Mo
 
 
 def test_what_is_too_much_work_is_refused_with_the_reason() -> None:
-    strategy = registry.build("rappor", create("histogram", 1024), 1.0)
+    strategy = registry.build("rappor", 1024, 1.0)
     assert isinstance(strategy, SubsetStrategy)
     assert not strategy.simulation_refusal(1000)
     assert "fewer users or a smaller domain" in strategy.simulation_refusal(10**7)
@@ -239,7 +238,7 @@ def test_what_is_too_much_work_is_refused_with_the_reason() -> None:
     x[5] = 10**7
     with pytest.raises(BadValue, match="users = 10000000: must be few enough to simulate"):
         strategy.simulate_estimates(x, 1, np.random.default_rng(0))
-    one_size = registry.build("subset-selection", create("histogram", 256), 1.0)
+    one_size = registry.build("subset-selection", 256, 1.0)
     assert isinstance(one_size, SubsetStrategy)
     assert not one_size.simulation_refusal(10**8)
     assert "hypergeometric" in one_size.simulation_refusal(10**9)
@@ -257,7 +256,7 @@ def test_sets_that_avoid_the_type_are_refused() -> None:
 @pytest.mark.parametrize("n", [1, 2, 5, 33])
 @pytest.mark.parametrize("name", FIXED)
 def test_every_mechanism_is_simulated_reproducibly(name: str, n: int) -> None:
-    strategy = registry.build(name, create("histogram", n), 1.0)
+    strategy = registry.build(name, n, 1.0)
     if name.startswith("fourier") and n == 1:
         return
     assert isinstance(strategy, SimulatedStrategy)

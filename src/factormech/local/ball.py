@@ -9,14 +9,18 @@ A user with point x, ‖x‖ ≤ 1, in dimension d
    direction);
 2. draws Z uniformly from the unit half sphere facing v with probability p = e^ε/(1 + e^ε), else from
    the other half;
-3. reports BZ, with B = c·√π·Γ((d+1)/2)/Γ(d/2) and c = (e^ε + 1)/(e^ε − 1).
+3. reports BZ, with B = c·√π·Γ((d+1)/2)/Γ(d/2) and c = 1/(2p − 1) = (e^ε + 1)/(e^ε − 1).
 
-*Unbiased*: E[Z | v] = (2p − 1)·E|Z₁|·v, 2p − 1 = 1/c and E|Z₁| = Γ(d/2)/(√π Γ((d+1)/2)), so E[BZ | v] =
-v, and rounding gives E v = x.
+*Unbiased*: E[Z | v] = (2p − 1)·E|Z₁|·v and E|Z₁| = Γ(d/2)/(√π Γ((d+1)/2)), so E[BZ | v] = v, and
+rounding gives E v = x.
 
 *Private*: with respect to the uniform law on the sphere the density of Z is 2p on one half and 2(1−p)
 on the other, so after rounding it lies in [2/(1+e^ε), 2e^ε/(1+e^ε)] for every x: the ratio of two
 densities is at most e^ε, and equals it for opposite unit vectors.
+
+*In floating point* p is a multiple of 2⁻⁵³ just below e^ε/(1 + e^ε) (``facing_probability``). Such a p is met
+exactly by 53-bit uniform numbers, and 1 − p and 2p − 1 are floats without rounding: the loss of this very p is
+certainly below ε, and B, made of the same p, keeps the report unbiased for it.
 
 *Second moment*: z ↦ zzᵀ is even, so both halves give E ZZᵀ = I/d, whatever x: E[BZ(BZ)ᵀ] = (B²/d)·I
 exactly, and the covariance is (B²/d)·I − xxᵀ. B²/d increases with d from c² (d = 1, where this is
@@ -31,17 +35,18 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
+from factormech.privacy import loss_of_ratio
 
+_UNIT = 2.0**-53
 # Γ((d+1)/2)/Γ(d/2)/√(d/2) as a series in 1/d; used where the next term is below double precision.
 _GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 869 / 65536, 39325 / 262144)
 _GAMMA_RATIO_SERIES_FROM = 150
 
 
 def half_sphere_radius(dimension: int, epsilon: float) -> float:
-    """Norm B of every report: c·√π·Γ((d+1)/2)/Γ(d/2), c = coth(ε/2)."""
+    """Norm B of every report: c·√π·Γ((d+1)/2)/Γ(d/2), c = 1/(2p − 1) for the p that is drawn with."""
     d = check_positive_integer("dimension", dimension)
-    c = 1.0 / math.tanh(0.5 * check_epsilon(epsilon))
-    return c * math.sqrt(math.pi) * _gamma_ratio(d)
+    return math.sqrt(math.pi) * _gamma_ratio(d) / (2 * facing_probability(epsilon) - 1)
 
 
 def second_moment(dimension: int, epsilon: float) -> float:
@@ -63,8 +68,9 @@ def density(point: FloatArray, directions: FloatArray, epsilon: float) -> FloatA
     """
     x = check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
     towards = 0.5 * (1 + np.linalg.norm(x))
-    facing = directions @ _unit(x[None, :])[0] >= 0
-    near, far = 2 * facing_probability(epsilon), 2 * facing_probability(-epsilon)
+    facing = directions @ units(x[None, :])[0] >= 0
+    p = facing_probability(epsilon)
+    near, far = 2 * p, 2 * (1 - p)
     return np.where(facing, towards * near + (1 - towards) * far, towards * far + (1 - towards) * near)
 
 
@@ -81,17 +87,31 @@ def sample(points: FloatArray, epsilon: float, rng: np.random.Generator) -> Floa
     towards = rng.random(N) < 0.5 * (1 + np.linalg.norm(x, axis=1))
     facing = rng.random(N) < facing_probability(epsilon)
     # Z must face x exactly when the rounded vector is x and its half is drawn, or neither.
-    faces = np.einsum("ui,ui->u", Z, _unit(x)) >= 0
+    faces = np.einsum("ui,ui->u", Z, units(x)) >= 0
     Z *= np.where(faces == (towards == facing), B, -B)[:, None]
     return Z
 
 
 def facing_probability(epsilon: float) -> float:
-    """p = e^ε/(1 + e^ε), and 1 − p at −ε: each accurate to the last digits."""
-    return 1.0 / (1.0 + math.exp(-epsilon)) if epsilon > -700 else 0.0
+    """p: the multiple of 2⁻⁵³ that is at most four of them below e^ε/(1 + e^ε) = (1 + tanh(ε/2))/2, never above.
+
+    The hyperbolic tangent is off by two units in the last place at most, which are half as large in p, and the sum by
+    half a unit: two units down are enough.
+    """
+    p = 0.5 + 0.5 * math.tanh(0.5 * check_epsilon(epsilon)) - 2 * _UNIT
+    if p <= 0.5:
+        rule = "be large enough for a probability above one half in steps of 2**-53"
+        raise BadValue("epsilon", epsilon, rule, "give for example 0.001")
+    return p
 
 
-def _unit(x: FloatArray) -> FloatArray:
+def privacy_loss(epsilon: float) -> float:
+    """A rigorous upper bound of the loss log(p/(1 − p)) for the p that is drawn with, at most ε."""
+    p = facing_probability(epsilon)
+    return min(loss_of_ratio(p / (1 - p)), epsilon)  # below ε by the choice of p
+
+
+def units(x: FloatArray) -> FloatArray:
     """Rows of x divided by their norms; the first axis where a row is 0."""
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     units = x / np.where(norms > 0, norms, 1.0)

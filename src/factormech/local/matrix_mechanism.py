@@ -28,14 +28,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.errors import BadValue
-from factormech.local import ball
-from factormech.local.gaussian import check_delta, gaussian_noise_multiplier
-from factormech.local.l1_strategies import l1_diameter, laplace_strategy
+from factormech.local.additive_law import gaussian_error_law, half_sphere_error_law, laplace_error_law, no_error
+from factormech.local.error_law import ErrorLaw
+from factormech.local.gaussian import check_delta
+from factormech.local.l1_strategies import laplace_strategy
 from factormech.local.l2_strategies import (
     LOST_ENERGY,
     SolverRecord,
@@ -43,56 +45,39 @@ from factormech.local.l2_strategies import (
     enclosing_ball_strategy,
     gram_root,
 )
+from factormech.local.noisy_columns import (
+    NoisyColumns,
+    with_gaussian_noise,
+    with_half_sphere_noise,
+    with_laplace_noise,
+)
+from factormech.local.reports import check_simulation
 from factormech.local.solved import Solution
-from factormech.local.strategy import Evaluation
+from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation
 from factormech.workloads.base import Workload
 
 DEFAULT_DELTA = 1e-9
-# Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
-# relatively.
-SENSITIVITY_MARGIN = 1e-12
 _CENTRED = 1e-9  # how far C1 may be from 0, and eigenvalues below 0, relative to the largest entry
 
 
 @dataclass(frozen=True)
-class AdditiveStrategy:
+class AdditiveStrategy(NoisyColumns):
     """A strategy with its noise, its exact variances for one workload, and how it was found.
 
     Attributes
     ----------
-    noise
-        ``"laplace"``, ``"half-sphere"`` or ``"gaussian"``.
-    columns
-        A (k × n): what a user of each type hands to the randomizer. For the half-sphere the columns
-        have been shifted and scaled into the unit ball.
     centre
         ā = A1/n (k,): what the server subtracts per user.
     inverse
         (AP)⁺ (n × k): histogram estimates are N/n + inverse·(Σ reports − N·centre).
-    scale
-        Laplace scale b, Gaussian σ, or norm B of a half-sphere report.
-    sensitivity
-        Outward-rounded Δ₁ (Laplace), Δ₂ (Gaussian), or largest column norm (half-sphere), of these very
-        columns.
-    second_moment
-        E⟨θ, y⟩² of the half-sphere report, or variance of one coordinate of the noise.
-    epsilon, delta
-        The guarantee of one report.
     variance
         (n,): variance of one user's contribution, summed over the queries, by the user's type.
     solver
         Objective ‖R‖_F² × size², and the bound that no other A can beat.
     """
 
-    noise: str
-    columns: FloatArray
     centre: FloatArray
     inverse: FloatArray
-    scale: float
-    sensitivity: float
-    second_moment: float
-    epsilon: float
-    delta: float
     variance: FloatArray
     solver: SolverRecord
 
@@ -106,16 +91,6 @@ class AdditiveStrategy:
         """Mean variance over user types."""
         return float(self.variance.mean())
 
-    def report(self, types: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Independent reports (N, k) of users of the given ``types`` (integers, (N,))."""
-        a: FloatArray = self.columns.T[types]
-        if self.columns.shape[0] == 0:
-            return a
-        if self.noise == "half-sphere":
-            return ball.sample(a, self.epsilon, rng)
-        draw = rng.laplace if self.noise == "laplace" else rng.normal
-        return np.asarray(a + draw(scale=self.scale, size=a.shape))
-
     def histogram(self, report_sum: FloatArray, users: int) -> FloatArray:
         """x̂ (n,) with E Wx̂ = Wx, from the sum (k,) of the reports of ``users`` users."""
         return users / len(self.variance) + self.inverse @ (report_sum - users * self.centre)
@@ -126,7 +101,7 @@ def matrix_l1(centred_gram: FloatArray, epsilon: float, *, max_iterations: int =
     C, epsilon = _check_gram(centred_gram), check_epsilon(epsilon)
     B = gram_root(C)
     if not len(B):
-        return _nothing_to_ask("laplace", C, epsilon, 0.0)
+        return _nothing_to_ask(with_laplace_noise(B, epsilon), C)
     A, _, found = enclosing_ball_strategy(B)
     A, record = laplace_strategy(C, A, found.lower_bound, max_iterations=max_iterations)
     return laplace_mechanism(A, C, epsilon, record)
@@ -139,7 +114,7 @@ def matrix_l2(
     C, epsilon = _check_gram(centred_gram), check_epsilon(epsilon)
     B = gram_root(C)
     if not len(B):
-        return _nothing_to_ask("half-sphere", C, epsilon, 0.0)
+        return _nothing_to_ask(with_half_sphere_noise(B, epsilon), C)
     A, _, record = enclosing_ball_strategy(B, tolerance=tolerance, max_iterations=max_iterations)
     return half_sphere_mechanism(A, C, epsilon, record)
 
@@ -156,7 +131,7 @@ def matrix_l2_gaussian(
     C, epsilon, delta = _check_gram(centred_gram), check_epsilon(epsilon), check_delta(delta)
     B = gram_root(C)
     if not len(B):
-        return _nothing_to_ask("gaussian", C, epsilon, delta)
+        return _nothing_to_ask(with_gaussian_noise(B, epsilon, delta), C)
     _, q, _ = enclosing_ball_strategy(B, tolerance=tolerance)
     A, record = diameter_strategy(B, q, tolerance=tolerance, max_iterations=max_iterations)
     return gaussian_mechanism(A, C, epsilon, delta, record)
@@ -167,102 +142,30 @@ def matrix_l2_gaussian(
 
 def laplace_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
     """Laplace noise on the columns of any A (k × n): scale Δ₁/ε, variance 2(Δ₁/ε)²‖R‖_F² for every type."""
-    sensitivity = _outward(l1_diameter(A), len(A))
-    scale = sensitivity / epsilon
-    return _independent_noise("laplace", A, C, (epsilon, 0.0), (scale, sensitivity, 2 * scale**2), record)
+    return _measured(with_laplace_noise(A, epsilon), C, record)
 
 
 def gaussian_mechanism(
     A: FloatArray, C: FloatArray, epsilon: float, delta: float, record: SolverRecord
 ) -> AdditiveStrategy:
     """Gaussian noise on the columns of any A (k × n), σ for their exact diameter; variance σ²‖R‖_F²."""
-    sensitivity = _outward(_l2_diameter(A), len(A))
-    scale = sensitivity * gaussian_noise_multiplier(epsilon, delta)
-    return _independent_noise("gaussian", A, C, (epsilon, delta), (scale, sensitivity, scale**2), record)
+    return _measured(with_gaussian_noise(A, epsilon, delta), C, record)
 
 
 def half_sphere_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
     """Half-sphere reports of the columns of any A (d × n) whose enclosing ball is centred at 0.
 
-    The columns are scaled so that the largest norm is just below 1, and checked. Variance of type u:
-    (B²/d)‖R‖_F² − ‖R·a_u‖².
+    Variance of type u: (B²/d)‖R‖_F² − ‖R·a_u‖².
     """
-    A = A / _outward(_largest_norm(A), len(A))
-    ball.check_points(A.T)
-    moment = ball.second_moment(len(A), epsilon)
-    J = _inverse(A, C)
-    z = J @ A
-    signal = np.einsum("vu,vu->u", z, C @ z)
-    return AdditiveStrategy(
-        noise="half-sphere",
-        columns=A,
-        centre=A.mean(axis=1),
-        inverse=J,
-        scale=ball.half_sphere_radius(len(A), epsilon),
-        sensitivity=_largest_norm(A),
-        second_moment=moment,
-        epsilon=epsilon,
-        delta=0.0,
-        variance=moment * _energy(J, C) - signal,
-        solver=record,
-    )
+    return _measured(with_half_sphere_noise(A, epsilon), C, record)
 
 
-def _independent_noise(
-    noise: str,
-    A: FloatArray,
-    C: FloatArray,
-    guarantee: tuple[float, float],
-    size: tuple[float, float, float],
-    record: SolverRecord,
-) -> AdditiveStrategy:
-    J = _inverse(A, C)
-    scale, sensitivity, moment = size
-    return AdditiveStrategy(
-        noise=noise,
-        columns=A,
-        centre=A.mean(axis=1),
-        inverse=J,
-        scale=scale,
-        sensitivity=sensitivity,
-        second_moment=moment,
-        epsilon=guarantee[0],
-        delta=guarantee[1],
-        variance=np.full(len(C), moment * _energy(J, C)),
-        solver=record,
-    )
-
-
-def _nothing_to_ask(noise: str, C: FloatArray, epsilon: float, delta: float) -> AdditiveStrategy:
-    """All columns of W are equal: the answers follow from the number of users; nobody reports anything."""
-    n = len(C)
-    return AdditiveStrategy(
-        noise=noise,
-        columns=np.zeros((0, n)),
-        centre=np.zeros(0),
-        inverse=np.zeros((n, 0)),
-        scale=0.0,
-        sensitivity=0.0,
-        second_moment=0.0,
-        epsilon=epsilon,
-        delta=delta,
-        variance=np.zeros(n),
-        solver=SolverRecord(0.0, 0.0, 0, "every user gives the same answers"),
-    )
-
-
-def _inverse(A: FloatArray, C: FloatArray) -> FloatArray:
-    """(AP)⁺; refused if the rows of WP do not lie in the row space of AP."""
-    from scipy.linalg import qr
-
-    # The k × n matrix through its n × n triangle when it is tall; singular values keep full relative
-    # accuracy.
-    centred = A - A.mean(axis=1, keepdims=True)
-    Q, T = qr(centred, mode="economic") if len(A) > A.shape[1] else (None, centred)
-    U, s, Vt = np.linalg.svd(T, full_matrices=False)
-    keep = s > max(A.shape) * np.finfo(float).eps * max(float(s[0]), np.finfo(float).tiny)
-    U, s, Vt = U[:, keep], s[keep], Vt[keep]
-    lost = 1.0 - np.sum((Vt @ C) * Vt) / np.trace(C)
+def _measured(noisy: NoisyColumns, C: FloatArray, record: SolverRecord) -> AdditiveStrategy:
+    """The strategy with its exact variances; refused if the rows of WP do not lie in the row space of AP."""
+    A = noisy.columns
+    U, s, Vt = _singular_vectors(A)
+    J = (Vt.T / s) @ U.T
+    lost = 1.0 - float(np.sum((Vt @ C) * Vt)) / float(np.trace(C))
     if not lost <= LOST_ENERGY:
         raise BadValue(
             "strategy",
@@ -270,28 +173,43 @@ def _inverse(A: FloatArray, C: FloatArray) -> FloatArray:
             "determine the workload (the value is the share of its energy outside the row space)",
             "add rows to the strategy",
         )
-    return np.asarray((Vt.T / s) @ (U.T if Q is None else (Q @ U).T))
+    return AdditiveStrategy(
+        **vars(noisy), centre=A.mean(axis=1), inverse=J, variance=_variance(noisy, J, C), solver=record
+    )
 
 
-def _energy(J: FloatArray, C: FloatArray) -> float:
-    """‖R‖_F² = ‖WJ‖_F² = tr(JᵀCJ)."""
-    return float(np.sum(J * (C @ J)))
+def _variance(noisy: NoisyColumns, J: FloatArray, C: FloatArray) -> FloatArray:
+    """By type: the second moment of the noise, seen through R, and for reports on a sphere less that of their mean."""
+    second_moment = np.full(len(C), noisy.second_moment * float(np.sum(J * (C @ J))))
+    if noisy.noise != "half-sphere":
+        return second_moment
+    z = J @ noisy.columns
+    return np.asarray(second_moment - np.einsum("vu,vu->u", z, C @ z))
 
 
-def _outward(size: float, terms: int) -> float:
-    """A computed size, rounded up past the error of summing ``terms`` nonnegative numbers."""
-    return size * (1.0 + max(SENSITIVITY_MARGIN, 4 * terms * np.finfo(float).eps))
+def _nothing_to_ask(noisy: NoisyColumns, C: FloatArray) -> AdditiveStrategy:
+    """All columns of W are equal: the answers follow from the number of users; nobody reports anything."""
+    n = len(C)
+    record = SolverRecord(0.0, 0.0, 0, "every user gives the same answers")
+    return AdditiveStrategy(
+        **vars(noisy), centre=np.zeros(0), inverse=np.zeros((n, 0)), variance=np.zeros(n), solver=record
+    )
 
 
-def _l2_diameter(A: FloatArray) -> float:
-    """max_{u,v} ‖a_u − a_v‖₂ from differences (a Gram matrix would lose half of the digits)."""
-    from scipy.spatial.distance import pdist
+def _singular_vectors(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """U, s and Vᵀ of AP, without the zeros of s: (AP)⁺ = V·Diag(1/s)·Uᵀ."""
+    from scipy.linalg import qr
 
-    return float(np.max(pdist(A.T), initial=0.0))
-
-
-def _largest_norm(A: FloatArray) -> float:
-    return float(np.linalg.norm(A, axis=0).max())
+    if not len(A):
+        return np.zeros((0, 0)), np.zeros(0), np.zeros((0, A.shape[1]))
+    # The k × n matrix through its n × n triangle when it is tall; singular values keep full relative
+    # accuracy.
+    centred = A - A.mean(axis=1, keepdims=True)
+    Q, T = qr(centred, mode="economic") if len(A) > A.shape[1] else (None, centred)
+    U, s, Vt = np.linalg.svd(T, full_matrices=False)
+    keep = s > max(A.shape) * np.finfo(float).eps * max(float(s[0]), np.finfo(float).tiny)
+    U, s, Vt = U[:, keep], s[keep], Vt[keep]
+    return (U if Q is None else Q @ U), s, Vt
 
 
 def _check_gram(value: FloatArray) -> FloatArray:
@@ -327,8 +245,7 @@ class MatrixMechanism:
     """
 
     find: Callable[[FloatArray, float], AdditiveStrategy]
-    calibrate: Callable[[FloatArray, FloatArray, float, SolverRecord], AdditiveStrategy]
-    delta: float = 0.0
+    calibrate: Callable[[FloatArray, float], NoisyColumns]
 
     def solve(self, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
         """The strategy A for a workload; neither ε nor chance matters."""
@@ -350,6 +267,8 @@ class MatrixMechanism:
 class CalibratedColumns:
     """A strategy A with noise for a budget, as the measurements ask it.
 
+    What does not depend on the workload is computed once and kept.
+
     Attributes
     ----------
     columns
@@ -369,23 +288,74 @@ class CalibratedColumns:
     def domain_size(self) -> int:
         return int(self.columns.shape[1])
 
+    @cached_property
+    def noisy(self) -> NoisyColumns:
+        """The columns as they are reported, and their noise."""
+        return self.mechanism.calibrate(self.columns, self.epsilon)
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """ā, (k,)."""
+        return np.asarray(self.noisy.columns.mean(axis=1))
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """J = (AP)⁺, (n, k): the centred data vector is estimated by J(Σy − N·ā)."""
+        U, s, Vt = _singular_vectors(self.noisy.columns)
+        return np.asarray((Vt.T / s) @ U.T)
+
+    @cached_property
+    def defect(self) -> FloatArray:
+        """J·AP − P, (n, n): zero but for rounding where every workload can be answered."""
+        n = self.domain_size
+        return np.asarray(self.inverse @ (self.noisy.columns - self.centre[:, None]) - np.eye(n) + 1.0 / n)
+
     def evaluate(self, centred_gram: FloatArray) -> Evaluation:
         """The exact error on the workload with this centred Gram matrix PGP."""
-        C = _check_gram(centred_gram)
-        energy = float(np.trace(C))
+        C, n = self._checked(centred_gram), self.domain_size
+        energy, loss = float(np.trace(C)), self.noisy.privacy_loss
         if energy <= 0:
-            return Evaluation(np.zeros(self.domain_size), 0.0, self.epsilon, self.outputs)
-        found = self.mechanism.calibrate(self.columns, C, self.epsilon, SolverRecord(0.0, 0.0, 0, ""))
-        A = found.columns - found.centre[:, None]
-        E = found.inverse @ A - np.eye(self.domain_size) + 1.0 / self.domain_size
+            return Evaluation(np.zeros(n), 0.0, loss, self.outputs)
+        E = self.defect
         residual = float(np.sqrt(max(float(np.sum((C @ E) * E)), 0.0) / energy))
-        return Evaluation(found.variance, residual, self.epsilon, self.outputs)
+        answered = residual <= RESIDUAL_LIMIT
+        variance = _variance(self.noisy, self.inverse, C) if answered else np.full(n, np.nan)
+        return Evaluation(variance, residual, loss, self.outputs)
+
+    def _checked(self, centred_gram: FloatArray) -> FloatArray:
+        C = _check_gram(centred_gram)
+        if len(C) != self.domain_size:
+            rule = f"be the strategy's domain size, {self.domain_size}"
+            raise BadValue("domain_size", len(C), rule, "build the strategy for the workload's domain")
+        return C
+
+    # Simulation --------------------------------------------------------------------------------------------
+
+    def simulation_refusal(self, users: int) -> str:
+        """Why that many users cannot be simulated, or nothing: half-sphere reports take some work for each user."""
+        return self.noisy.simulation_refusal(users)
+
+    def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
+        """J(Σy − N·ā), (types, trials): centred estimates of the data vector from simulated reports."""
+        counts, trials = check_simulation(counts, self.domain_size, trials)
+        return np.asarray(self.inverse @ self.noisy.simulate_deviations(counts, self.centre, trials, rng))
+
+    def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
+        """Mean and variance of the squared error of a collection (see ``additive_law.py``)."""
+        C, noisy = self._checked(centred_gram), self.noisy
+        variance = self.evaluate(C).variance
+        if not len(noisy.columns) or not variance.any():
+            return no_error(C)
+        if noisy.noise == "half-sphere":
+            return half_sphere_error_law(C, self.inverse, noisy.columns, self.epsilon, variance)
+        law = laplace_error_law if noisy.noise == "laplace" else gaussian_error_law
+        return law(C, self.inverse, noisy.scale, variance)
 
 
-def _gaussian(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
-    return gaussian_mechanism(A, C, epsilon, DEFAULT_DELTA, record)
+def _gaussian(A: FloatArray, epsilon: float) -> NoisyColumns:
+    return with_gaussian_noise(A, epsilon, DEFAULT_DELTA)
 
 
-L1 = MatrixMechanism(matrix_l1, laplace_mechanism)
-L2 = MatrixMechanism(matrix_l2, half_sphere_mechanism)
-L2_GAUSSIAN = MatrixMechanism(matrix_l2_gaussian, _gaussian, DEFAULT_DELTA)
+L1 = MatrixMechanism(matrix_l1, with_laplace_noise)
+L2 = MatrixMechanism(matrix_l2, with_half_sphere_noise)
+L2_GAUSSIAN = MatrixMechanism(matrix_l2_gaussian, _gaussian)

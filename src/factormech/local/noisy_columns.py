@@ -1,0 +1,160 @@
+r"""Columns with the noise that makes them private: reports of single users, and sums of those of whole populations.
+
+A user of type u reports a_u + noise. The noise is calibrated on the very floats of A (k × n), and its privacy loss is
+bounded from them again, as they are used:
+
+* **Laplace**, scale b: the ratio of two densities of a report is at most exp(‖a_u − a_v‖₁/b). The sums behind Δ₁ are
+  off by k·2⁻⁵³ relatively at most, a part of the margin that the scale was made with; what is left of it covers the
+  rounding of Δ₁/b.
+* **Half sphere**: the ratio is at most p/(1 − p), and p is a float of which that is certain (``ball.py``).
+* **Gaussian**: (ε, δ), the loss itself being unbounded; ``privacy_loss`` is that ε.
+
+Sums over N users are simulated without a loop over them, and exactly:
+
+* a Laplace number is the difference of two exponentials, so the sum of N is that of two gamma numbers of shape N;
+* the sum of N normal numbers is √N times one;
+* half-sphere reports: ``ball_sums.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from factormech.arrays import FloatArray, IntArray
+from factormech.errors import BadValue
+from factormech.local import ball, ball_sums
+from factormech.local.gaussian import gaussian_noise_multiplier
+from factormech.local.l1_strategies import l1_diameter
+
+# Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
+# relatively.
+SENSITIVITY_MARGIN = 1e-12
+
+
+@dataclass(frozen=True)
+class NoisyColumns:
+    """Columns, and their noise.
+
+    Attributes
+    ----------
+    noise
+        ``"laplace"``, ``"half-sphere"`` or ``"gaussian"``.
+    columns
+        A (k × n): what a user of each type hands to the randomizer. For the half-sphere the columns have been scaled
+        into the unit ball.
+    scale
+        Laplace scale b, Gaussian σ, or norm B of a half-sphere report.
+    sensitivity
+        Outward-rounded Δ₁ (Laplace), Δ₂ (Gaussian), or largest column norm (half-sphere), of these very columns.
+    second_moment
+        E⟨θ, y⟩² of the half-sphere report, or variance of one coordinate of the noise.
+    epsilon, delta
+        The guarantee of one report.
+    privacy_loss
+        A rigorous upper bound of its ε, at most ``epsilon``.
+    """
+
+    noise: str
+    columns: FloatArray
+    scale: float
+    sensitivity: float
+    second_moment: float
+    epsilon: float
+    delta: float
+    privacy_loss: float
+
+    def report(self, types: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Independent reports (N, k) of users of the given ``types`` (integers, (N,))."""
+        a: FloatArray = self.columns.T[types]
+        if self.columns.shape[0] == 0:
+            return a
+        if self.noise == "half-sphere":
+            return ball.sample(a, self.epsilon, rng)
+        draw = rng.laplace if self.noise == "laplace" else rng.normal
+        return np.asarray(a + draw(scale=self.scale, size=a.shape))
+
+    def simulation_refusal(self, users: int) -> str:
+        """Why the reports of that many users cannot be simulated, or nothing."""
+        k, n = self.columns.shape
+        return ball_sums.refusal(n, k, users) if self.noise == "half-sphere" else ""
+
+    def simulate_deviations(
+        self, counts: IntArray, centre: FloatArray, trials: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Σy − N·``centre`` over the reports of ``counts`` users by type, (k, trials)."""
+        k, users = self.columns.shape[0], int(counts.sum())
+        if k == 0:
+            return np.zeros((0, trials))
+        if self.noise == "half-sphere":
+            Z = ball_sums.sample_sums(self.columns.T, self.epsilon, counts, trials, rng)
+            return np.asarray(self.scale * Z - users * centre[:, None])
+        if self.noise == "laplace":
+            noise = rng.standard_gamma(users, (k, trials)) - rng.standard_gamma(users, (k, trials))
+        else:
+            noise = np.sqrt(users) * rng.standard_normal((k, trials))
+        return np.asarray(((self.columns - centre[:, None]) @ counts)[:, None] + self.scale * noise)
+
+
+def with_laplace_noise(A: FloatArray, epsilon: float) -> NoisyColumns:
+    """Laplace noise on the columns of any A (k × n): scale Δ₁/ε."""
+    if not len(A):
+        return _silent("laplace", A, epsilon, 0.0)
+    diameter = l1_diameter(A)
+    sensitivity = _outward(diameter, len(A))
+    scale = sensitivity / epsilon
+    # Half of the margin is above the rounding of the sums; four units cover the other three operations.
+    loss = diameter * (1.0 + 0.5 * _margin(len(A))) / scale * (1.0 + 4 * np.finfo(float).eps)
+    if not loss <= epsilon:
+        raise BadValue("epsilon", epsilon, f"be at least the privacy loss, {loss:.17g}", "scale the strategy to size 1")
+    return NoisyColumns("laplace", A, scale, sensitivity, 2 * scale**2, epsilon, 0.0, loss)
+
+
+def with_gaussian_noise(A: FloatArray, epsilon: float, delta: float) -> NoisyColumns:
+    """Gaussian noise on the columns of any A (k × n): σ for their exact diameter."""
+    if not len(A):
+        return _silent("gaussian", A, epsilon, delta)
+    sensitivity = _outward(_l2_diameter(A), len(A))
+    sigma = sensitivity * gaussian_noise_multiplier(epsilon, delta)
+    return NoisyColumns("gaussian", A, sigma, sensitivity, sigma**2, epsilon, delta, epsilon)
+
+
+def with_half_sphere_noise(A: FloatArray, epsilon: float) -> NoisyColumns:
+    """Half-sphere reports of the columns of any A (d × n) whose enclosing ball is centred at 0.
+
+    The columns are scaled so that the largest norm is just below 1, and checked.
+    """
+    d = len(A)
+    if not d:
+        return _silent("half-sphere", A, epsilon, 0.0)
+    A = A / _outward(_largest_norm(A), d)
+    ball.check_points(A.T)
+    moment, loss = ball.second_moment(d, epsilon), ball.privacy_loss(epsilon)
+    radius = ball.half_sphere_radius(d, epsilon)
+    return NoisyColumns("half-sphere", A, radius, _largest_norm(A), moment, epsilon, 0.0, loss)
+
+
+def _silent(noise: str, A: FloatArray, epsilon: float, delta: float) -> NoisyColumns:
+    """No rows: nobody reports anything."""
+    return NoisyColumns(noise, A, 0.0, 0.0, 0.0, epsilon, delta, 0.0)
+
+
+def _margin(terms: int) -> float:
+    return max(SENSITIVITY_MARGIN, 4 * terms * float(np.finfo(float).eps))
+
+
+def _outward(size: float, terms: int) -> float:
+    """A computed size, rounded up past the error of summing ``terms`` nonnegative numbers."""
+    return size * (1.0 + _margin(terms))
+
+
+def _l2_diameter(A: FloatArray) -> float:
+    """max_{u,v} ‖a_u − a_v‖₂ from differences (a Gram matrix would lose half of the digits)."""
+    from scipy.spatial.distance import pdist
+
+    return float(np.max(pdist(A.T), initial=0.0))
+
+
+def _largest_norm(A: FloatArray) -> float:
+    return float(np.linalg.norm(A, axis=0).max())
