@@ -109,9 +109,10 @@ def _check_whole(frame: pd.DataFrame, name: str) -> None:
     keys = ["domain_size", "epsilon", "population", "users", "mechanism"]
     for study, part in frame.groupby("study", sort=False):
         for column in ("metric", "trials", "level"):
-            if part[column].nunique() > 1:
-                found = ", ".join(map(str, part[column].unique().tolist()))
-                raise BadValue(f"{name}, column {column}", found, "be one in a study", "run the workflow again")
+            found = part[column].unique().tolist()
+            if len(found) > 1:
+                several = ", ".join(map(str, found))
+                raise BadValue(f"{name}, column {column}", several, "be one in a study", "run the workflow again")
         points = "mechanism at every point of its grid"
         for workload, rows in part.groupby("workload", sort=False):
             axes = [rows[key].tolist() for key in ["seed", *keys]]
