@@ -229,7 +229,6 @@ def _panel(frame: pd.DataFrame, place: tuple[str, int, float], users: FloatArray
 
 
 def _copies(name: str, rows: pd.DataFrame, users: FloatArray) -> Copies:
-    at = rows["users"].astype("float64")
     # What a logarithmic axis cannot show is left out here and told in words.
     positive = rows[rows["exact_error"] > 0]
     live = positive[positive["status"] == "ok"]

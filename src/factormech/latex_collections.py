@@ -7,6 +7,7 @@ bias (of a single comparison), and the mean of measured over exact.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from factormech import labels
@@ -43,12 +44,12 @@ def typeset(frame: pd.DataFrame) -> str:
 def _cells(line: Line) -> list[str]:
     absent = f"{line.refused}/{line.unavailable}" if line.refused or line.unavailable else "0"
     numbers = (
-        _number(line.worst_z, f"{line.worst_z:.2f}"),
-        _number(line.smallest_p, significant(line.smallest_p)),
-        _number(line.mean_ratio, f"{line.mean_ratio:.4f}"),
+        _number(line.worst_z, "{:.2f}".format),
+        _number(line.smallest_p, significant),
+        _number(line.mean_ratio, "{:.4f}".format),
     )
     return [escape(labels.mechanism_label(line.mechanism)), str(line.points), absent, *numbers]
 
 
-def _number(value: float, text: str) -> str:
-    return EMPTY if math.isnan(value) else text
+def _number(value: float, form: Callable[[float], str]) -> str:
+    return EMPTY if math.isnan(value) else form(value)

@@ -33,7 +33,7 @@ PANEL_HEIGHTS = {1: 3.9, 2: 3.0, 3: 2.6, 4: 2.4}  # inches, by the number of col
 STRIP_SHARE = 0.5  # height of the strip over that of the part above it
 MARKER, STRIP_MARKER = 4.2, 2.8
 # Mechanisms spread over this share of the distance between two numbers of users.
-SPREAD = 0.66
+SPREAD = 0.76
 # Ratios beyond these ends are cut off with an arrow; nearer ends follow the intervals.
 LOWEST_RATIO, HIGHEST_RATIO, LEAST_RATIO_SPAN = 0.0, 3.0, 0.02
 
@@ -107,7 +107,7 @@ def _canvas(panels: int, columns: int) -> tuple[Figure, list[tuple[Axes, Axes]]]
 
 def _prepare(ax: Axes, strip: Axes, panel: Panel, table: Collected, ends: tuple[float, float]) -> None:
     """Scales, limits and ticks of a panel and its strip."""
-    from matplotlib.ticker import MaxNLocator, NullLocator
+    from matplotlib.ticker import NullLocator
 
     users = table.users
     margin = _half_gap(users)
@@ -124,8 +124,17 @@ def _prepare(ax: Axes, strip: Axes, panel: Panel, table: Collected, ends: tuple[
     ax.set_yscale("log")
     scales.set_decades(ax, *_error_limits(panel))
     strip.set_ylim(*ends)
-    strip.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    strip.set_yticks(_ratio_ticks(*ends))
     strip.axhline(1.0, color=style.BLACK, linewidth=0.7, zorder=1)
+
+
+def _ratio_ticks(bottom: float, top: float) -> list[float]:
+    """Round ratios, none so near the ends that its label would touch one of the part above."""
+    from matplotlib.ticker import MaxNLocator
+
+    margin = 0.12 * (top - bottom)
+    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(bottom, top).tolist()
+    return [tick for tick in ticks if bottom + margin <= tick <= top - margin]
 
 
 def _error_limits(panel: Panel) -> tuple[float, float]:
