@@ -1,7 +1,8 @@
-"""Tables with numbers like real ones: they fall like 1/(e^ε − 1)² and grow with the domain."""
+"""Tables with numbers like real ones: they fall like 1/(e^ε − 1)² and grow with the domain; and of collections."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -92,5 +93,70 @@ def make_table() -> Callable[..., pd.DataFrame]:
         seeds: Sequence[int] | None = None,
     ) -> pd.DataFrame:
         return tables.from_rows(rows(workloads, mechanisms, epsilons, domain_sizes, seeds))
+
+    return make
+
+
+def collections(
+    workloads: Sequence[str],
+    mechanisms: Mapping[str, float],
+    epsilons: Sequence[float],
+    domain_sizes: Sequence[int],
+    users: Sequence[int],
+    populations: Sequence[str],
+    seeds: Sequence[int],
+) -> Iterator[dict[str, Any]]:
+    """Measured errors off by up to a tenth of a deviation; RAPPOR is unavailable for many types, or for many users."""
+    grid = itertools.product(workloads, domain_sizes, epsilons, populations, users, seeds, mechanisms)
+    for i, (workload, n, epsilon, population, count, seed, name) in enumerate(grid):
+        variance = mechanisms[name] * n / (math.exp(epsilon) - 1) ** 2 * (1.2 if population == "zipf" else 1.0)
+        point = {"study": "c", "workload": workload, "domain_size": n, "epsilon": epsilon, "seed": seed}
+        point |= {"population": population, "users": count, "mechanism": name}
+        point |= {"metric": "mse", "trials": 50, "level": 1e-6}
+        if name == "rappor" and n > 16:
+            yield {**point, "status": "unavailable", "reason": f"needs 2^{n} outputs"}
+        elif name == "fourier-3" and workload == "prefix":
+            yield {**point, "status": "refused", "reason": OUTSIDE.format(0.1)}
+        elif name == "rappor" and count > 10**5:
+            yield {**point, "exact_error": variance / count, "status": "unavailable", "reason": "too many users"}
+        else:
+            yield {**point, **_collected(variance / count, 0.1 * math.sin(i))}
+
+
+def _collected(exact: float, z: float) -> dict[str, Any]:
+    deviation = math.sqrt(0.1 / 50)
+    measured = exact * (1 + z * deviation)
+    p = math.erfc(abs(z) / math.sqrt(2))
+    return {
+        "exact_error": exact,
+        "measured_error": measured,
+        "standard_error": exact * deviation,
+        "interval_low": measured * 0.8,
+        "interval_high": measured * 1.3,
+        "ratio": measured / exact,
+        "z": z,
+        "p_value": p,
+        "bias_ratio": 1.0 + z,
+        "bias_p_value": p,
+        "relative_variance": 0.1,
+        "relative_scale": 0.05,
+        "status": "ok",
+        "reason": "",
+    }
+
+
+@pytest.fixture(scope="session")
+def make_collections() -> Callable[..., pd.DataFrame]:
+    def make(
+        workloads: Sequence[str] = ("histogram", "prefix"),
+        mechanisms: Mapping[str, float] = MECHANISMS,
+        epsilons: Sequence[float] = (0.5, 2.0),
+        domain_sizes: Sequence[int] = (16,),
+        users: Sequence[int] = (100, 10**4, 10**6),
+        populations: Sequence[str] = ("uniform",),
+        seeds: Sequence[int] = (0,),
+    ) -> pd.DataFrame:
+        rows_ = collections(workloads, mechanisms, epsilons, domain_sizes, users, populations, seeds)
+        return tables.from_rows(rows_, "simulated-collection")
 
     return make

@@ -1,4 +1,4 @@
-r"""A table of results as LaTeX: plain ``tabular`` and ``\hline``, no package needed.
+r"""A table of sample complexities as LaTeX, and what all tables share: plain ``tabular`` and ``\hline``, no package.
 
 For every workload one ``tabular``: a row per mechanism and, last, per lower bound; a column per value of the
 axis that varies. Numbers have three significant digits, the fewest users of a column are bold, and a cell
@@ -90,21 +90,21 @@ def _tabular(panel: Panel, table: View, what: str) -> str:
             _cell(value, least, marks.get(x, EMPTY))
             for value, least, x in zip(curve.middle.tolist(), best, panel.x.tolist(), strict=True)
         ]
-        rows.append(_row([escape(labels.mechanism_label(curve.name)), *cells]))
-    bounds = [_row([escape(labels.bound_label(b.name)), *(_bound(v) for v in b.middle.tolist())]) for b in panel.bounds]
+        rows.append(row([escape(labels.mechanism_label(curve.name)), *cells]))
+    bounds = [row([escape(labels.bound_label(b.name)), *(_bound(v) for v in b.middle.tolist())]) for b in panel.bounds]
     title = escape(labels.workload_label(panel.workload))
     lines = [
         f"\\begin{{tabular}}{{l{'r' * len(panel.x)}}}",
         "\\hline",
         f"\\multicolumn{{{len(panel.x) + 1}}}{{l}}{{\\textbf{{{title}}}}} \\\\",
-        _row([_AXES[table.axis], *(number(x) for x in panel.x)]),
+        row([_AXES[table.axis], *(number(x) for x in panel.x)]),
         "\\hline",
         *rows,
         *(["\\hline", *bounds] if bounds else []),
         "\\hline",
         "\\end{tabular}",
         # Below the tabular, where long reasons can break into lines.
-        *(f"\\par\\noindent{{\\footnotesize {text}\\par}}" for text in [_capital(what) + ".", *notes.texts]),
+        *map(note, [capital(what) + ".", *notes.texts]),
     ]
     return "\n".join(lines) + "\n"
 
@@ -148,7 +148,8 @@ def _cell(value: float, least: str | None, mark: str) -> str:
     return _bold(text) if text == least else text
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """The text with its first letter large."""
     return text[:1].upper() + text[1:]
 
 
@@ -161,8 +162,14 @@ def _bound(value: float) -> str:
     return EMPTY if math.isnan(value) else significant(max(value, 0.0))
 
 
-def _row(cells: Iterable[str]) -> str:
+def row(cells: Iterable[str]) -> str:
+    """Cells, already LaTeX, as a line of a tabular."""
     return " & ".join(cells) + " \\\\"
+
+
+def note(text: str) -> str:
+    """Text, already LaTeX, as a note below a tabular."""
+    return f"\\par\\noindent{{\\footnotesize {text}\\par}}"
 
 
 def _escaped(character: str) -> str:

@@ -16,12 +16,12 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.tables import LOWER_BOUND
+from factormech.sample_complexity_table import LOWER_BOUND
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SYMBOLS = {"epsilon": "ε", "domain_size": "n"}
+SYMBOLS = {"epsilon": "ε", "domain_size": "n", "users": "N"}
 ABSENT = "not in the table"
 ZERO = "needs no users"
 VACUOUS = "vacuous"

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from tests.figure_checks import assert_no_overlaps
 
 from factormech import tables
 from factormech.errors import BadValue, UnknownName
@@ -53,15 +53,6 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def text_boxes(figure: Figure) -> list[tuple[str, Any]]:
-    """Every visible text of a figure and its box in pixels."""
-    renderer = renderer_of(figure)
-    with style.context():
-        figure.draw_without_rendering()
-        texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()]
-        return [(t.get_text(), t.get_window_extent(renderer)) for t in texts]
-
-
 @pytest.fixture(params=CASES, scope="module")
 def case(request: pytest.FixtureRequest, make_table: MakeTable) -> tuple[pd.DataFrame, Figure]:
     frame = make_table(**CASES[request.param])
@@ -70,22 +61,6 @@ def case(request: pytest.FixtureRequest, make_table: MakeTable) -> tuple[pd.Data
 
 def test_no_text_is_cut_off_or_covers_another(case: tuple[pd.DataFrame, Figure]) -> None:
     assert_no_overlaps(case[1])
-
-
-def assert_no_overlaps(figure: Figure) -> None:
-    boxes = text_boxes(figure)
-    assert len(boxes) > 8
-    for text, box in boxes:
-        assert min(box.x0, box.y0) >= 0, text
-        assert box.x1 <= figure.bbox.width, text
-        assert box.y1 <= figure.bbox.height, text
-    for (a, box), (b, other) in itertools.combinations(boxes, 2):
-        width = min(box.x1, other.x1) - max(box.x0, other.x0)
-        height = min(box.y1, other.y1) - max(box.y0, other.y0)
-        assert min(width, height) < 0.5, (a, b)
-    # Nothing but titles and ticks comes between the panels, and the legend is below all of them.
-    legend = figure.legends[0].get_window_extent(renderer_of(figure))
-    assert all(legend.y1 < ax.get_tightbbox().y0 for ax in figure.axes)
 
 
 def test_no_curve_runs_through_a_note(case: tuple[pd.DataFrame, Figure]) -> None:
@@ -279,7 +254,7 @@ def test_seeds_are_medians_with_bands(make_table: MakeTable) -> None:
 
 
 def test_registry(make_table: MakeTable) -> None:
-    assert registry.names() == ["sample-complexity"]
+    assert registry.names() == ["sample-complexity", "simulated-collection"]
     assert registry.module_of("sample-complexity") == "factormech.figures.sample_complexity"
     assert isinstance(registry.draw("sample-complexity", make_table({"prefix": 1.0})), Figure)
     with pytest.raises(UnknownName, match="did you mean 'sample-complexity'"):

@@ -97,7 +97,7 @@ def _prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
 def _ticks(bottom: float, top: float) -> list[tuple[int, int]]:
     """Exponent and multiple of each labelled tick: every decade, or fewer if many, or 1-2-5 if hardly two."""
     decades = range(math.floor(bottom), math.ceil(top) + 1)
-    if top - bottom < 1.6:
+    if top - bottom < 1.6 or math.floor(top) <= math.ceil(bottom):
         return [(k, m) for k in decades for m in (1, 2, 5)]
     step = max(1, math.ceil((top - bottom) / MOST_LABELS))
     return [(k, 1) for k in decades if k % step == 0]

@@ -1,7 +1,7 @@
 """The kinds of figure.
 
-To add one, write a module with ``draw(frame) -> Figure`` that draws a table (:mod:`factormech.tables`), and
-add its line to :data:`KINDS`.
+To add one, write a module with ``draw(frame) -> Figure``, which draws a table (:mod:`factormech.tables`), and
+``caption(title, text, frame) -> str``, which says what it draws; and add its line to :data:`KINDS`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "sample-complexity": "factormech.figures.sample_complexity",
+    "simulated-collection": "factormech.figures.simulated_collection",
 }
 
 
@@ -35,3 +36,8 @@ def module_of(kind: str) -> str:
 def draw(kind: str, frame: pd.DataFrame) -> Figure:
     """The figure of this kind for a table."""
     return cast("Figure", import_module(module_of(kind)).draw(frame))
+
+
+def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+    """The caption of the figure of this kind for a table, after the study's own words."""
+    return cast("str", import_module(module_of(kind)).caption(study_title, caption_text, frame))

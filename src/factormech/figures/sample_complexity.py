@@ -16,6 +16,7 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import style, text
+from factormech.figures.sample_complexity_caption import caption
 from factormech.figures.style import Style
 from factormech.panels import VACUOUS, Panel, View, span, view
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = ["caption", "draw"]
 
 MOST_COLUMNS = 3
 PANEL_HEIGHTS = {1: 2.9, 2: 2.65, 3: 1.75}  # inches, by the number of columns

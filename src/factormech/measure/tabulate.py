@@ -1,4 +1,4 @@
-"""From measured variances and bounds to the table of sample complexities that figures and papers show."""
+"""From measurements to the tables that figures and papers show: sample complexities, and simulated collections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sample_complexity_table(
     """
     import pandas as pd
 
-    from factormech.tables import COLUMNS, LOWER_BOUND
+    from factormech.sample_complexity_table import COLUMNS, LOWER_BOUND
 
     def users(frame: pd.DataFrame, column: str) -> list[float]:
         pairs = zip(frame[column], frame["queries"], strict=True)
@@ -51,3 +51,22 @@ def sample_complexity_table(
     if len(set(table["seed"])) > 1:
         columns.insert(columns.index("epsilon") + 1, "seed")
     return order[columns].reset_index(drop=True)
+
+
+def collection_table(study: str, measurements: Sequence[pd.DataFrame], *, level: float) -> pd.DataFrame:
+    """One row for each collection of ``measure.collection.as_frame``, in the order of the grid.
+
+    The order is workload as asked, domain size, ε, population as asked, users, seed, then mechanisms as measured.
+    ``level`` is that of the intervals, which rows do not say.
+    """
+    import pandas as pd
+
+    from factormech.collection_table import COLUMNS
+
+    measured = pd.concat(measurements, ignore_index=True).assign(study=study, metric="mse", level=level)
+    asked = ("workload", "population", "mechanism")
+    ranks = {c: {name: rank for rank, name in enumerate(dict.fromkeys(measured[c]))} for c in asked}
+    order = measured.assign(**{f"_{c}": measured[c].map(ranks[c]) for c in asked}).sort_values(
+        ["_workload", "domain_size", "epsilon", "_population", "users", "seed", "_mechanism"], kind="stable"
+    )
+    return order[list(COLUMNS)].reset_index(drop=True)

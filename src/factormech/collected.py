@@ -1,0 +1,372 @@
+"""A table of simulated collections as its readers see it: measured next to exact, one verdict, and what is missing.
+
+The figure, its caption and the LaTeX table are three renderings of one :class:`Collected`. Points that differ only in
+population and seed are copies: they stand together, by their mean and the hull of their intervals.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from factormech import collection_table, labels
+from factormech.arrays import FloatArray
+from factormech.errors import BadValue
+from factormech.panels import number, span, told
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from factormech.measure.simulate import Agreement
+
+MOST_PANELS, MOST_COLUMNS = 12, 4
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A mechanism in a panel; arrays run along the numbers of users, NaN where nothing was measured (or is known).
+
+    Attributes
+    ----------
+    exact, exact_low, exact_high
+        Users × exact error, which is the variance per user and query: mean, least and largest of the copies.
+    measured, low, high
+        Users × measured error, mean of the copies, and the hull of their intervals.
+    ratios
+        Measured over exact of each copy, (users, copies).
+    ratio_low, ratio_high
+        The hull of the intervals, each over its exact error.
+    misses
+        Where the interval of some copy does not hold the exact error, which the hull may hide.
+    """
+
+    name: str
+    exact: FloatArray
+    exact_low: FloatArray
+    exact_high: FloatArray
+    measured: FloatArray
+    low: FloatArray
+    high: FloatArray
+    ratios: FloatArray
+    ratio_low: FloatArray
+    ratio_high: FloatArray
+    misses: npt.NDArray[np.bool_]
+
+    @property
+    def ratio(self) -> FloatArray:
+        """Mean ratio of the copies; NaN where there is none."""
+        found = np.isfinite(self.ratios)
+        total = np.where(found, self.ratios, 0.0).sum(axis=1)
+        return np.where(found.any(axis=1), total / np.maximum(found.sum(axis=1), 1), np.nan)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One workload, domain size and ε."""
+
+    workload: str
+    domain_size: int
+    epsilon: float
+    series: tuple[Copies, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a mechanism's points say together: a row of the LaTeX table. NaN where nothing was measured."""
+
+    mechanism: str
+    points: int
+    refused: int
+    unavailable: int
+    worst_z: float
+    smallest_p: float
+    mean_ratio: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether all measured points agree at once, and which comparison, and which point, is the most deviant.
+
+    ``worst`` says where the smallest p-value is; ``farthest`` the point of the largest |z|, which is ``farthest_z``.
+    """
+
+    agreement: Agreement
+    worst: str
+    farthest: str
+    farthest_z: float
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A whole table; ``panels`` are the grid points that are drawn, workload × domain size by ε."""
+
+    metric: str
+    trials: int
+    level: float
+    workloads: tuple[str, ...]
+    sizes: tuple[int, ...]
+    epsilons: tuple[float, ...]
+    populations: tuple[str, ...]
+    users: FloatArray
+    seeds: tuple[int, ...]
+    mechanisms: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    columns: int
+    lines: tuple[Line, ...]
+    verdict: Verdict | None
+    misses: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The mechanisms with something to draw on a logarithmic axis."""
+        shown = {s.name for panel in self.panels for s in panel.series if np.any(s.exact > 0)}
+        return tuple(name for name in self.mechanisms if name in shown)
+
+    @property
+    def copies(self) -> int:
+        """How many collections stand at one place, at most."""
+        return len(self.populations) * len(self.seeds)
+
+    @property
+    def left_out(self) -> str:
+        """Which part of the grid the panels show, if not all of it."""
+        sizes = sorted({panel.domain_size for panel in self.panels})
+        epsilons = sorted({panel.epsilon for panel in self.panels})
+        parts = []
+        if len(sizes) < len(self.sizes):
+            parts.append(f"the largest domain size, n = {sizes[-1]}, of {_list(self.sizes)}")
+        if len(epsilons) < len(self.epsilons):
+            parts.append(f"ε = {_list(epsilons)} of {_list(self.epsilons)}")
+        return f"panels show {' and '.join(parts)}; the verdict is on all" if parts else ""
+
+
+def view(frame: pd.DataFrame) -> Collected:
+    """Arrange a table of simulated collections (:mod:`factormech.collection_table`)."""
+    collection_table.FORMAT.check(frame)
+    if len(frame["study"].unique()) > 1:
+        found = ", ".join(frame["study"].unique())
+        raise BadValue("column study of the table", found, "have one value", "draw one study at a time")
+    axes: dict[str, tuple[Any, ...]] = {
+        name: tuple(frame[name].unique().tolist()) for name in ("workload", "population", "mechanism")
+    }
+    axes |= {name: tuple(np.unique(frame[name]).tolist()) for name in ("domain_size", "epsilon", "seed", "users")}
+    places, columns = _shown(axes["workload"], axes["domain_size"], axes["epsilon"])
+    users = np.array(axes["users"], dtype=np.float64)
+    return Collected(
+        metric=str(frame["metric"].iloc[0]),
+        trials=int(frame["trials"].iloc[0]),
+        level=float(frame["level"].iloc[0]),
+        workloads=axes["workload"],
+        sizes=axes["domain_size"],
+        epsilons=axes["epsilon"],
+        populations=axes["population"],
+        users=users,
+        seeds=axes["seed"],
+        mechanisms=axes["mechanism"],
+        panels=tuple(_panel(frame, place, users) for place in places),
+        columns=columns,
+        lines=tuple(_line(name, frame[frame["mechanism"] == name]) for name in axes["mechanism"]),
+        verdict=_verdict(frame),
+        misses=_missed(frame),
+        missing=(*_gaps(frame), *_free(frame)),
+    )
+
+
+def verdict_text(table: Collected) -> str:
+    """The verdict in words, without a full stop."""
+    if table.verdict is None:
+        return "nothing was measured: there is no verdict"
+    found, agreement = table.verdict, table.verdict.agreement
+    points = "the measured collection agrees" if agreement.points == 1 else "all measured collections agree"
+    says = f"{points} with the exact error" if agreement.passed else "MEASURED AND EXACT ERRORS DISAGREE"
+    farthest = (
+        f"; the largest |z| of a single one is {found.farthest_z:.2f} ({found.farthest})" if found.farthest else ""
+    )
+    return (
+        f"{says} at the simultaneous level {level_text(agreement.level)}: over {agreement.comparisons} comparisons of "
+        f"{agreement.points} points and their pools, in mean error and in bias, the most deviant ({found.worst}) has "
+        f"z = {signed(agreement.z)} and simultaneous p = {agreement.p_value:.2g}{farthest}"
+    )
+
+
+def level_text(level: float) -> str:
+    """A level as one would type it: 0.05, 1e-6."""
+    return f"{level:g}".replace("e-0", "e-")
+
+
+def signed(value: float) -> str:
+    """A deviation with two places and a true minus."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _shown(
+    workloads: Sequence[str], sizes: Sequence[int], epsilons: Sequence[float]
+) -> tuple[list[tuple[str, int, float]], int]:
+    """The panels to draw, row by row, and the number of columns: everything, or what a page holds of it."""
+    if len(workloads) * len(sizes) * len(epsilons) > MOST_PANELS:
+        sizes = sizes[-1:]
+    most = min(max(MOST_PANELS // (len(workloads) * len(sizes)), 1), MOST_COLUMNS)
+    if len(epsilons) > most:
+        # Evenly spread, the ends included; of a single one, the middle.
+        spread = np.linspace(0, len(epsilons) - 1, most) if most > 1 else np.array([len(epsilons) // 2])
+        epsilons = [epsilons[int(i)] for i in np.round(spread)]
+    places = list(itertools.product(workloads, sizes, epsilons))
+    # A single column of panels would waste the page: they follow each other instead.
+    return places, len(epsilons) if len(epsilons) > 1 else min(len(places), 3)
+
+
+def _panel(frame: pd.DataFrame, place: tuple[str, int, float], users: FloatArray) -> Panel:
+    workload, size, epsilon = place
+    at = (frame["workload"] == workload) & (frame["domain_size"] == size) & (frame["epsilon"] == epsilon)
+    groups = frame[at].groupby("mechanism", sort=False)
+    return Panel(*place, tuple(_copies(str(name), rows, users) for name, rows in groups))
+
+
+def _copies(name: str, rows: pd.DataFrame, users: FloatArray) -> Copies:
+    # What a logarithmic axis cannot show is left out here and told in words.
+    positive = rows[rows["exact_error"] > 0]
+    live = positive[positive["status"] == "ok"]
+
+    def along(source: pd.DataFrame, column: str, how: str, unit: str) -> FloatArray:
+        """A column over the copies at each number of users, times users or over the exact error."""
+        values = source[column] * source["users"] if unit == "users" else source[column] / source["exact_error"]
+        groups = values.groupby(source["users"].astype("float64"))
+        return np.asarray(getattr(groups, how)().reindex(users), dtype=np.float64)
+
+    ratios = [live.loc[live["users"] == n, "ratio"].tolist() for n in users.tolist()]
+    width = max([len(values) for values in ratios] + [1])
+    return Copies(
+        name,
+        exact=along(positive, "exact_error", "mean", "users"),
+        exact_low=along(positive, "exact_error", "min", "users"),
+        exact_high=along(positive, "exact_error", "max", "users"),
+        measured=along(live, "measured_error", "mean", "users"),
+        low=along(live, "interval_low", "min", "users"),
+        high=along(live, "interval_high", "max", "users"),
+        ratios=np.array([values + [np.nan] * (width - len(values)) for values in ratios]),
+        ratio_low=along(live, "interval_low", "min", "exact"),
+        ratio_high=along(live, "interval_high", "max", "exact"),
+        misses=np.isin(users, live.loc[_misses(live), "users"].unique()),
+    )
+
+
+def _misses(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Where a collection was measured whose interval does not hold the exact error; false where it has none."""
+    return (rows["interval_low"] > rows["exact_error"]) | (rows["interval_high"] < rows["exact_error"])
+
+
+def _line(name: str, rows: pd.DataFrame) -> Line:
+    count = rows["status"].value_counts()
+    return Line(
+        name,
+        points=int(count.get("ok", 0)),
+        refused=int(count.get("refused", 0)),
+        unavailable=int(count.get("unavailable", 0)),
+        worst_z=float(rows["z"].abs().max()),
+        smallest_p=float(rows[["p_value", "bias_p_value"]].min().min()),
+        mean_ratio=float(rows["ratio"].mean()),
+    )
+
+
+def _verdict(frame: pd.DataFrame) -> Verdict | None:
+    from factormech.measure.collection import collection_agreement
+
+    measured = frame[frame["status"] == "ok"]
+    if measured.empty:
+        return None
+    agreement = collection_agreement(measured.itertuples(index=False))
+    z = measured["z"].abs().to_numpy()
+    farthest = int(z.argmax())
+    worst = agreement.worst
+    if isinstance(worst, tuple):
+        return Verdict(agreement, f"pool: {_pool_place(*worst)}", _place(measured.iloc[farthest]), float(z[farthest]))
+    place = _place(measured.iloc[int(str(worst))])
+    # Named once where it is the same point.
+    elsewhere = "" if farthest == worst else _place(measured.iloc[farthest])
+    return Verdict(agreement, place, elsewhere, float(z[farthest]))
+
+
+def _pool_place(mechanism: str, workload: str, size: int | None = None, epsilon: float | None = None) -> str:
+    at = "all of its points" if size is None or epsilon is None else f"n = {size}, ε = {number(epsilon)}"
+    return f"{labels.mechanism_label(mechanism)}, {labels.workload_label(workload)}, {at}"
+
+
+def _place(row: pd.Series[Any]) -> str:
+    pool = _pool_place(row["mechanism"], row["workload"], row["domain_size"], row["epsilon"])
+    return f"{pool}, {row['population']}, N = {row['users']}, seed {row['seed']}"
+
+
+def _gaps(frame: pd.DataFrame) -> list[str]:
+    """What was not measured, with its reasons, a phrase for each mechanism and status."""
+    phrases = []
+    for (name, status), rows in frame[frame["status"] != "ok"].groupby(["mechanism", "status"], sort=False):
+        reasons = "; ".join(told(rows["reason"].tolist()))
+        phrases.append(f"{status}: {labels.mechanism_label(str(name))}{_where(rows, frame)} — {reasons}")
+    return phrases
+
+
+def _missed(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Whose single intervals do not hold the exact error; the hull of several might hide it."""
+    found = frame[_misses(frame)].groupby("mechanism", sort=False)
+    return tuple(
+        f"{len(rows)} interval{'s' * (len(rows) > 1)} without the exact error (black): "
+        f"{labels.mechanism_label(str(name))}{_where(rows, frame)}"
+        for name, rows in found
+    )
+
+
+def _free(frame: pd.DataFrame) -> list[str]:
+    """What a logarithmic axis cannot show."""
+    phrases = []
+    free = frame[frame["exact_error"] == 0]
+    for name, rows in free.groupby("mechanism", sort=False):
+        largest = rows["measured_error"].max()
+        measured = f"measured at most {largest:.2g}" if np.isfinite(largest) else "not measured"
+        phrases.append(
+            f"not drawn: {labels.mechanism_label(str(name))}{_where(rows, frame)} — exact error 0, {measured}"
+        )
+    return phrases
+
+
+def _where(rows: pd.DataFrame, frame: pd.DataFrame) -> str:
+    """The places of some rows of a mechanism: " [Prefix, Total at N ≥ 1000; Histogram]", or "" for everywhere."""
+    if len(rows) == (frame["mechanism"] == rows["mechanism"].iloc[0]).sum():
+        return ""
+    by_place: dict[str, list[str]] = {}
+    for workload, part in rows.groupby("workload", sort=False):
+        whole = frame[(frame["workload"] == workload) & (frame["mechanism"] == part["mechanism"].iloc[0])]
+        by_place.setdefault(_where_in(part, whole), []).append(labels.workload_label(str(workload)))
+    workloads = len(frame["workload"].unique())
+    texts = []
+    for place, names in by_place.items():
+        if workloads == 1:
+            texts.append(place)
+            continue
+        who = "every workload" if len(names) == workloads else ", ".join(names)
+        texts.append(f"{who} at {place}" if place else who)
+    return f" [{'; '.join(texts)}]"
+
+
+def _where_in(part: pd.DataFrame, whole: pd.DataFrame) -> str:
+    """Places inside a workload, by the axes on which they are not everywhere."""
+    spans = [
+        span(part[axis].unique().tolist(), np.unique(whole[axis]), axis) for axis in ("domain_size", "epsilon", "users")
+    ]
+    names = part["population"].unique().tolist()
+    spans.append(", ".join(names) if len(names) < whole["population"].nunique() else "")
+    if part["seed"].nunique() < whole["seed"].nunique():
+        spans.append(f"seed {_list(part['seed'].unique().tolist())}")
+    axes = ("domain_size", "epsilon", "users", "population", "seed")
+    product = np.prod([part[axis].nunique() for axis in axes])
+    some = "some points" if len(part) < product else ""
+    return ", ".join(text for text in (some, *spans) if text)
+
+
+def _list(values: Sequence[float]) -> str:
+    return ", ".join(number(value) for value in values)

@@ -1,0 +1,165 @@
+"""Two tables computed from one of sample complexities: by how much a mechanism improves, and how needs grow.
+
+**Improvement** (:data:`IMPROVEMENT_COLUMNS`, and ``seed`` if the grid has several): for each grid point, the
+``sample_complexity`` of ``mechanism``, the best of the others (``competitor``) with its own, and ``ratio``, competitor
+over mechanism: above 1 is an improvement. ``ratio_to_bound`` is the mechanism over the strongest lower bound, at least
+1, and empty where there is no bound above 0. The status is ``ok``; or without a ratio, but with a reason, ``alone`` (no
+other mechanism has a number here), ``free`` (the mechanism needs no users), or the mechanism's own ``refused`` or
+``unavailable``.
+
+**Slopes** (:data:`SLOPE_COLUMNS`): for each workload, ε, and mechanism or lower bound, the least-squares ``slope`` of
+log(sample complexity) against log(domain size), over ``part`` = ``all`` of the study's domain sizes and over their
+``upper-half`` (the larger half, the middle one included). ``sizes`` counts those with a number above 0 there, between
+``smallest_size`` and ``largest_size`` (0 where there is none); ``residual`` is the root mean square deviation of the
+natural logarithms from the line. The status is ``ok``, or ``too-few``: less than three sizes, with the reason. Over
+several seeds, slopes are of the medians, as figures draw them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from factormech.table_format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IMPROVEMENT_COLUMNS = (
+    "study",
+    "workload",
+    "domain_size",
+    "epsilon",
+    "metric",
+    "alpha",
+    "mechanism",
+    "sample_complexity",
+    "competitor",
+    "competitor_sample_complexity",
+    "ratio",
+    "lower_bound",
+    "bound_name",
+    "ratio_to_bound",
+    "status",
+    "reason",
+)
+SLOPE_COLUMNS = (
+    "study",
+    "workload",
+    "epsilon",
+    "metric",
+    "alpha",
+    "mechanism",
+    "bound_name",
+    "part",
+    "sizes",
+    "smallest_size",
+    "largest_size",
+    "slope",
+    "residual",
+    "status",
+    "reason",
+)
+ALL_SIZES, UPPER_HALF = PARTS = ("all", "upper-half")
+# A line through two points says nothing of how straight the curve is.
+LEAST_SIZES = 3
+_IMPROVEMENT_STATUSES = ("ok", "alone", "free", "refused", "unavailable")
+_COMPETITION = ("competitor_sample_complexity", "ratio")
+
+
+def _improvement_problem(row: Mapping[str, Any]) -> Problem:
+    problem = (
+        empty_text(row, ("study", "workload", "metric", "mechanism", "status"))
+        or below(row, ("domain_size",), 1)
+        or not_positive(row, ("epsilon", "alpha"))
+    )
+    if problem is not None:
+        return problem
+    status = row["status"]
+    if status not in _IMPROVEMENT_STATUSES:
+        return "status", f"be one of {', '.join(_IMPROVEMENT_STATUSES)}"
+    return _problem_of_ratios(row) or unreasoned(row, needed=status != "ok")
+
+
+def _problem_of_ratios(row: Mapping[str, Any]) -> Problem:
+    status = row["status"]
+    if math.isnan(row["sample_complexity"]) != (status in ("refused", "unavailable")) or row["sample_complexity"] < 0:
+        return "sample_complexity", "be at least 0 where the mechanism has a number, and empty elsewhere"
+    if (row["sample_complexity"] == 0) != (status == "free"):
+        return "status", "be 'free' where no users are needed, and only there"
+    for column in _COMPETITION:
+        if math.isnan(row[column]) != (status != "ok") or row[column] < 0:
+            return column, "be at least 0 where the status is ok, and empty elsewhere"
+    if (row["competitor"] == "") != (status != "ok") or row["competitor"] == row["mechanism"]:
+        return "competitor", "be another mechanism where the status is ok, and empty elsewhere"
+    if status == "ok":
+        wanted = row["competitor_sample_complexity"] / row["sample_complexity"]
+        if not math.isclose(row["ratio"], wanted, rel_tol=1e-12):
+            return "ratio", "be competitor_sample_complexity over sample_complexity"
+    if math.isnan(row["lower_bound"]) != (row["bound_name"] == ""):
+        return "bound_name", "name the bound where lower_bound has a number, and only there"
+    compared = row["lower_bound"] > 0 and not math.isnan(row["sample_complexity"])
+    if math.isnan(row["ratio_to_bound"]) == compared:
+        return "ratio_to_bound", "be a number where there is one over a bound above 0, and only there"
+    if compared and not math.isclose(
+        row["ratio_to_bound"], row["sample_complexity"] / row["lower_bound"], rel_tol=1e-12
+    ):
+        return "ratio_to_bound", "be sample_complexity over lower_bound"
+    return None
+
+
+def _check_improvement(frame: pd.DataFrame, name: str) -> None:
+    keys = ["mechanism", "workload", "domain_size", "epsilon", *(["seed"] if "seed" in frame else [])]
+    for study, part in frame.groupby("study", sort=False):
+        check_grid([part[key].tolist() for key in keys], name, f"study {study}", "point of its grid")
+
+
+def _slope_problem(row: Mapping[str, Any]) -> Problem:
+    problem = (
+        empty_text(row, ("study", "workload", "metric", "mechanism", "status"))
+        or not_positive(row, ("epsilon", "alpha"))
+        or below(row, ("sizes", "smallest_size", "largest_size"), 0)
+    )
+    if problem is not None:
+        return problem
+    if row["part"] not in PARTS:
+        return "part", f"be one of {', '.join(PARTS)}"
+    if row["status"] != ("ok" if row["sizes"] >= LEAST_SIZES else "too-few"):
+        return "status", f"be 'ok' for {LEAST_SIZES} sizes or more, else 'too-few'"
+    least = 1 if row["sizes"] else 0
+    if row["smallest_size"] < least or row["largest_size"] < row["smallest_size"] + max(row["sizes"] - 1, 0):
+        return "largest_size", "leave room for that many sizes from the smallest"
+    ok = row["status"] == "ok"
+    for column in ("slope", "residual"):
+        if math.isnan(row[column]) == ok:
+            return column, "be a number where the status is ok, and empty elsewhere"
+    if row["residual"] < 0:
+        return "residual", "be at least 0"
+    return unreasoned(row, needed=not ok)
+
+
+def _check_slopes(frame: pd.DataFrame, name: str) -> None:
+    who = frame["mechanism"] + " " + frame["bound_name"]
+    for study, part in frame.groupby("study", sort=False):
+        axes = [part[key].tolist() for key in ("workload", "epsilon", "part")] + [who[part.index].tolist()]
+        check_grid(axes, name, f"study {study}", "mechanism and bound of every workload")
+
+
+IMPROVEMENT = TableFormat(
+    kind="improvement",
+    columns=IMPROVEMENT_COLUMNS,
+    integers=frozenset({"domain_size", "seed"}),
+    floats=frozenset({"epsilon", "alpha", "sample_complexity", *_COMPETITION, "lower_bound", "ratio_to_bound"}),
+    problem=_improvement_problem,
+    check_whole=_check_improvement,
+    seeded=(*IMPROVEMENT_COLUMNS[:4], "seed", *IMPROVEMENT_COLUMNS[4:]),
+)
+SLOPES = TableFormat(
+    kind="slopes",
+    columns=SLOPE_COLUMNS,
+    integers=frozenset({"sizes", "smallest_size", "largest_size"}),
+    floats=frozenset({"epsilon", "alpha", "slope", "residual"}),
+    problem=_slope_problem,
+    check_whole=_check_slopes,
+)

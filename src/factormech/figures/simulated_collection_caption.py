@@ -1,0 +1,82 @@
+"""The caption of a figure of simulated collections: what was run, whether it agrees, what is missing and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from factormech import labels
+from factormech.collected import Collected, level_text, verdict_text, view
+from factormech.figures.captions import sentence
+from factormech.panels import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+    """The caption of a study's figure, in plain text.
+
+    Parameters
+    ----------
+    study_title, caption_text
+        The study's own words: the paper and its artefact, and what to see. Either may be empty.
+    frame
+        The table that the figure draws (:mod:`factormech.collection_table`).
+    """
+    table = view(frame)
+    sentences = [
+        study_title,
+        caption_text,
+        _run(table),
+        _shown(table),
+        _copies(table),
+        table.left_out,
+        verdict_text(table),
+        "The p-values bound the skewed tails of squared errors, so that they are larger than z would give for a "
+        "Gaussian error"
+        if table.verdict
+        else "",
+        *table.misses,
+        *table.missing,
+    ]
+    return " ".join(_capital(sentence(text)) for text in sentences if text)
+
+
+def _run(table: Collected) -> str:
+    return (
+        f"Errors of collections that were really run, in simulation with {_count('seed', _numbers(table.seeds))}: "
+        f"N × mean squared error per query, the variance per user and query, against the number of users N = "
+        f"{_numbers(table.users.tolist())}, each run {table.trials} times, on "
+        f"{_count('population', ', '.join(table.populations))}; workloads: "
+        f"{', '.join(map(labels.workload_label, table.workloads))}; n = {_numbers(table.sizes)}; "
+        f"ε = {_numbers(table.epsilons)}"
+    )
+
+
+def _shown(table: Collected) -> str:
+    return (
+        f"Lines are exact expectations, markers means of the {table.trials} trials, bars intervals for the exact error "
+        f"at the two-sided level {level_text(table.level)} each; the strips show measured over exact (intervals that "
+        "leave a strip end in an arrow)"
+    )
+
+
+def _copies(table: Collected) -> str:
+    if table.copies == 1:
+        return ""
+    return (
+        "Populations and seeds stand together: lines and markers are their means, shades and bars reach over all of "
+        "them, and in the strips every one has its dash"
+    )
+
+
+def _count(what: str, values: str) -> str:
+    return f"{what}{'s' if ',' in values else ''} {values}"
+
+
+def _numbers(values: tuple[float, ...] | list[float]) -> str:
+    return ", ".join(number(value) for value in values)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
