@@ -182,9 +182,18 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
     )
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption", "metric")}
     mechanisms, bounds = tuple(settings["mechanisms"]), tuple(settings["bounds"])
-    numbers = {"alpha": float(settings["alpha"]), "trials": settings["trials"], "level": float(settings["level"])}
-    lists = {"mechanisms": mechanisms, "bounds": bounds}
-    return Study(name, grid=axes, compare=settings.get("compare"), quick=quick, **lists, **numbers, **words)
+    return Study(
+        name,
+        grid=axes,
+        mechanisms=mechanisms,
+        bounds=bounds,
+        compare=settings.get("compare"),
+        alpha=float(settings["alpha"]),
+        trials=settings["trials"],
+        level=float(settings["level"]),
+        quick=quick,
+        **words,
+    )
 
 
 def _quick_study(name: str, settings: Mapping[str, Any]) -> Study:

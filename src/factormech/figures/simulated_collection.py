@@ -133,7 +133,7 @@ def _ratio_ticks(bottom: float, top: float) -> list[float]:
     from matplotlib.ticker import MaxNLocator
 
     margin = 0.12 * (top - bottom)
-    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(bottom, top).tolist()
+    ticks = np.asarray(MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(bottom, top)).tolist()
     return [tick for tick in ticks if bottom + margin <= tick <= top - margin]
 
 

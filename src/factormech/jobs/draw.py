@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from factormech.atomic import write_whole
-from factormech.figures.captions import caption
-from factormech.figures.registry import draw, module_of
+from factormech.figures.registry import caption, draw, module_of
 from factormech.figures.save import save
 from factormech.jobs.common import job_parser, run
 from factormech.tables import read_csv
@@ -23,7 +22,7 @@ def main() -> None:
     args = parser.parse_args()
     module_of(args.kind)  # an unknown kind is refused before any file is read
     frame = read_csv(args.table)
-    write_whole(args.stem.with_suffix(".txt"), (caption(args.title, args.caption, frame) + "\n").encode())
+    write_whole(args.stem.with_suffix(".txt"), (caption(args.kind, args.title, args.caption, frame) + "\n").encode())
     save(draw(args.kind, frame), args.stem)
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from factormech import store
-from factormech.atomic import write_whole
+from factormech import store, tables
 from factormech.jobs.common import job_parser, run
 from factormech.measure.tabulate import sample_complexity_table
-from factormech.tables import latex, write_csv
 
 
 def main() -> None:
@@ -30,8 +28,7 @@ def main() -> None:
         metric=args.metric,
         alpha=args.alpha,
     )
-    write_csv(frame, args.csv)
-    write_whole(args.latex, latex(frame).encode())
+    tables.write(frame, args.csv, args.latex)
     attributes = {"study": args.study, "metric": args.metric, "alpha": args.alpha, "code": args.code}
     store.write(args.hdf5, "table", datasets={"table": frame}, attributes=attributes)
 
