@@ -82,7 +82,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (package / "local/coins.py").write_text(COINS)
     add_line(
         package / "local/registry.py",
-        "_MECHANISMS = {\n",
+        "_FIXED = {\n",
         '    "coins": "factormech.local.coins:strategy",\n',
     )
     made(folder, "small-epsilon")

@@ -13,28 +13,49 @@ from factormech.bounds.staircase import best_subset_size, information_of_size, l
 from factormech.errors import UnknownName
 from factormech.local import registry as mechanisms
 from factormech.local.strategy import StrategyMatrix, Unavailable
+from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
+from tests import solutions
 from tests.oracles import random_strategy
 
+FIXED = [name for name in mechanisms.names() if not mechanisms.is_solved(name)]
 WORKLOADS = ["histogram", "prefix", "all-ranges", "all-marginals", "3-way-marginals", "at-most-3-way-parities"]
+
+
+def check_bounds(workload: Workload, epsilon: float, names: list[str]) -> None:
+    floor = {bound: bounds.variance_bound(bound, workload, epsilon) for bound in bounds.names()}
+    assert floor["centred-svd"] >= floor["svd"] * (1 - 1e-12)
+    for mechanism in names:
+        strategy = solutions.strategy(mechanism, workload.name, workload.domain_size, epsilon)
+        if isinstance(strategy, Unavailable):
+            continue
+        evaluation = strategy.evaluate(workload.centred_gram())
+        if evaluation.answered:
+            for value in floor.values():
+                assert evaluation.average >= value * (1 - 1e-9)
+        else:
+            assert mechanism == "fourier-3"
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 2.0, 4.0, 8.0])
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_no_mechanism_beats_a_bound(name: str, epsilon: float) -> None:
     for n in (8, 32):
-        workload = create(name, n)
-        floor = {bound: bounds.variance_bound(bound, workload, epsilon) for bound in bounds.names()}
-        for mechanism in mechanisms.names():
-            strategy = mechanisms.strategy_for(mechanism, workload, epsilon)
-            if isinstance(strategy, Unavailable):
-                continue
-            evaluation = strategy.evaluate(workload.centred_gram())
-            if evaluation.answered:
-                for value in floor.values():
-                    assert evaluation.average >= value * (1 - 1e-9)
-        assert floor["centred-svd"] >= floor["svd"] * (1 - 1e-12)
+        check_bounds(create(name, n), epsilon, FIXED)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_no_solved_mechanism_beats_a_bound(name: str, epsilon: float) -> None:
+    check_bounds(create(name, 8), epsilon, solutions.SOLVED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 2.0, 8.0])
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_no_solved_mechanism_beats_a_bound_on_a_larger_domain(name: str, epsilon: float) -> None:
+    check_bounds(create(name, 32), epsilon, solutions.SOLVED)
 
 
 @pytest.mark.parametrize("seed", range(300))
@@ -100,15 +121,16 @@ def test_the_best_subset_size_is_found_without_a_search(n: int, epsilon: float) 
 @pytest.mark.parametrize("mechanism", mechanisms.names())
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_theorem_5_1(mechanism: str, epsilon: float) -> None:
-    workload = create("prefix", 32)
-    strategy = mechanisms.strategy_for(mechanism, workload, epsilon)
+    n = 8 if mechanism in solutions.SOLVED else 32
+    workload = create("prefix", n)
+    strategy = solutions.strategy(mechanism, "prefix", n, epsilon)
     assert not isinstance(strategy, Unavailable)
     C = workload.centred_gram()
     evaluation = strategy.evaluate(C)
     if evaluation.answered:
-        low, high = worst_case_interval(evaluation.average, np.trace(C), 32, epsilon)
+        low, high = worst_case_interval(evaluation.average, np.trace(C), n, epsilon)
         assert low <= evaluation.worst <= high
-        assert high <= math.exp(epsilon) * (evaluation.average + workload.frobenius_squared() / 32)
+        assert high <= math.exp(epsilon) * (evaluation.average + workload.frobenius_squared() / n)
 
 
 def test_unknown_bounds_are_answered_with_the_known_ones() -> None:

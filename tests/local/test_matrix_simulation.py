@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.stats import ks_2samp
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local import additive_law, ball, ball_sums, matrix_mechanism, registry
+from factormech.local import additive_law, ball, ball_sums, matrix_mechanism
 from factormech.local.additive_law import laplace_jump
 from factormech.local.error_law import ErrorLaw
 from factormech.local.matrix_mechanism import CalibratedColumns
@@ -22,7 +23,8 @@ from factormech.measure.exact import questions_of
 from factormech.measure.simulate import agreement, compare, simulate
 from factormech.measure.tails import tail_probability
 from factormech.workloads.registry import create
-from tests.oracles import centred_gram, prefix
+from tests import solutions
+from tests.oracles import centred_gram
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
 NAMES = ["matrix-l1", "matrix-l2", "matrix-l2-gaussian"]
@@ -39,7 +41,7 @@ def given(name: str, A: FloatArray, epsilon: float = 1.0) -> CalibratedColumns:
 
 
 def solved(name: str, workload: str, n: int, epsilon: float = 1.0) -> CalibratedColumns:
-    strategy = registry.strategy_for(name, create(workload, n), epsilon)
+    strategy = solutions.strategy(name, workload, n, epsilon)
     assert isinstance(strategy, CalibratedColumns)
     return strategy
 
@@ -331,14 +333,9 @@ def test_evaluations_state_the_loss_of_the_noise_in_use(name: str, epsilon: floa
 
 @pytest.mark.parametrize("name", NAMES)
 def test_collections_agree_over_a_grid_and_would_not_if_a_tenth_off(name: str) -> None:
-    grid = CollectionGrid(users=[10**3, 10**5], populations=["uniform", "spiky", "zipf", "smooth"], trials=50)
+    grid = CollectionGrid(users=[1000, 5000], populations=["uniform", "spiky", "zipf", "smooth"], trials=200)
     questions = [questions_of([(create(w, 8), 0)])[0] for w in ("histogram", "prefix")]
-    known = {w: registry.solve(name, create(w, 8), None, np.random.default_rng(0)) for w in ("histogram", "prefix")}
-    rows = list(
-        collect(
-            name, lambda ask, eps: registry.restore(name, known[ask.workload.name], eps), questions, [0.5, 4.0], grid
-        )
-    )
+    rows = list(collect(name, partial(solutions.asked, name), questions, [0.5, 4.0], grid))
     assert len(rows) == 2 * 2 * 8
     assert {row.status for row in rows} == {"ok"}
     found = collection_agreement(rows)
@@ -351,15 +348,15 @@ def test_collections_agree_over_a_grid_and_would_not_if_a_tenth_off(name: str) -
 
 @pytest.mark.parametrize("name", NAMES)
 def test_collections_are_reproducible_and_centred(name: str) -> None:
-    strategy = solved(name, "prefix", 7)
+    strategy = solved(name, "prefix", 8)
     assert isinstance(strategy, SimulatedStrategy)
-    x = np.arange(7) + 1
+    x = np.arange(8) + 1
     first = strategy.simulate_estimates(x, 3, np.random.default_rng(12))
     np.testing.assert_allclose(first.sum(axis=0), 0.0, atol=1e-9 * np.abs(first).max())
     np.testing.assert_array_equal(first, strategy.simulate_estimates(x, 3, np.random.default_rng(12)))
-    with pytest.raises(BadValue, match=r"shape of counts = \(3,\): must have shape \(7,\)"):
+    with pytest.raises(BadValue, match=r"shape of counts = \(3,\): must have shape \(8,\)"):
         strategy.simulate_estimates(np.ones(3), 3, np.random.default_rng(0))
-    with pytest.raises(BadValue, match="domain_size = 4: must be the strategy's domain size, 7"):
+    with pytest.raises(BadValue, match="domain_size = 4: must be the strategy's domain size, 8"):
         strategy.error_law(centred_gram(np.eye(4)))
 
 
@@ -415,15 +412,16 @@ def test_tails_of_collections_are_bounded(name: str, users: int) -> None:
         assert tail_excess(law, x.astype(float), errors) <= 1.0
 
 
-def test_a_wrong_budget_is_rejected() -> None:
-    """Reports at ε = 1.05 read as if at ε = 1 in a population of a hundred thousand."""
-    n, workload = 16, create("prefix", 16)
-    A = solved("matrix-l2", "prefix", n).columns
-    x = np.random.default_rng(1).multinomial(10**5, np.full(n, 1 / n))
-    right, wrong = given("matrix-l2", A, 1.0), given("matrix-l2", A, 1.05)
-    law = right.error_law(workload.centred_gram())
-    honest = compare(law, x, right.simulate_estimates(x, 400, np.random.default_rng(0)))
-    assert agreement([honest]).passed
-    off = compare(law, x, wrong.simulate_estimates(x, 400, np.random.default_rng(0)))
-    assert off.z < -0.5 + honest.z
-    assert centred_gram(prefix(n)) == pytest.approx(workload.centred_gram())
+def test_a_sampler_of_another_epsilon_is_rejected() -> None:
+    """Half-sphere reports at ε = 1.05 of the norm of ε = 1 are biased, and seen."""
+    strategy = given("matrix-l2", columns(5, 6))
+    x, C, noisy = COUNTS * 50, centred_gram(columns(5, 6)), strategy.noisy
+    law, N = strategy.error_law(C), int(COUNTS.sum()) * 50
+
+    def p_value(epsilon: float) -> float:
+        Z = ball_sums.sample_sums(noisy.columns.T, epsilon, x, 200, np.random.default_rng(0))
+        estimates = strategy.inverse @ (noisy.scale * Z - N * strategy.centre[:, None])
+        return agreement([compare(law, x, estimates)]).p_value
+
+    assert p_value(1.0) >= FALSE_ALARM
+    assert p_value(1.05) < FALSE_ALARM

@@ -14,6 +14,7 @@ from factormech.local.strategy import StrategyMatrix, Unavailable
 from factormech.local.subsets import SubsetStrategy, subset_matrix, subset_strategy
 from factormech.privacy import inner_ratio, privacy_loss
 from factormech.workloads.registry import create
+from tests import solutions
 from tests.oracles import all_ranges, centred_gram, naive_variances, prefix
 
 SIZES = [1, 2, 3, 5, 8, 12, 17, 32]
@@ -40,6 +41,18 @@ def test_strategies_are_private_distributions(name: str, n: int, epsilon: float)
     assert strategy.evaluate(np.zeros((n, n))).privacy_loss <= epsilon
     if isinstance(strategy, StrategyMatrix):
         np.testing.assert_allclose(strategy.matrix.sum(axis=0), 1.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize("name", solutions.SOLVED)
+def test_solved_strategies_are_private_and_answer_what_they_were_solved_for(name: str, epsilon: float) -> None:
+    strategy = solutions.strategy(name, "prefix", 8, epsilon)
+    assert not isinstance(strategy, Unavailable)
+    evaluation = strategy.evaluate(create("prefix", 8).centred_gram())
+    assert (strategy.domain_size, strategy.epsilon) == (8, epsilon)
+    assert 0.9 * epsilon <= evaluation.privacy_loss <= epsilon
+    assert evaluation.answered
+    assert evaluation.variance.min() > 0
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from factormech.measure import populations
 from factormech.measure.collection import Collection, CollectionGrid, as_frame, collect, collection_agreement
 from factormech.measure.exact import Question, built, questions_of
 from factormech.workloads.registry import create
+from tests import solutions
 
 GRID = CollectionGrid(users=[10**3, 10**7], populations=["uniform", "spiky"], trials=10)
 
@@ -44,6 +46,18 @@ def test_all_mechanisms_agree_over_a_grid() -> None:
         if row.status == "ok":
             assert row.interval_low <= row.measured_error <= row.interval_high
             assert row.ratio == pytest.approx(row.measured_error / row.exact_error)
+
+
+def test_all_solved_mechanisms_agree_over_a_grid() -> None:
+    """Each question has a strategy of its own, and its own reports."""
+    questions = asked("histogram", "prefix", "3-way-marginals", n=8)
+    grid = replace(GRID, users=[10**3, 10**5])
+    for name in solutions.SOLVED:
+        rows = list(collect(name, partial(solutions.asked, name), questions, [0.5, 4.0], grid))
+        assert [row.status for row in rows] == ["ok"] * 3 * 2 * 2 * 2
+        found = collection_agreement(rows)
+        assert found.passed, found
+        assert len({row.ratio for row in rows}) == len(rows)
 
 
 def test_errors_are_mean_squared_errors_of_normalised_queries() -> None:
