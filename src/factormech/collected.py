@@ -134,6 +134,12 @@ class Collected:
         return len(self.populations) * len(self.seeds)
 
     @property
+    def copies_text(self) -> str:
+        """What the copies are: "2 populations × 3 seeds"."""
+        counts = ((len(self.populations), "populations"), (len(self.seeds), "seeds"))
+        return " × ".join(f"{count} {what}" for count, what in counts if count > 1)
+
+    @property
     def left_out(self) -> str:
         """Which part of the grid the panels show, if not all of it."""
         sizes = sorted({panel.domain_size for panel in self.panels})
