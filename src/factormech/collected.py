@@ -22,7 +22,7 @@ from factormech.panels import number, span, told
 if TYPE_CHECKING:
     import pandas as pd
 
-    from factormech.measure.simulate import Agreement
+    from factormech.measure.agreement import Agreement
 
 MOST_PANELS, MOST_COLUMNS = 12, 4
 
@@ -281,7 +281,7 @@ def _line(name: str, rows: pd.DataFrame) -> Line:
 
 
 def _verdict(frame: pd.DataFrame) -> Verdict | None:
-    from factormech.measure.collection import collection_agreement
+    from factormech.measure.agreement import collection_agreement
 
     measured = frame[frame["status"] == "ok"]
     if measured.empty:
