@@ -14,7 +14,8 @@ import pytest
 from factormech import collection_table, reading, tables
 from factormech.collected import view
 from factormech.errors import BadValue, UnknownName
-from factormech.measure.collection import CollectionGrid, as_frame, collect, collection_agreement
+from factormech.measure.agreement import collection_agreement
+from factormech.measure.collection import CollectionGrid, as_frame, collect
 from factormech.measure.exact import built, questions_of
 from factormech.measure.tabulate import collection_table as tabulate
 from factormech.workloads.registry import create

@@ -23,8 +23,8 @@ HEAD = """\
 # The sentences of mckenna2020 §6.2 and §6.3, beside the numbers
 
 Made by `python tools/sentences.py` from the tables of a full run (`results/tables/mckenna2020-figure-1*.csv`,
-`mckenna2020-figure-2*.csv`, `epsilon*.csv`); no number and no verdict is written by hand. "Optimized" is `adaptive-pgd`, the
-published algorithm from one random start. Mechanisms are the paper's seven unless the row says otherwise.
+`mckenna2020-figure-2*.csv`, `epsilon*.csv`); no number and no verdict is written by hand. "Optimized" is
+`adaptive-pgd`, the published algorithm from one random start. Mechanisms are the paper's seven unless the row says otherwise.
 
 | the paper says | measured | rule | agrees |
 | --- | --- | --- | --- |
@@ -149,15 +149,15 @@ def of_workloads(one: pd.DataFrame) -> Iterator[Row]:
 
 def of_growth(slopes: pd.DataFrame) -> Iterator[Row]:
     """§6.3 on slopes over all domain sizes."""
-    grown = slopes[(slopes["sizes"] == "all") & (slopes["status"] == "ok") & (slopes["mechanism"] != "lower-bound")]
+    grown = slopes[(slopes["part"] == "all") & (slopes["status"] == "ok") & (slopes["mechanism"] != "lower-bound")]
     slope = grown.pivot_table(index="mechanism", columns="workload", values="slope")
-    others = slope["histogram"].drop("randomized-response")
+    others, response = slope["histogram"].drop("randomized-response"), slope["histogram"]["randomized-response"]
     yield (
         "for the Histogram workload, there is almost no dependence on the domain size for every mechanism except "
         "randomized response",
-        f"slopes {others.min():.2f} to {others.max():.2f}; randomized response {slope['histogram']['randomized-response']:.2f}",
+        f"slopes {others.min():.2f} to {others.max():.2f}; randomized response {response:.2f}",
         "slopes below 0.3, randomized response above 0.8",
-        bool(others.max() < 0.3 and slope["histogram"]["randomized-response"] > 0.8),
+        bool(others.max() < 0.3 and response > 0.8),
     )
     own = slope.loc[OPTIMISED].drop("histogram")
     yield (
@@ -173,7 +173,7 @@ def of_growth(slopes: pd.DataFrame) -> Iterator[Row]:
         "median within 0.15 of 0.5",
         abs(float(pd.Series(tailored).median()) - 0.5) <= 0.15,
     )
-    fixed = slope.loc[["hadamard-table1", "fourier"]].drop(columns=["histogram", "3-way-marginals"]).stack()
+    fixed = slope.loc[["hadamard-table1", "fourier"]].drop(columns=["histogram", "3-way-marginals"]).melt()["value"]
     yield (
         "the sample complexity of the mechanisms not tailored to the workload is more like O(n)",
         f"Hadamard and Fourier beyond Histogram and 3-Way Marginals: {fixed.min():.2f} to {fixed.max():.2f}",

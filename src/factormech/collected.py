@@ -22,7 +22,7 @@ from factormech.panels import number, span, told
 if TYPE_CHECKING:
     import pandas as pd
 
-    from factormech.measure.simulate import Agreement
+    from factormech.measure.agreement import Agreement
 
 MOST_PANELS, MOST_COLUMNS = 12, 4
 
@@ -132,6 +132,12 @@ class Collected:
     def copies(self) -> int:
         """How many collections stand at one place, at most."""
         return len(self.populations) * len(self.seeds)
+
+    @property
+    def copies_text(self) -> str:
+        """What the copies are: "2 populations × 3 seeds"."""
+        counts = ((len(self.populations), "populations"), (len(self.seeds), "seeds"))
+        return " × ".join(f"{count} {what}" for count, what in counts if count > 1)
 
     @property
     def left_out(self) -> str:
@@ -275,7 +281,7 @@ def _line(name: str, rows: pd.DataFrame) -> Line:
 
 
 def _verdict(frame: pd.DataFrame) -> Verdict | None:
-    from factormech.measure.collection import collection_agreement
+    from factormech.measure.agreement import collection_agreement
 
     measured = frame[frame["status"] == "ok"]
     if measured.empty:

@@ -207,3 +207,14 @@ def test_several_studies_are_refused(make_collections: Make) -> None:
     frame = make_collections(("prefix",), FEW)
     with pytest.raises(BadValue, match="draw one study at a time"):
         draw(pd.concat([frame, frame.assign(study="other")], ignore_index=True))
+
+
+def test_copies_are_counted(make_collections: Make) -> None:
+    frame = make_collections(("prefix",), {"hadamard": 1.0}, (1.0,), populations=("uniform", "zipf"), seeds=(0, 1, 2))
+    assert "their hull over 2 populations × 3 seeds" in footer(draw(frame))
+    assert "2 populations × 3 seeds stand together" in caption("", "", frame)
+    one = frame[frame["population"] == "zipf"].reset_index(drop=True)
+    assert "their hull over 3 seeds" in footer(draw(one))
+    single = one[one["seed"] == 0].reset_index(drop=True)
+    assert "hull" not in footer(draw(single))
+    assert "stand together" not in caption("", "", single)

@@ -11,7 +11,8 @@ from factormech.errors import BadValue
 from factormech.local import registry
 from factormech.local.strategy import SimulatedStrategy, Strategy, StrategyMatrix
 from factormech.measure import populations
-from factormech.measure.simulate import Simulated, agreement, compare, simulate
+from factormech.measure.agreement import agreement
+from factormech.measure.simulate import Simulated, compare, simulate
 from factormech.measure.tails import tail_probability
 from factormech.workloads.registry import create
 from tests import solutions

@@ -133,8 +133,8 @@ def _ratio_ticks(bottom: float, top: float) -> list[float]:
     from matplotlib.ticker import MaxNLocator
 
     margin = 0.12 * (top - bottom)
-    ticks = np.asarray(MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(bottom, top)).tolist()
-    return [tick for tick in ticks if bottom + margin <= tick <= top - margin]
+    ticks = np.asarray(MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(bottom, top))
+    return [tick for tick in ticks.tolist() if bottom + margin <= tick <= top - margin]
 
 
 def _error_limits(panel: Panel) -> tuple[float, float]:
@@ -227,7 +227,7 @@ def _legend_entries(
 
 
 def _footer(table: Collected) -> list[str]:
-    hull = f", their hull over {table.copies} populations and seeds" if table.copies > 1 else ""
+    hull = f", their hull over {table.copies_text}" if table.copies > 1 else ""
     bars = f"intervals for the exact error, each at level {level_text(table.level)}"
     says = f"lines: exact; markers: measured, mean of {table.trials} trials; bars: {bars}{hull}"
     lines = [verdict_text(table), says, *table.misses, table.left_out, *table.missing]

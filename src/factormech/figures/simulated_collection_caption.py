@@ -65,8 +65,8 @@ def _copies(table: Collected) -> str:
     if table.copies == 1:
         return ""
     return (
-        "Populations and seeds stand together: lines and markers are their means, shades and bars reach over all of "
-        "them, and in the strips every one has its dash"
+        f"At each number of users, {table.copies_text} stand together: lines and markers are their means, shades and "
+        "bars reach over all of them, and in the strips every one has its dash"
     )
 
 

@@ -8,7 +8,7 @@ sampled once for all workloads over a domain, since its reports know nothing of 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,8 @@ from factormech.local.registry import is_solved
 from factormech.local.strategy import SimulatedStrategy, Strategy, Unavailable
 from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.populations import population
-from factormech.measure.simulate import LEVEL, Agreement, Simulated, agreement, compare
-from factormech.measure.tails import check_level
+from factormech.measure.simulate import Simulated, compare
+from factormech.measure.tails import LEVEL, check_level
 from factormech.seeds import rng_for
 
 if TYPE_CHECKING:
@@ -251,21 +251,6 @@ def _row(
         status=status,
         reason=reason,
     )
-
-
-def collection_agreement(rows: Iterable[Collection], level: float = LEVEL) -> Agreement:
-    """Whether all rows that were measured agree with their exact errors, at one simultaneous level.
-
-    Rows are compared one by one, and pooled over populations, users and seeds: for each mechanism, workload, domain and
-    budget, and for each mechanism and workload over all domains and budgets. Collections that differ in any of these
-    are independent, given the users.
-    """
-    measured = [row for row in rows if row.status == "ok"]
-    pools: dict[Hashable, list[int]] = {}
-    for k, row in enumerate(measured):
-        pools.setdefault((row.mechanism, row.workload), []).append(k)
-        pools.setdefault((row.mechanism, row.workload, row.domain_size, row.epsilon), []).append(k)
-    return agreement(measured, level, pools=pools)
 
 
 def as_frame(rows: Iterable[Collection]) -> pd.DataFrame:

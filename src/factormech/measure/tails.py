@@ -30,6 +30,9 @@ import math
 from factormech.errors import BadValue
 from factormech.local.error_law import SquaredError
 
+# Two-sided level of intervals of single points, and simultaneous level of verdicts: one in a million.
+LEVEL = 1e-6
+
 
 def tail_probability(mean: float, law: SquaredError, trials: int) -> float:
     """A bound on the probability that the mean of ``trials`` copies is as far from ``law.mean``, to its own side."""
