@@ -1,6 +1,15 @@
-"""Tables with numbers like real ones: they fall like 1/(e^ε − 1)² and grow with the domain; and of collections."""
+"""One BLAS thread, as in jobs; and tables with numbers like real ones, of sample complexities and of collections.
+
+They fall like 1/(e^ε − 1)² and grow with the domain.
+"""
 
 from __future__ import annotations
+
+import os
+
+# Before NumPy is imported: with as many workers as cores, more threads only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import itertools
 import math

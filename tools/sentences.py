@@ -24,7 +24,8 @@ HEAD = """\
 
 Made by `python tools/sentences.py` from the tables of a full run (`results/tables/mckenna2020-figure-1*.csv`,
 `mckenna2020-figure-2*.csv`, `epsilon*.csv`); no number and no verdict is written by hand. "Optimized" is
-`adaptive-pgd`, the published algorithm from one random start. Mechanisms are the paper's seven unless the row says otherwise.
+`adaptive-pgd`, the published algorithm from one random start. Mechanisms are the paper's seven unless the row says
+otherwise.
 
 | the paper says | measured | rule | agrees |
 | --- | --- | --- | --- |

@@ -18,9 +18,10 @@ from factormech.local.error_law import ErrorLaw
 from factormech.local.matrix_mechanism import CalibratedColumns
 from factormech.local.noisy_columns import with_half_sphere_noise, with_laplace_noise
 from factormech.local.strategy import SimulatedStrategy
-from factormech.measure.collection import CollectionGrid, collect, collection_agreement
+from factormech.measure.agreement import agreement, collection_agreement
+from factormech.measure.collection import CollectionGrid, collect
 from factormech.measure.exact import questions_of
-from factormech.measure.simulate import agreement, compare, simulate
+from factormech.measure.simulate import compare, simulate
 from factormech.measure.tails import tail_probability
 from factormech.workloads.registry import create
 from tests import solutions
