@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from factormech import tables
+from factormech.tables import kinds as tables
 
 MECHANISMS = {
     "randomized-response": 3.0,

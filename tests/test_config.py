@@ -12,8 +12,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from factormech import config, schema
-from factormech.config import ConfigErrors, Family, Known, Point, load, read_yaml
+from factormech.config import schema
+from factormech.config import studies as config
+from factormech.config.studies import ConfigErrors, Family, Known, Point, load, read_yaml
 from factormech.errors import BadValue, UnknownName
 
 ROOT = Path(__file__).parents[1]

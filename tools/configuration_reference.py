@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from factormech.config import reference
+from factormech.config.studies import reference
 
 ROOT = Path(__file__).parents[1]
 

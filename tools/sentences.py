@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from factormech.labels import mechanism_label, workload_label
-from factormech.tables import read_csv
+from factormech.tables.kinds import read_csv
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "results" / "tables"

@@ -88,7 +88,7 @@ def _list_studies(args: argparse.Namespace) -> None:
 
 
 def _studies(args: argparse.Namespace):  # type: ignore[no-untyped-def]
-    from factormech.config import load, read_yaml
+    from factormech.config.studies import load, read_yaml
 
     config = load(read_yaml(args.config), args.schema, base=args.config.resolve().parent)
     return config.quick_studies if args.quick else config.studies

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from factormech import store, tables
+from factormech import store
+from factormech.tables import kinds as tables
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -13,12 +13,12 @@ import pytest
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
 
-from factormech import tables
 from factormech.errors import BadValue, UnknownName
 from factormech.figures import registry, style
 from factormech.figures.captions import caption
 from factormech.figures.sample_complexity import draw
 from factormech.figures.text import renderer_of, wrap
+from factormech.tables import kinds as tables
 
 MakeTable = Callable[..., pd.DataFrame]
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)

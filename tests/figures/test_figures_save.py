@@ -12,13 +12,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from factormech import tables
 from factormech.figures import sample_complexity
 from factormech.figures.save import save
+from factormech.tables import kinds as tables
 
 SCRIPT = """
 import sys
-from factormech import tables
+from factormech.tables import kinds as tables
 from factormech.figures import registry
 from factormech.figures.save import save
 save(registry.draw("sample-complexity", tables.read_csv(sys.argv[1])), sys.argv[2])

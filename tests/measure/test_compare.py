@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from factormech import tables
 from factormech.errors import BadValue, UnknownName
 from factormech.measure.compare import improvement, slopes, summarise
+from factormech.tables import kinds as tables
 from tests.test_tables import edited, tabulars
 
 MakeTable = Callable[..., pd.DataFrame]

@@ -11,11 +11,11 @@ from snakemake.utils import update_config
 
 from factormech.bounds import registry as bounds_registry
 from factormech.code import code_of
-from factormech.config import ConfigErrors, load
+from factormech.config.studies import ConfigErrors, load
 from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry
 from factormech.measure import cost
-from factormech.strict_yaml import typed
+from factormech.config.strict_yaml import typed
 from factormech.workloads import definitions as workload_definitions
 
 update_config(config, typed(workflow.config_settings.config or {}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.panels import Panel, number
+from factormech.tables.panels import Panel, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     """The caption of a study's figure, of the kind that its table says: see ``registry.caption``."""
     from factormech.figures import registry
-    from factormech.tables import kind_of
+    from factormech.tables.kinds import kind_of
 
     return registry.caption(kind_of(frame), study_title, caption_text, frame)
 

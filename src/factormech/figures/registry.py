@@ -1,6 +1,6 @@
 """The kinds of figure.
 
-To add one, write a module with ``draw(frame) -> Figure``, which draws a table (:mod:`factormech.tables`), and
+To add one, write a module with ``draw(frame) -> Figure``, which draws a table (:mod:`factormech.tables.kinds`), and
 ``caption(title, text, frame) -> str``, which says what it draws; and add its line to :data:`KINDS`.
 """
 

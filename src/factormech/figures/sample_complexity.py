@@ -18,7 +18,7 @@ from factormech.figures import axes as scales
 from factormech.figures import style, text
 from factormech.figures.sample_complexity_caption import caption
 from factormech.figures.style import Style
-from factormech.panels import VACUOUS, Panel, View, span, view
+from factormech.tables.panels import VACUOUS, Panel, View, span, view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ LARGEST_MARKER, SMALLEST_MARKER = 5.6, 3.4
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table (:mod:`factormech.tables`) in which ε or domain size varies, or neither."""
+    """The figure of a table (:mod:`factormech.tables.kinds`) in which ε or domain size varies, or neither."""
     table = view(frame)
     looks = style.mechanism_styles(table.mechanisms)
     lines = style.bound_styles(table.bounds)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from factormech import labels
 from factormech.figures.captions import sentence
-from factormech.panels import Gap, Panel, View, number, span, told, view
+from factormech.tables.panels import Gap, Panel, View, number, span, told, view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     study_title, caption_text
         The study's own words: the paper and its artefact, and what to see. Either may be empty.
     frame
-        The table that the figure draws (:mod:`factormech.sample_complexity_table`).
+        The table that the figure draws (:mod:`factormech.tables.sample_complexity`).
     """
     table = view(frame)
     sentences = [

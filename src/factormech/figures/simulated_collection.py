@@ -14,12 +14,12 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.collected import Collected, Copies, Panel, level_text, verdict_text, view
 from factormech.figures import axes as scales
 from factormech.figures import style, text
 from factormech.figures.simulated_collection_caption import caption
 from factormech.figures.style import Style
-from factormech.panels import number
+from factormech.tables.collected import Collected, Copies, Panel, level_text, verdict_text, view
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ LOWEST_RATIO, HIGHEST_RATIO, LEAST_RATIO_SPAN = 0.0, 3.0, 0.02
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of simulated collections (:mod:`factormech.collection_table`)."""
+    """The figure of a table of simulated collections (:mod:`factormech.tables.collections`)."""
     table = view(frame)
     looks = style.mechanism_styles(table.mechanisms)
     places = _places(table)

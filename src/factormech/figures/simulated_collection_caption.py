@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from factormech import labels
-from factormech.collected import Collected, level_text, verdict_text, view
 from factormech.figures.captions import sentence
-from factormech.panels import number
+from factormech.tables.collected import Collected, level_text, verdict_text, view
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     study_title, caption_text
         The study's own words: the paper and its artefact, and what to see. Either may be empty.
     frame
-        The table that the figure draws (:mod:`factormech.collection_table`).
+        The table that the figure draws (:mod:`factormech.tables.collections`).
     """
     table = view(frame)
     sentences = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from factormech import tables
 from factormech.jobs.common import job_parser, run
 from factormech.measure.compare import improvement, slopes
+from factormech.tables import kinds as tables
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from factormech.atomic import write_whole
 from factormech.figures.registry import caption, draw, module_of
 from factormech.figures.save import save
 from factormech.jobs.common import job_parser, run
-from factormech.tables import read_csv
+from factormech.tables.kinds import read_csv
 
 
 def main() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from factormech import store, tables
+from factormech import store
 from factormech.jobs.common import job_parser, run
 from factormech.measure.tabulate import collection_table
+from factormech.tables import kinds as tables
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """What a table of sample complexities says: by how much a mechanism improves on the others, and how needs grow with n.
 
-Columns are documented in ``comparison_tables.py``.
+Columns are documented in ``tables/comparisons.py``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.comparison_tables import ALL_SIZES, IMPROVEMENT, LEAST_SIZES, SLOPES, UPPER_HALF
 from factormech.errors import BadValue, UnknownName
-from factormech.sample_complexity_table import LOWER_BOUND, point_columns
+from factormech.tables.comparisons import ALL_SIZES, IMPROVEMENT, LEAST_SIZES, SLOPES, UPPER_HALF
+from factormech.tables.sample_complexity import LOWER_BOUND, point_columns
 
 if TYPE_CHECKING:
     import pandas as pd

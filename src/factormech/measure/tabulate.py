@@ -29,7 +29,7 @@ def sample_complexity_table(
     """
     import pandas as pd
 
-    from factormech.sample_complexity_table import COLUMNS, LOWER_BOUND
+    from factormech.tables.sample_complexity import COLUMNS, LOWER_BOUND
 
     def users(frame: pd.DataFrame, column: str) -> list[float]:
         pairs = zip(frame[column], frame["queries"], strict=True)
@@ -61,7 +61,7 @@ def collection_table(study: str, measurements: Sequence[pd.DataFrame], *, level:
     """
     import pandas as pd
 
-    from factormech.collection_table import COLUMNS
+    from factormech.tables.collections import COLUMNS
 
     measured = pd.concat(measurements, ignore_index=True).assign(study=study, metric="mse", level=level)
     asked = ("workload", "population", "mechanism")

@@ -2,7 +2,7 @@
 
 A table is a :class:`pandas.DataFrame`. Integers are int64 and never missing, other numbers float64 with NaN where
 there is none, and everything else text with "" where there is none. A kind of table is a :class:`TableFormat`: its
-columns and its rules; :mod:`factormech.tables` knows all kinds.
+columns and its rules; :mod:`factormech.tables.kinds` knows all kinds.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from factormech.config.schema import Missing, place
 from factormech.errors import BadValue, UnknownName
-from factormech.schema import Missing, place
 
 Definitions: TypeAlias = dict[str, dict[str, Any]]
 Key: TypeAlias = tuple[str | int, ...]

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
-from factormech.table_format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.table_format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

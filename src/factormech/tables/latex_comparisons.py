@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from factormech import labels
-from factormech.comparison_tables import ALL_SIZES, UPPER_HALF
 from factormech.errors import BadValue
-from factormech.latex import EMPTY, escape, note, row, significant
-from factormech.panels import number, told
-from factormech.sample_complexity_table import LOWER_BOUND
+from factormech.tables.comparisons import ALL_SIZES, UPPER_HALF
+from factormech.tables.latex_sample_complexity import EMPTY, escape, note, row, significant
+from factormech.tables.panels import number, told
+from factormech.tables.sample_complexity import LOWER_BOUND
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from factormech import collection_table, labels
+from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.panels import number, span, told
+from factormech.tables import collections as collection_table
+from factormech.tables.panels import number, span, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +154,7 @@ class Collected:
 
 
 def view(frame: pd.DataFrame) -> Collected:
-    """Arrange a table of simulated collections (:mod:`factormech.collection_table`)."""
+    """Arrange a table of simulated collections (:mod:`factormech.tables.collections`)."""
     collection_table.FORMAT.check(frame)
     if len(frame["study"].unique()) > 1:
         found = ", ".join(frame["study"].unique())

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from factormech import labels
-from factormech.panels import Panel, View, number, told, view
+from factormech.tables.panels import Panel, View, number, told, view
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.sample_complexity_table import LOWER_BOUND
+from factormech.tables.sample_complexity import LOWER_BOUND
 
 if TYPE_CHECKING:
     import pandas as pd

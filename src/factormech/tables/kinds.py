@@ -1,8 +1,8 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
-Every kind has its own columns, documented in the module that has its format: :mod:`factormech.sample_complexity_table`,
-:mod:`factormech.collection_table` and :mod:`factormech.comparison_tables`. No two kinds have the same columns, so a
-table says itself of which kind it is. A missing number is NaN and a missing text is "".
+Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
+``collections.py`` and ``comparisons.py``. No two kinds have the same columns, so a table says itself of which kind it is.
+A missing number is NaN and a missing text is "".
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech import collection_table, comparison_tables, sample_complexity_table
 from factormech.atomic import write_whole
 from factormech.errors import BadValue, UnknownName
-from factormech.sample_complexity_table import COLUMNS, COLUMNS_WITH_SEED, FLOATS, INTEGERS, LOWER_BOUND, MEASURED
-from factormech.table_format import TableFormat, read_lines
+from factormech.tables import collections as collection_table
+from factormech.tables import comparisons as comparison_tables
+from factormech.tables import sample_complexity as sample_complexity_table
+from factormech.tables.format import TableFormat, read_lines
+from factormech.tables.sample_complexity import COLUMNS, COLUMNS_WITH_SEED, FLOATS, INTEGERS, LOWER_BOUND, MEASURED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,9 +103,9 @@ def write(frame: pd.DataFrame, csv_path: Path | str, latex_path: Path | str) -> 
 
 def latex(frame: pd.DataFrame) -> str:
     """A table as LaTeX, with what it lacks and why: see the module of its kind."""
-    from factormech import latex as sample_complexity
-    from factormech import latex_collections as collections
-    from factormech import latex_comparisons as comparisons
+    from factormech.tables import latex_collections as collections
+    from factormech.tables import latex_comparisons as comparisons
+    from factormech.tables import latex_sample_complexity as sample_complexity
 
     typesetters = {
         "sample-complexity": sample_complexity.typeset,

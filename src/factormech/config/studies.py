@@ -2,7 +2,7 @@
 
 The rules of single settings, their defaults and their words are the schema's
 (``workflow/schemas/config.schema.yaml``); relations between settings, and between settings and what the package
-can do, are in :mod:`factormech.config_relations`. :func:`load` takes the mapping that Snakemake has merged with
+can do, are in :mod:`factormech.config.relations`. :func:`load` takes the mapping that Snakemake has merged with
 its command line.
 """
 
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from factormech import schema as schemas
-from factormech.config_relations import Definitions, Family, Known, registries, relation_problems
+from factormech.config import schema as schemas
+from factormech.config.relations import Definitions, Family, Known, registries, relation_problems
+from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue, UnknownName
-from factormech.strict_yaml import read_yaml
 
 __all__ = [
     "Config",

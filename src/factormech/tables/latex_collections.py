@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from factormech import labels
-from factormech.collected import Line, level_text, verdict_text, view
-from factormech.latex import EMPTY, capital, escape, note, row, significant
+from factormech.tables.collected import Line, level_text, verdict_text, view
+from factormech.tables.latex_sample_complexity import EMPTY, capital, escape, note, row, significant
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,1 @@
+"""The configuration: one schema, checked as a whole before anything runs."""
