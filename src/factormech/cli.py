@@ -54,15 +54,11 @@ def _configured(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-    from factormech.measure.cost import study_seconds
+    from factormech.measure.estimate import run_seconds
 
     studies = _studies(args)
     points = sum(len(list(s.grid.points())) * len(s.mechanisms) for s in studies.values())
-    seconds = sum(
-        study_seconds(len(g.workloads), g.domain_sizes, len(g.epsilons), len(s.mechanisms), len(g.seeds))
-        for s in studies.values()
-        for g in [s.grid]
-    )
+    seconds = run_seconds(list(studies.values()))
     cores = os.cpu_count() or 1
     print(
         f"{args.config}: {len(studies)} studies, {points} measurements; "

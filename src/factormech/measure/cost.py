@@ -20,8 +20,8 @@ DRAW_SECONDS = 4.0
 SOLVER_START_SECONDS = 2.5
 SOLVE_SECONDS = {"adaptive-pgd": 1.3e-7, "matrix-l1": 5e-8, "matrix-l2": 8e-9, "matrix-l2-gaussian": 2.5e-8}
 SOLVE_SECONDS_OTHERS = 2e-7
-# Per collection and user type: RAPPOR's, the slowest of the mechanisms.
-COLLECT_SECONDS = 2e-4
+# Per collection and user type, on average over the mechanisms.
+COLLECT_SECONDS = 2e-5
 LIMIT_FACTOR = 8.0
 BASE_MEMORY_MB = 300
 
@@ -53,15 +53,6 @@ def collect_seconds(
     """Run ``collections`` collections at each point of a grid."""
     reports = COLLECT_SECONDS * epsilons * seeds * collections * sum(domain_sizes)
     return measure_seconds(workloads, domain_sizes, epsilons, seeds) + reports
-
-
-def study_seconds(
-    workloads: int, domain_sizes: Collection[int], epsilons: int, mechanisms: int, seeds: int = 1
-) -> float:
-    """Everything of a study on one core."""
-    ask = workloads * seeds * sum(workload_seconds(n) for n in domain_sizes)
-    measure = (mechanisms + 1) * measure_seconds(workloads, domain_sizes, epsilons, seeds)
-    return ask + measure + 2 * START_SECONDS + DRAW_SECONDS
 
 
 def minutes(seconds: float) -> int:

@@ -1,0 +1,46 @@
+"""How long a run takes from nothing, added up over its jobs; what studies share is counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from factormech.config.studies import Study
+from factormech.local.registry import is_solved, solver_of
+from factormech.measure import cost
+
+
+def run_seconds(studies: Sequence[Study]) -> float:
+    """Seconds of one core for all studies."""
+    return sum(map(_own_seconds, studies)) + _workload_seconds(studies) + _solve_seconds(studies)
+
+
+def _own_seconds(study: Study) -> float:
+    """Measurements or collections, tables and the figure of one study."""
+    grid = study.grid
+    size = (len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds))
+    collections = len(grid.users) * len(grid.populations) * study.trials
+    each = cost.collect_seconds(*size, collections) if collections else cost.measure_seconds(*size)
+    return (len(study.mechanisms) + 1) * each + 2 * cost.START_SECONDS + cost.DRAW_SECONDS
+
+
+def _workload_seconds(studies: Sequence[Study]) -> float:
+    asked = {(p.workload, p.domain_size) for study in studies for p in study.grid.points()}
+    return sum(cost.workload_seconds(domain_size) for _, domain_size in asked)
+
+
+def _solve_seconds(studies: Sequence[Study]) -> float:
+    """Strategies: each once if it has a file, else once in every study that asks for it."""
+    stored, spot = set(), 0.0
+    for study in studies:
+        for name in filter(is_solved, study.mechanisms):
+            solver = solver_of(name)
+            points = {
+                (p.workload, p.domain_size, p.epsilon * solver.per_epsilon, p.seed * solver.seeded)
+                for p in study.grid.points()
+            }
+            for point in points:
+                if cost.deserves_a_job(name, point[1]):
+                    stored.add((name, *point))
+                else:
+                    spot += cost.solve_seconds(name, point[1])
+    return spot + sum(cost.SOLVER_START_SECONDS + cost.solve_seconds(name, n) for name, _, n, *_ in stored)
