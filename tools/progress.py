@@ -18,7 +18,7 @@ NOISE = re.compile(
     r"|Elapsed time:|Complete log|Job stats:|Nothing to be done|Config file|All of requested|host: |localrule |$"
 )
 RULE = re.compile(r"Finished jobid: \d+ \(Rule: (.+)\)")
-STEPS = re.compile(r"(\d+) of (\d+) steps \((\d+)%\) done")
+STEPS = re.compile(r"(\d+) of (\d+) steps \(([\d.]+)%\) done")
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
             done, total = int(found[1]), int(found[2])
             spent = time.monotonic() - start
             left = timedelta(seconds=round(spent * (total - done) / done))
-            text = f"[{done}/{total}]  {found[3]:>3} %  {timedelta(seconds=round(spent))}, about {left} left  {rule}"
+            text = f"[{done}/{total}]  {100 * done // total:>3} %  {timedelta(seconds=round(spent))}, about {left} left  {rule}"
             if terminal:
                 print(f"\r\x1b[K{text}", end="", flush=True)
             elif 10 * done // total > 10 * (done - 1) // total:
