@@ -31,7 +31,8 @@ def main() -> None:
             done, total = int(found[1]), int(found[2])
             spent = time.monotonic() - start
             left = timedelta(seconds=round(spent * (total - done) / done))
-            text = f"[{done}/{total}]  {100 * done // total:>3} %  {timedelta(seconds=round(spent))}, about {left} left  {rule}"
+            share, so_far = 100 * done // total, timedelta(seconds=round(spent))
+            text = f"[{done}/{total}]  {share:>3} %  {so_far}, about {left} left  {rule}"
             if terminal:
                 print(f"\r\x1b[K{text}", end="", flush=True)
             elif 10 * done // total > 10 * (done - 1) // total:
