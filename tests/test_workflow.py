@@ -213,6 +213,16 @@ def test_another_target_error_makes_only_tables_and_figures_again(project: Path)
         assert planned(project) == {"tabulate study=small", "draw study=small"}
 
 
+def test_the_grid_of_one_study_can_be_overridden_alone(project: Path) -> None:
+    """From the command line, numbers inside ``--config`` included; the other study stays as it is."""
+    done = snakemake(project, "all", "--dry-run", "--config", "studies={small: {grid: {epsilon: [2.5], seed: [1]}}}")
+    assert done.returncode == 0, done.stderr[-2000:]
+    report = done.stdout + done.stderr
+    wildcards = {match[1] for match in re.finditer(r"wildcards: (.*)", report)}
+    assert "study=small, mechanism=hadamard" in wildcards
+    assert not any("study=other" in found for found in wildcards)
+
+
 def test_a_figure_is_drawn_again_from_its_csv_alone(project: Path, tmp_path: Path) -> None:
     shutil.copy(project / "results/tables/small.csv", tmp_path / "small.csv")
     subprocess.run(
