@@ -27,8 +27,9 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local.ball import check_points, facing_probability, units
 
-# Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: about a second of one core.
-WORK_LIMIT = 1e8
+# Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: a fifth of a second of one
+# core, so that a study of a thousand trials takes minutes.
+WORK_LIMIT = 2e7
 _WALK, _DIRECTION = 6.0, 2.0  # work of a user, and of a coordinate of the direction of a type; fitted to times
 _CELLS_LIMIT = 2**20  # numbers held at once
 
