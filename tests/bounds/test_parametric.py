@@ -264,6 +264,33 @@ def test_known_numbers(name: str, n: int, epsilon: float, expected: float) -> No
     assert parametric(create(name, n), epsilon) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_hard_workloads(seed: int) -> None:
+    """Few queries, 0/1 queries, repeated columns, columns of any scale, extreme ε, and reflected queries."""
+    rng = np.random.default_rng(seed)
+    n, epsilon = int(rng.integers(2, 30)), float(rng.choice([1e-6, 1e-3, 3.0, 6.0, 12.0, 25.0, 30.0, 100.0]))
+    W = rng.normal(size=(int(rng.integers(1, n + 2)), n))
+    W = [W, (W > 0) * 1.0, W * np.exp(6 * rng.normal(size=n)), W + W[:, ::-1], np.vstack([W, W[:, ::-1]])][seed % 5]
+    W[:, rng.integers(n, size=2)] = W[:, :1]
+    workload = MatrixWorkload("hard", W * 10.0 ** rng.integers(-8, 8))
+    found = parametric(workload, epsilon)
+    assert math.isfinite(found)
+    assert found >= centred_svd(workload, epsilon)
+    for name in ("randomized-response", "subset-selection"):
+        strategy = mechanisms.build(name, n, epsilon)
+        if not isinstance(strategy, Unavailable):
+            evaluation = strategy.evaluate(workload.centred_gram())
+            scale = np.trace(workload.centred_gram()) / n
+            assert not evaluation.answered or found <= evaluation.average * (1 + 1e-9) + 1e-9 * scale
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_queries_that_do_not_tell_types_apart(n: int) -> None:
+    for value in (0.0, 1.0, 0.1):
+        workload = MatrixWorkload("constant", np.full((4, n), value))
+        assert parametric(workload, 1.0) == centred_svd(workload, 1.0) <= 1e-12
+
+
 def test_epsilon_is_checked() -> None:
     with pytest.raises(BadValue, match="epsilon"):
         parametric(create("prefix", 4), 0.0)

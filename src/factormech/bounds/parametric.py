@@ -74,6 +74,8 @@ Valued: TypeAlias = tuple[float, FloatArray]
 BARRIERS = (1e-3, 1e-5, 1e-7)
 # Steps of the search at each.
 STEPS_LIMIT = 200
+# Where e^{−ε} is below this, weights differ by about a millionth at most, and are not looked for.
+NEGLIGIBLE = 1e-12
 # Exponents are cut off here.
 LARGEST_LOGARITHM = 500.0
 # C is reflected into itself if it is up to this, relatively: the choice of p alone depends on it.
@@ -89,8 +91,8 @@ def parametric(workload: Workload, epsilon: float) -> float:
         return start
     C, n = workload.centred_gram(), workload.domain_size
     scale = float(np.trace(C))
-    if scale <= 0.0:
-        return 0.0
+    if scale <= n * np.finfo(float).eps * workload.frobenius_squared():
+        return start  # the same query answers for all types, but for rounding
     weights, omega = best_weights(C / scale, limit)
     bound = objective_bound(C / scale, weights, omega, limit)
     return max(scale * (bound - 1.0) / n, start)
@@ -118,9 +120,9 @@ class InformationLimit:
 
     @classmethod
     def of(cls, domain_size: int, epsilon: float) -> InformationLimit | None:
-        """The limit for n types; None where there is nothing to tell (n = 1) or it does not fit in floating point."""
+        """The limit for n types; None where weights gain nothing: n = 1, or e^{−ε}, and so ω, is negligible."""
         n, low = domain_size, math.exp(-epsilon)
-        if n == 1 or low < 1e-150 or largest_information(n, epsilon) <= 0.0:
+        if n == 1 or low < NEGLIGIBLE or largest_information(n, epsilon) <= 0.0:
             return None
         k = math.floor(n * low / (1.0 + low))
         ct = [0.5 * n * (1.0 + low) / ((n - j) * low + j) for j in (k, k + 1)]
@@ -199,16 +201,15 @@ class Problem:
         pairs = sizes == 2.0
         odd = np.zeros((len(first), 0))
         if pairs.any():
-            block = (mean - cross)[np.ix_(pairs, pairs)]
-            odd = np.zeros((len(first), len(block)))
-            odd[pairs] = _root(block)
-            odd = odd[:, np.any(odd, axis=0)]
+            root = _root((mean - cross)[np.ix_(pairs, pairs)])
+            odd = np.zeros((len(first), root.shape[1]))
+            odd[pairs] = root
         return cls(sizes, _root(mean + cross), odd)
 
     def root_trace(self, weights: FloatArray, omega: float) -> tuple[float, FloatArray, float]:
         """T = tr K^{1/2}, its derivatives by the weight of each orbit and by ω."""
         A, p = self.even, weights
-        q = np.sqrt(self.sizes) * p  # p in the basis of the even vectors
+        q = np.sqrt(self.sizes) * (p - 1.0 / self.sizes.sum())  # Pp in the basis of the even vectors
         w = A.T @ q
         even, U = _root_trace((A.T * p) @ A - np.outer(w, w) / omega, A)
         projected = U.T @ q
