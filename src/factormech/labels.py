@@ -24,6 +24,7 @@ MECHANISMS: dict[str, str] = {
 BOUNDS: dict[str, str] = {
     "svd": "Lower bound (SVD, McKenna et al. Cor. 5.7)",
     "centred-svd": "Lower bound (centred SVD)",
+    "parametric": "Lower bound (weighted)",
 }
 
 WORKLOADS: dict[str, str] = {

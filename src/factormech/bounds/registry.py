@@ -14,6 +14,7 @@ from factormech.workloads.base import Workload
 _BOUNDS = {
     "svd": "factormech.bounds.spectral:svd",
     "centred-svd": "factormech.bounds.spectral:centred_svd",
+    "parametric": "factormech.bounds.parametric:parametric",
 }
 
 
