@@ -15,6 +15,7 @@ from scipy.stats import chi2, norm
 from factormech.errors import BadValue
 from factormech.local import ball, l1_strategies, l2_strategies
 from factormech.local.gaussian import gaussian_noise_multiplier
+from factormech.local.gram_root import gram_root
 from factormech.local.matrix_mechanism import (
     half_sphere_mechanism,
     laplace_mechanism,
@@ -252,7 +253,7 @@ def test_diameter_strategy_is_certified_and_no_worse_than_the_ball(name: str) ->
     assert -1e-12 < s.solver.gap < 1e-3
     sigma = gaussian_noise_multiplier(1.0, 1e-9)
     assert s.worst_variance == pytest.approx(sigma**2 * s.solver.objective, rel=1e-7)
-    A, _, record = l2_strategies.enclosing_ball_strategy(l2_strategies.gram_root(C))
+    A, _, record = l2_strategies.enclosing_ball_strategy(gram_root(C))
     diameter = max(np.sum((a - b) ** 2) for a in A.T for b in A.T)
     assert s.solver.objective <= l1_strategies.reconstruction_energy(A, C) * diameter * (1 + 1e-9)
     assert s.solver.lower_bound >= record.lower_bound  # no set has a diameter below its radius
@@ -336,7 +337,7 @@ def test_l1_diameter_is_at_least_twice_the_l2_radius(seed: int, n: int, k: int, 
 @workloads
 def test_search_is_never_worse_than_any_family_nor_below_the_bound(name: str) -> None:
     C = centred_gram(WORKLOADS[name](16))
-    A, _, found = l2_strategies.enclosing_ball_strategy(l2_strategies.gram_root(C))
+    A, _, found = l2_strategies.enclosing_ball_strategy(gram_root(C))
     s = matrix_l1(C, 1.0)
     for candidate in l1_strategies._candidates(C, A):
         assert s.worst_variance <= 2 * candidate.value * (1 + 1e-9), candidate.name
@@ -347,7 +348,7 @@ def test_search_is_never_worse_than_any_family_nor_below_the_bound(name: str) ->
 
 def test_search_improves_on_every_family_for_prefix_sums() -> None:
     C = centred_gram(prefix(64))
-    A, _, _ = l2_strategies.enclosing_ball_strategy(l2_strategies.gram_root(C))
+    A, _, _ = l2_strategies.enclosing_ball_strategy(gram_root(C))
     best_family = min(one.value for one in l1_strategies._candidates(C, A))
     assert matrix_l1(C, 1.0).solver.objective < 0.9 * best_family
 
@@ -378,7 +379,7 @@ def test_level_weights_beat_a_grid() -> None:
 def test_gradient_agrees_with_differences() -> None:
     rng = np.random.default_rng(2)
     A, D, W = rng.standard_normal((7, 5)), rng.standard_normal((7, 5)), rng.standard_normal((6, 5))
-    B = l2_strategies.gram_root(centred_gram(W))
+    B = gram_root(centred_gram(W))
     f, g = l1_strategies._energy_and_gradient(A, B)
     assert f == pytest.approx(l1_strategies.reconstruction_energy(A, centred_gram(W)), rel=1e-10)
     h = 1e-6

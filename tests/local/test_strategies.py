@@ -199,6 +199,16 @@ def test_low_order_parities_answer_low_order_workloads_only(workload: str, n: in
         assert evaluation.residual == pytest.approx(outside, rel=1e-8)
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.5, 2.0, 8.0])
+@pytest.mark.parametrize("workload", ["at-most-3-way-parities", "3-way-marginals"])
+def test_row_spaces_are_told_apart_from_rounding(workload: str, epsilon: float) -> None:
+    """A strategy of low rank on a large domain: what it answers, it answers to the last digits."""
+    strategy = registry.build("fourier-3", 512, epsilon)
+    assert isinstance(strategy, StrategyMatrix)
+    assert strategy.evaluate(create(workload, 512).centred_gram()).residual <= 1e-11
+    assert strategy.evaluate(create("4-way-parities", 512).centred_gram()).residual >= 0.99
+
+
 def test_a_query_hidden_in_a_union_with_a_tiny_weight_is_not_answered() -> None:
     marginals = create("3-way-marginals", 32)
     outside = create("5-way-parities", 32)

@@ -35,7 +35,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.l2_strategies import LOST_ENERGY, SolverRecord, gram_root
+from factormech.local.gram_root import gram_root
+from factormech.local.l2_strategies import LOST_ENERGY, SolverRecord
 
 BRANCHINGS = (2, 3, 4, 8, 16, 32)
 # Candidates with more rows than this multiple of n are not built: every step works on k × n numbers.

@@ -64,13 +64,6 @@ class SimplexSearch:
     record: SolverRecord
 
 
-def gram_root(C: FloatArray) -> FloatArray:
-    """B (r × n) with BᵀB = C up to rounding; eigenvalues below n·2⁻⁵² of the largest are rounding noise."""
-    eigenvalues, V = np.linalg.eigh(C)
-    keep = eigenvalues > len(C) * np.finfo(float).eps * max(eigenvalues[-1], 0.0)
-    return np.asarray(np.sqrt(eigenvalues[keep])[:, None] * V[:, keep].T)
-
-
 def enclosing_ball_strategy(
     B: FloatArray, *, tolerance: float = 1e-9, max_iterations: int = 500
 ) -> tuple[FloatArray, FloatArray, SolverRecord]:

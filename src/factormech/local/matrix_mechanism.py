@@ -37,13 +37,13 @@ from factormech.errors import BadValue
 from factormech.local.additive_law import gaussian_error_law, half_sphere_error_law, laplace_error_law, no_error
 from factormech.local.error_law import ErrorLaw
 from factormech.local.gaussian import check_delta
+from factormech.local.gram_root import gram_root, relative_miss
 from factormech.local.l1_strategies import laplace_strategy
 from factormech.local.l2_strategies import (
     LOST_ENERGY,
     SolverRecord,
     diameter_strategy,
     enclosing_ball_strategy,
-    gram_root,
 )
 from factormech.local.noisy_columns import (
     NoisyColumns,
@@ -317,7 +317,7 @@ class CalibratedColumns:
         if energy <= 0:
             return Evaluation(np.zeros(n), 0.0, loss, self.outputs)
         E = self.defect
-        residual = float(np.sqrt(max(float(np.sum((C @ E) * E)), 0.0) / energy))
+        residual = relative_miss(C, E)
         answered = residual <= RESIDUAL_LIMIT
         variance = _variance(self.noisy, self.inverse, C) if answered else np.full(n, np.nan)
         return Evaluation(variance, residual, loss, self.outputs)

@@ -31,6 +31,7 @@ import scipy.linalg
 from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.errors import BadValue
 from factormech.local.error_law import ErrorLaw, matrix_error_law
+from factormech.local.gram_root import relative_miss
 from factormech.local.reports import ReportTree, check_simulation
 from factormech.privacy import verify_ldp
 
@@ -180,14 +181,11 @@ class StrategyMatrix:
 
     def residual(self, centred_gram: FloatArray) -> float:
         """‖W(BQ − P)‖_F / ‖WP‖_F, from the B and Q in use."""
-        scale = float(np.trace(centred_gram))
-        if scale <= 0:
-            return 0.0
         E = self.defect
         bound = float(np.linalg.norm(E))
         if bound <= RESIDUAL_LIMIT:  # ‖WP E‖ ≤ ‖WP‖·‖E‖ (BQ maps into the complement of 1, so W E = WP E)
             return bound
-        return float(np.sqrt(max(np.sum((centred_gram @ E) * E), 0.0) / scale))
+        return relative_miss(centred_gram, E)
 
     def evaluate(self, centred_gram: FloatArray) -> Evaluation:
         """The exact error on the workload with this centred Gram matrix PGP; see the module's derivation."""
