@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from factormech.labels import mechanism_label, workload_label
+from factormech.measure.compare import improvement
 from factormech.tables.kinds import read_csv
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +32,18 @@ otherwise.
 | --- | --- | --- | --- |
 """
 
+READING = """
+
+## Under another reading
+
+The paper finds its L2 matrix mechanism "worse than every other mechanism in most settings". The pure-ε ball randomizer that is
+drawn here is nothing of the kind, so the paper must have used weaker noise (it does not say which). Without it among the
+competitors:
+
+| the paper says | measured | rule | agrees |
+| --- | --- | --- | --- |
+"""
+
 Row = tuple[str, str, str, bool]
 
 
@@ -42,8 +55,15 @@ def main() -> None:
     slopes = read_csv(TABLES / "mckenna2020-figure-2-slopes.csv")
     rows = [*of_improvement(gains), *beyond_the_grid(beyond), *of_competitors(gains), *of_workloads(one)]
     rows += [*of_growth(slopes), *of_the_ball(two)]
-    lines = [f"| “{said}” | {found} | {rule} | {'yes' if agrees else 'no'} |" for said, found, rule, agrees in rows]
-    PAGE.write_text(HEAD + "\n".join(lines) + "\n")
+    weaker = improvement(one[one["mechanism"] != "matrix-l2"], OPTIMISED)
+    again = [*of_improvement(weaker), *of_competitors(weaker)]
+    PAGE.write_text(HEAD + "\n".join(map(line, rows)) + READING + "\n".join(map(line, again)) + "\n")
+
+
+def line(row: Row) -> str:
+    """A row of the page."""
+    said, found, rule, agrees = row
+    return f"| “{said}” | {found} | {rule} | {'yes' if agrees else 'no'} |"
 
 
 def place(row: pd.Series) -> str:
