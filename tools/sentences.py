@@ -36,9 +36,9 @@ READING = """
 
 ## Under another reading
 
-The paper finds its L2 matrix mechanism "worse than every other mechanism in most settings". The pure-ε ball randomizer that is
-drawn here is nothing of the kind, so the paper must have used weaker noise (it does not say which). Without it among the
-competitors:
+The paper finds its L2 matrix mechanism "worse than every other mechanism in most settings". The pure-ε ball randomizer
+that is drawn here is nothing of the kind, so the paper must have used weaker noise (it does not say which). Without it
+among the competitors:
 
 | the paper says | measured | rule | agrees |
 | --- | --- | --- | --- |
