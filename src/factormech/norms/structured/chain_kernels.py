@@ -121,3 +121,50 @@ def mirrored_diagonal(e: FloatArray, s: FloatArray, omega: FloatArray, nodes: Fl
             nodes[i] += eight(near)
             if opposite != i:
                 nodes[opposite] += eight(far)
+
+
+@compiled()
+def norton(e: FloatArray, c: FloatArray, s: FloatArray, resistance: FloatArray, share: FloatArray) -> None:
+    """P_i = x_i/(1 + s c_i x_i), and P_i/x_{i+1} (the last one unused)."""
+    for lane in range(LANES):
+        x = e[0]
+        for i in range(e.size):
+            P = x / (1.0 + s[lane] * c[i] * x)
+            resistance[i, lane] = P
+            x = (e[i + 1] if i + 1 < e.size else 0.0) + P
+            share[i, lane] = P / x
+
+
+@compiled()
+def add_solutions(
+    e: FloatArray, c: FloatArray, end: float, s: FloatArray, omega: FloatArray, b: FloatArray, y: FloatArray
+) -> None:
+    """y += Σ_k ω_k L_{s_k}⁻¹ b, for every row b of (columns, n): vectors lie contiguous.
+
+    Node i and all to its left act on the right as a current I_i = b_i + I_{i−1} P_{i−1}/x_i beside a resistance P_i;
+    from the right, y_i = (P_i/x_{i+1})(e_{i+1} I_i + y_{i+1}). Nothing is subtracted if b ≥ 0.
+    """
+    n = e.size
+    current = np.empty((n, LANES))
+    resistance, share = np.empty((n, LANES)), np.empty((n, LANES))
+    v, term = np.empty(LANES), np.empty(LANES)
+    for k in range(0, s.size, LANES):
+        shifts, weights = s[k : k + LANES].copy(), omega[k : k + LANES].copy()
+        norton(e, c, shifts, resistance, share)
+        for column in range(b.shape[0]):
+            for lane in range(LANES):
+                current[0, lane] = b[column, 0]
+            for i in range(1, n):
+                b_i = b[column, i]
+                for lane in range(LANES):
+                    current[i, lane] = b_i + current[i - 1, lane] * share[i - 1, lane]
+            for lane in range(LANES):
+                v[lane] = current[n - 1, lane] / (1.0 / resistance[n - 1, lane] + 1.0 / end)
+                term[lane] = weights[lane] * v[lane]
+            y[column, n - 1] += eight(term)
+            for i in range(n - 2, -1, -1):
+                e_i = e[i + 1]
+                for lane in range(LANES):
+                    v[lane] = share[i, lane] * (e_i * current[i, lane] + v[lane])
+                    term[lane] = weights[lane] * v[lane]
+                y[column, i] += eight(term)
