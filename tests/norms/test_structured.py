@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, localcontext
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -116,13 +117,13 @@ def test_prefix_ends_hold_with_eighty_digits(p):
         order = math.inf if p == 2 else 1.0 if math.isinf(p) else p / (p - 2)
         scale = Decimal(1) if math.isinf(p) else k ** (-1 / Decimal(p))
         dual = sum(x * y for x, y in zip(q, a, strict=True))
-        # Eighth: 8/6 is not a float, so the oracle takes the same float as the solver.
+        # 8/6 is not a float: the oracle takes the same float as the solver (a difference of one rounding).
         lower = scale * dual / (sum(q) * norm(w, order)).sqrt()
         upper = scale * (norm(list(r), p / 2) * max(a)).sqrt()
         assert Decimal(found.lower) <= lower <= upper <= Decimal(found.upper)
         # … and give away no more than the margins: a hundredth of the gap for the rule at each end.
-        assert lower - Decimal(found.lower) < Decimal(3e-10)
-        assert Decimal(found.upper) - upper < Decimal(3e-10)
+        assert lower - Decimal(found.lower) < Decimal("3e-10")
+        assert Decimal(found.upper) - upper < Decimal("3e-10")
 
 
 @pytest.mark.parametrize("n", [2, 5, 12])
@@ -203,7 +204,7 @@ def test_every_size_reaches_its_gap(n):
 def test_orders_are_monotone_and_between_the_closed_bounds():
     n = 700
     found = [prefix_norm(n, p) for p in (2.0, 2.5, 4.0, 8.0, math.inf)]
-    for low, high in zip(found, found[1:], strict=False):
+    for low, high in pairwise(found):
         assert low.lower <= high.upper
         assert low.upper < high.lower
     below, above = mathias(n)

@@ -78,7 +78,7 @@ class Diagonals:
 
 
 def diagonals(chain: Chain, tolerance: float) -> Diagonals:
-    """Both diagonals, with a quadrature error of at most ``tolerance``; ``loops`` is meaningless if the end is closed."""
+    """Both diagonals, with a quadrature error of at most ``tolerance``; ``loops`` only if the end is open."""
     from factormech.norms.structured import chain_kernels
 
     rule = inverse_square_root(*chain.spectrum(), tolerance)

@@ -1,4 +1,4 @@
-r"""Compiled recurrences on a chain of resistors, without a subtraction: every result is right to a few roundings a node.
+r"""Compiled recurrences on a chain of resistors, without a subtraction: right to a few roundings a node.
 
 Importing this module imports numba, so its users import it where they need it.
 

@@ -1,4 +1,4 @@
-r"""Known factorizations of the prefix workload and their exact errors, to set beside the optimum; bounds in closed form.
+r"""Known factorizations of the prefix workload and their exact errors, beside the optimum; bounds in closed form.
 
 The error of order p of W = RA is n^{−1/p} (Σ_i ‖R_i‖^p)^{1/p} max_j ‖A_j‖, at least γ₍ₚ₎(W).
 """
@@ -42,7 +42,7 @@ def identity(n: int) -> Classical:
 def square_root(n: int) -> Classical:
     r"""R = A = W^{1/2}: Toeplitz, with the coefficients of (1 − z)^{−1/2}, c_0 = 1, c_t = c_{t−1}(2t − 1)/2t.
 
-    Its largest error is Σ_{t<n} c_t² ≤ 1 + (γ + ln n)/π (Fichtenberger, Henzinger & Upadhyay, ICML 2023; the mean square
+    Its largest error is Σ_{t<n} c_t² ≤ 1 + (ln n)/π (Fichtenberger, Henzinger & Upadhyay, ICML 2023; the mean square
     in Henzinger, Upadhyay & Upadhyay, SODA 2023).
     """
     sums = np.cumsum(square_root_coefficients(n) ** 2)
@@ -71,8 +71,8 @@ def square_root_factor(n: int) -> ChainFactor:
 def binary_tree(n: int) -> Classical:
     r"""A: the counts of all nodes of the binary tree over 2^h ≥ n leaves, the root included; R = W A⁺, least squares.
 
-    W is read as the first n rows and columns of that of 2^h. For A every column has h + 1 ones. AᵀA is the sum over the
-    levels ℓ of 2^ℓ times the projector on what is constant on blocks of 2^ℓ: with Haar's wavelets, its eigenvalue is
+    W is read as the first n rows and columns of that of 2^h. For A every column has h + 1 ones. AᵀA is the sum over
+    the levels ℓ of 2^ℓ times the projector on what is constant on blocks of 2^ℓ: with Haar's wavelets, its eigenvalue is
     2^ℓ − 1 on those that split a block of 2^ℓ, and 2^{h+1} − 1 on the constant. A prefix of length i meets, at the level
     ℓ, one wavelet in part: with m = i mod 2^ℓ, its inner product squared is min(m, 2^ℓ − m)²/2^ℓ. So
 

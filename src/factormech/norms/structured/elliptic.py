@@ -39,7 +39,7 @@ from factormech.errors import BadValue
 _DIGITS = 44
 _NEGLIGIBLE = Decimal(10) ** -_DIGITS
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
-# Every float below differs from the real number it stands for by one rounding; forty-digit errors hide in the second.
+# Every float below is its real number rounded once; the errors of forty digits hide in the second rounding.
 ROUNDINGS = 2
 
 

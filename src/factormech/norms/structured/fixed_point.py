@@ -5,8 +5,8 @@ w_i ∝ (w_i r_i)^{(p−2)/p}. In the logarithms of the weights the step is a re
 J. ACM 12(4), 1965) combines with the residuals before. Steps of q alone never lower the dual; an accelerated step that
 lowers it is taken back, and a plain step follows.
 
-Scaling all of q by t divides every a by √t: along smooth directions twice the residual is Newton's step, and along rough
-ones any step is small. So it is the roughness, the corners at both ends, that a coarse start must get right, and
+Scaling all of q by t divides every a by √t: along smooth directions twice the residual is Newton's step, and along
+rough ones any step is small. So it is the roughness, the corners at both ends, that a coarse start must get right, and
 :func:`refined` does: at a fixed distance from an end the weights of different domains are proportional.
 """
 
@@ -21,6 +21,8 @@ import numpy as np
 from factormech.arrays import FloatArray
 
 MEMORY = 8
+# No optimal weight is near e^FLOOR of the largest: a wild step is cut here before floats overflow.
+FLOOR = -60.0
 COARSEST = 64
 RATIO = 4
 
@@ -103,7 +105,7 @@ class Memory:
 
     def next(self, point: FloatArray, step: FloatArray) -> FloatArray:
         """Where the remembered steps, extrapolated linearly, would vanish."""
-        result = point + step
+        result: FloatArray = np.add(point, step)
         if self._steps:
             right = np.array([np.dot(old, step) for old in self._steps])
             scale = 1.0 / np.sqrt(np.maximum(np.diagonal(self._gram), 1e-300))

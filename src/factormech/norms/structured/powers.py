@@ -2,8 +2,8 @@ r"""Sums of resolvents for any power t^{−α}, 0 < α < 1, with a proven relati
 
 .. math:: t^{-α} = \frac{\sin πα}{π} \int_0^\infty \frac{s^{-α}}{t+s}\, ds, \qquad t \in [μ, L],
 
-in three pieces, each with Gauss's rule, whose weights are positive; a rule of N nodes and total weight m errs on g by at
-most 2m E(g), E being the distance of g from the polynomials of degree 2N − 1.
+in three pieces, each with Gauss's rule, whose weights are positive; a rule of N nodes and total weight m errs on g by
+at most 2m E(g), E being the distance of g from the polynomials of degree 2N − 1.
 
 * s < μ, with the weight s^{−α} (Jacobi). On [0, μ] scaled to [−1, 1], 1/(t + s) has its pole at or beyond −3, and its
   distance from the polynomials is (|z| − √(z² − 1))^{2N−1}/(z² − 1) for the pole z (Chebyshev). Relative to t^{−α}

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -67,7 +68,8 @@ def prefix_norm(n: int, p: float = math.inf, *, gap: float = 1e-6, iterations: i
         if size != start:
             logs = np.concatenate([fixed_point.refined(block, size) for block in problem.blocks(logs)])
         inner = _inner_gap(gap, level) if size == n else max(gap, 1e-5)
-        found = fixed_point.accelerated(lambda x, level=level: level.evaluate(x, inner / 20.0), logs, inner, iterations)
+        evaluate = partial(level.evaluate, tolerance=inner / 20.0)
+        found = fixed_point.accelerated(evaluate, logs, inner, iterations)
         logs, done = found.logs, done + found.iterations
     return _certified(problem, logs, gap, done, found.reached)
 
@@ -120,7 +122,7 @@ class Prefix:
 
     def weights(self, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(w, q), of largest weight or of sum about 1."""
-        positive = [np.exp(block - block.max()) for block in self.blocks(logs)]
+        positive = [np.exp(np.maximum(block - block.max(), fixed_point.FLOOR)) for block in self.blocks(logs)]
         q = positive[0] / positive[0].sum()
         if self.mirrored:
             return q[::-1], q
@@ -157,12 +159,13 @@ class Prefix:
         w_norm, w_roundings = norm(w, self.dual_order)
         r_norm, r_roundings = norm(r, self.p / 2.0)
         scale = self.n ** (-1.0 / self.p)
-        # A product and a sum; a sum, a product and a root; the power, a product and a quotient: far fewer than 40.
+        # Sums, products, roots: fewer than 20. The roundings of p/(p − 2), 1/p and 1/order, as exponents, count ln n < 45
+        # times at most (a norm's logarithm moves with that of its order by an entropy).
         lower = scale * total(q * a) / math.sqrt(total(q) * w_norm)
         upper = scale * math.sqrt(r_norm * float(a.max()))
         return (
-            lower / (found.slack * growth(40.0 + w_roundings)),
-            upper * found.slack * growth(40.0 + r_roundings),
+            lower / (found.slack * growth(200.0 + w_roundings)),
+            upper * found.slack * growth(200.0 + r_roundings),
         )
 
 

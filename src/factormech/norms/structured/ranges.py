@@ -1,8 +1,9 @@
 r"""γ_F of all ranges of an ordered domain (k = n(n + 1)/2 queries), between certified ends, in O(n) a step.
 
-The dual of γ_F is k^{−1/2} max ‖W D_q^{1/2}‖_* over q in the simplex. WᵀW = N⁻¹, N = tridiag(−1, 2, −1)/(n + 1), so that
-S = (D_q^{1/2} WᵀW D_q^{1/2})⁻¹ is the T of a chain of n + 1 resistors n + 1, grounded at both ends, with leaks q. The
-minimiser A = S^{−1/4} D_q^{−1/2}, R = W D_q^{1/2} S^{1/4} has a = diag(S^{−1/2})/q and Σ_i r_i = tr S^{−1/2} = Σ_j q_j a_j:
+The dual of γ_F is k^{−1/2} max ‖W D_q^{1/2}‖_* over q in the simplex. WᵀW = N⁻¹, N = tridiag(−1, 2, −1)/(n + 1), so
+that S = (D_q^{1/2} WᵀW D_q^{1/2})⁻¹ is the T of a chain of n + 1 resistors n + 1, grounded at both ends, with leaks q.
+The minimiser A = S^{−1/4} D_q^{−1/2}, R = W D_q^{1/2} S^{1/4} has a = diag(S^{−1/2})/q and Σ_i r_i = tr S^{−1/2}, which
+is Σ_j q_j a_j:
 
 .. math:: \frac{\sum_j q_j a_j}{\sqrt{k \sum_j q_j}} \le \gamma_F(W) \le \sqrt{\frac{\sum_j q_j a_j \max_j a_j}{k}} .
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -42,9 +44,8 @@ def ranges_norm(n: int, p: float = 2.0, *, gap: float = 1e-6, iterations: int = 
         logs = logs if logs.size == size else fixed_point.refined(logs, size)
         problem = Ranges(size)
         inner = max(0.93 * gap - 12.0 * n * 2.0**-53, 0.2 * gap) if size == n else max(gap, 1e-5)
-        found = fixed_point.accelerated(
-            lambda x, problem=problem, inner=inner: problem.evaluate(x, inner / 20.0), logs, inner, iterations
-        )
+        evaluate = partial(problem.evaluate, tolerance=inner / 20.0)
+        found = fixed_point.accelerated(evaluate, logs, inner, iterations)
         logs, done = found.logs, done + found.iterations
     return _certified(Ranges(n), logs, gap, done, found.reached)
 
@@ -64,7 +65,8 @@ class Ranges:
 
     def weights(self, logs: FloatArray) -> FloatArray:
         """A palindrome of sum about 1."""
-        q = np.exp(0.5 * (logs + logs[::-1]) - logs.max())
+        logs = 0.5 * (logs + logs[::-1])
+        q = np.exp(np.maximum(logs - logs.max(), fixed_point.FLOOR))
         return np.asarray(q / q.sum())
 
     def diagonals(self, q: FloatArray, tolerance: float) -> Diagonals:
