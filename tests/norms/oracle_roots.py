@@ -48,3 +48,15 @@ def squared_norms(w, q):
         right = np.array([v.sqrt() for v in q], dtype=object)
         M = left[:, None] * W * right
         return np.diagonal(root(M.dot(M.T))) / w, np.diagonal(root(M.T.dot(M))) / q
+
+
+def range_columns(q):
+    """a of all ranges at the exact floats q, as decimals."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        n = len(q)
+        u = np.arange(1, n + 1)
+        gram = exact(np.minimum.outer(u, u) * (n + 1 - np.maximum.outer(u, u)))
+        q = exact(q)
+        right = np.array([v.sqrt() for v in q], dtype=object)
+        return np.diagonal(root(right[:, None] * gram * right)) / q

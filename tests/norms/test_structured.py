@@ -25,7 +25,7 @@ from factormech.norms.structured.fixed_point import refined
 from factormech.norms.structured.powers import inverse_power
 from factormech.norms.structured.rounding import growth
 from factormech.workloads.ranges import AllRanges
-from tests.norms.oracle_roots import squared_norms
+from tests.norms.oracle_roots import range_columns, squared_norms
 
 # Rules -----------------------------------------------------------------------------------------------------------
 
@@ -122,6 +122,21 @@ def test_prefix_ends_hold_with_eighty_digits(p):
         upper = scale * (norm(list(r), p / 2) * max(a)).sqrt()
         assert Decimal(found.lower) <= lower <= upper <= Decimal(found.upper)
         # … and give away no more than the margins: a hundredth of the gap for the rule at each end.
+        assert lower - Decimal(found.lower) < Decimal("3e-10")
+        assert Decimal(found.upper) - upper < Decimal("3e-10")
+
+
+def test_range_ends_hold_with_eighty_digits():
+    n = 6
+    found = ranges_norm(n, gap=1e-8)
+    q = found.witness["right_weights"]
+    a = range_columns(q)
+    with localcontext() as context:
+        context.prec = 60
+        q = [Decimal(float(v)) for v in q]
+        dual, k = sum(x * y for x, y in zip(q, a, strict=True)), Decimal(n * (n + 1) // 2)
+        lower, upper = dual / (k * sum(q)).sqrt(), (dual * max(a) / k).sqrt()
+        assert Decimal(found.lower) <= lower <= upper <= Decimal(found.upper)
         assert lower - Decimal(found.lower) < Decimal("3e-10")
         assert Decimal(found.upper) - upper < Decimal("3e-10")
 

@@ -42,8 +42,8 @@ def identity(n: int) -> Classical:
 def square_root(n: int) -> Classical:
     r"""R = A = W^{1/2}: Toeplitz, with the coefficients of (1 − z)^{−1/2}, c_0 = 1, c_t = c_{t−1}(2t − 1)/2t.
 
-    Its largest error is Σ_{t<n} c_t² ≤ 1 + (ln n)/π (Fichtenberger, Henzinger & Upadhyay, ICML 2023; the mean square
-    in Henzinger, Upadhyay & Upadhyay, SODA 2023).
+    Its largest error is Σ_{t<n} c_t² ≤ 1 + (0.5773 + ln n)/π, as c_t² ≤ 1/(πt) for t ≥ 1 (Fichtenberger, Henzinger &
+    Upadhyay, ICML 2023; its mean square: Henzinger, Upadhyay & Upadhyay, SODA 2023).
     """
     sums = np.cumsum(square_root_coefficients(n) ** 2)
     return Classical(sums, sums[::-1].copy())
@@ -72,9 +72,9 @@ def binary_tree(n: int) -> Classical:
     r"""A: the counts of all nodes of the binary tree over 2^h ≥ n leaves, the root included; R = W A⁺, least squares.
 
     W is read as the first n rows and columns of that of 2^h. For A every column has h + 1 ones. AᵀA is the sum over
-    the levels ℓ of 2^ℓ times the projector on what is constant on blocks of 2^ℓ: with Haar's wavelets, its eigenvalue is
-    2^ℓ − 1 on those that split a block of 2^ℓ, and 2^{h+1} − 1 on the constant. A prefix of length i meets, at the level
-    ℓ, one wavelet in part: with m = i mod 2^ℓ, its inner product squared is min(m, 2^ℓ − m)²/2^ℓ. So
+    the levels ℓ of 2^ℓ times the projector on what is constant on blocks of 2^ℓ: with Haar's wavelets, its eigenvalue
+    is 2^ℓ − 1 on those that split a block of 2^ℓ, and 2^{h+1} − 1 on the constant. A prefix of length i meets, at the
+    level ℓ, one wavelet in part: with m = i mod 2^ℓ, its inner product squared is min(m, 2^ℓ − m)²/2^ℓ. So
 
     .. math:: r_i = \frac{i^2}{2^h (2^{h+1} - 1)} + \sum_{ℓ=1}^{h} \frac{\min(m, 2^ℓ - m)^2}{2^ℓ (2^ℓ - 1)} .
     """

@@ -47,7 +47,7 @@ ROUNDINGS = 2
 class ResolventSum:
     """Σ_j weights_j/(t + shifts_j), a power of t up to ``relative_error`` on [``lowest``, ``highest``].
 
-    ``relative_error`` is that of the exact shifts and weights; each float given here is within ``ROUNDINGS`` of its own.
+    ``relative_error`` is that of the exact shifts and weights; each float is within ``ROUNDINGS`` of its own.
     """
 
     shifts: FloatArray

@@ -132,7 +132,7 @@ def refined(logs: FloatArray, n: int) -> FloatArray:
     """
     m = logs.size
     stretched = np.interp((np.arange(n) + 0.5) * (m / n) - 0.5, np.arange(m), logs)
-    result = stretched.copy()
+    result: FloatArray = np.array(stretched)
     near, far = m / 64.0, m / 4.0
     reach, middle = int(far), m // 16
     blend = np.clip(np.log((np.arange(reach) + 0.5) / near) / np.log(far / near), 0.0, 1.0)

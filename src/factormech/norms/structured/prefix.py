@@ -159,8 +159,8 @@ class Prefix:
         w_norm, w_roundings = norm(w, self.dual_order)
         r_norm, r_roundings = norm(r, self.p / 2.0)
         scale = self.n ** (-1.0 / self.p)
-        # Sums, products, roots: fewer than 20. The roundings of p/(p − 2), 1/p and 1/order, as exponents, count ln n < 45
-        # times at most (a norm's logarithm moves with that of its order by an entropy).
+        # Sums, products, roots: fewer than 20. The roundings of p/(p − 2), 1/p and 1/order, as exponents, count
+        # ln n < 45 times at most (a norm's logarithm moves with that of its order by an entropy).
         lower = scale * total(q * a) / math.sqrt(total(q) * w_norm)
         upper = scale * math.sqrt(r_norm * float(a.max()))
         return (
