@@ -33,6 +33,8 @@ from factormech.local.optimal.target import target_blocks
 ROWS_PER_TYPE = 16
 # Up to this many types every set is a column.
 EVERY_SET = 8
+# Rounds on the largest domains.
+LEAST_ROUNDS = 2
 # The search runs in single precision above this many types.
 DOUBLE_UP_TO = 64
 
@@ -47,8 +49,11 @@ class GeneralOptions:
         objective ÷ lower bound − 1 at which to stop.
     rows
         The most rows of the strategy; none is 16n.
+    effort
+        Rounds of pricing at 512 types; the cost of one grows like n³, so there are effort·(512/n)³ of them, two at
+        least.
     rounds
-        The most rounds of pricing.
+        The most rounds, whatever n is; and with ``effort=inf`` their number.
     steps
         Quasi-Newton steps after each change of the sets.
     polish
@@ -61,8 +66,9 @@ class GeneralOptions:
 
     gap: float = 1e-6
     rows: int | None = None
-    rounds: int = 10
-    steps: int = 6
+    effort: float = 10.0
+    rounds: int = 60
+    steps: int = 4
     polish: int = 30
     patience: int = 3
     stall: float = 1e-4
@@ -73,14 +79,20 @@ class GeneralOptions:
         check_positive_integer("patience", self.patience)
         if self.rows is not None:
             check_positive_integer("rows", self.rows, minimum=2)
+        if not self.effort >= 0.0:
+            raise BadValue("effort", self.effort, "be a number of at least 0", "give for example 10.0")
         for name in ("gap", "stall"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0.0):
                 raise BadValue(name, value, "be a finite number of at least 0", "give for example 1e-6")
 
+    def rounds_on(self, domain_size: int) -> int:
+        """The number of rounds for n types."""
+        return int(min(self.rounds, max(LEAST_ROUNDS, self.effort * (512.0 / domain_size) ** 3)))
+
 
 STANDARD = GeneralOptions()
-BEST = GeneralOptions(rounds=60, steps=10, polish=300, patience=5, stall=1e-5)
+BEST = GeneralOptions(effort=60.0, rounds=120, steps=8, polish=300, patience=6, stall=1e-5)
 
 
 def solve(
@@ -179,6 +191,7 @@ class _Search:
     def __init__(self, frame: Frame, options: GeneralOptions, lower_bound: float, report: Report) -> None:
         self.frame, self.options, self.lower_bound, self.report = frame, options, lower_bound, report
         self.rows = int(options.rows or 0)
+        self.limit = options.rounds_on(frame.domain_size)
         self.dtype = np.float64 if frame.domain_size <= DOUBLE_UP_TO else np.float32
         self.taken = 0
         self.rounds = 0
@@ -225,7 +238,7 @@ class _Search:
         """The rounds; the best candidate within the budget."""
         current = best = self._pruned(candidate)
         values = [best.value]
-        for self.rounds in range(1, self.options.rounds + 1):
+        for self.rounds in range(1, self.limit + 1):
             self._tell("pricing", best)
             if self._done(best, values):
                 return best
@@ -260,8 +273,7 @@ class _Search:
         return False
 
     def _tell(self, stage: str, best: Candidate) -> None:
-        limit = self.options.rounds
-        self.report(Step(stage, self.rounds, limit, self.objective(best), self.lower_bound))
+        self.report(Step(stage, self.rounds, self.limit, self.objective(best), self.lower_bound))
 
     def finish(self, candidate: Candidate, given: Sequence[Candidate | None]) -> Optimised:
         """The strategy settled in double precision, and not worse than any start."""

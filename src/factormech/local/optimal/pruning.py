@@ -15,7 +15,7 @@ from factormech.local.optimal.columns import Candidate
 # Rows lighter than this share of an average row go at once.
 NEGLIGIBLE = 1e-9
 # A stage keeps at least this share of the rows.
-_STAGE = 0.8
+_STAGE = 0.75
 _TRIES = 40
 
 
