@@ -79,16 +79,18 @@ def reference(C: FloatArray, epsilon: float, prior: FloatArray | None = None) ->
     n = len(C)
     pi = np.ones(n) if prior is None else n * prior
     V = plain_rows(all_sets(n), epsilon)
+    U = n * V / (V @ pi)[:, None] - 1.0
+    size = float(np.abs(U).max())
+    U /= size
     J = np.eye(n) - np.outer(np.ones(n), pi) / n
     values, vectors = np.linalg.eigh(J @ C @ J.T)
     keep = values > 1e-12 * values[-1]
-    R = vectors[:, keep] * np.sqrt(values[keep])
-    theta = cp.Variable(len(V), nonneg=True)
-    # Rows scaled to their density: X = Σ (θ·πᵀv) (v/πᵀv)(v/πᵀv)ᵀ.
-    X = (V / (V @ pi)[:, None]).T @ cp.diag(cp.multiply(theta, V @ pi)) @ (V / (V @ pi)[:, None])
-    cost = cp.matrix_frac(R, X)
-    problem = cp.Problem(cp.Minimize(cost), [V.T @ theta == 1.0])
-    return float(problem.solve(solver=cp.CLARABEL))
+    R = vectors[:, keep] * np.sqrt(values[keep] / values.sum())
+    p = cp.Variable(len(V), nonneg=True)
+    M = U.T @ cp.diag(p) @ U + np.ones((n, n)) / n
+    problem = cp.Problem(cp.Minimize(cp.matrix_frac(R, M)), [U.T @ p == 0.0, cp.sum(p) == 1.0])
+    value = problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+    return float(value) * n * float(values.sum()) / size**2
 
 
 def candidate_of(frame: Frame, supports: BoolArray, masses: FloatArray | None = None) -> Candidate:

@@ -142,9 +142,9 @@ class Frame:
         h = n // 2
         even, odd = parts
         rows = np.empty((len(even), n), dtype=even.dtype)
-        rows[:, :h] = even[:, :h] + odd
-        rows[:, n - h :] = (even[:, :h] - odd)[:, ::-1]
-        rows *= even.dtype.type(np.sqrt(0.5))
+        half = even.dtype.type(np.sqrt(0.5))
+        rows[:, :h] = (even[:, :h] + odd) * half
+        rows[:, n - h :] = ((even[:, :h] - odd) * half)[:, ::-1]
         rows[:, h : n - h] = even[:, h:]
         return rows
 

@@ -32,7 +32,20 @@ from factormech.local.optimal.target import target_blocks
 # Rows for each user type, where no budget is given.
 ROWS_PER_TYPE = 16
 # Up to this many types every set is a column.
-EVERY_SET = 8
+EVERY_SET = 10
+# A short search flips this share of the types at most (and two at least).
+FLIPS_SHARE = 32
+# Sets of a smaller excess than this are not new columns.
+EXCESS = 1e-9
+# Where fewer than this share of the searches find something, disturbed sets are searched from too.
+DISTURB_BELOW = 0.1
+# In the first rounds as many sets may join as there are, later a third as many.
+WIDE_ROUNDS = 4
+# The polish ends where two steps gain less than this, relatively, each; the second after a search in single precision.
+POLISH_GAIN = 1e-12
+POLISH_GAIN_SINGLE = 1e-6
+# Columns of less than this share of the average mass are tried to be dropped, in this order.
+LIGHT = (1e-6, 1e-3, 1e-1)
 # Rounds on the largest domains.
 LEAST_ROUNDS = 2
 # The search runs in single precision above this many types.
@@ -111,7 +124,7 @@ def solve(
     problem
         C, ε, prior.
     rng
-        Draws the first sets, and nothing else.
+        Draws the first sets, and disturbances of sets where the search stalls.
     options
         How much to spend.
     lower_bound
@@ -130,7 +143,7 @@ def solve(
     search = _Search(frame, replace(options, rows=rows), lower_bound, report)
     given = [_from_start(frame, Q) for Q in starts]
     first = search.first(_first_sets(problem, frame, rows, rng), given)
-    return search.finish(search.run(first), given)
+    return search.finish(search.run(first, rng), given)
 
 
 def _budget(options: GeneralOptions, n: int, frame: Frame) -> int:
@@ -185,6 +198,16 @@ def _folded(frame: Frame, supports: BoolArray, masses: FloatArray) -> tuple[Bool
     return canonical, np.bincount(owner, weights=masses, minlength=len(canonical))
 
 
+def _disturbed(supports: BoolArray, n: int, rng: np.random.Generator) -> BoolArray:
+    """Sets with about two types flipped, 4n of them at least, and all single types."""
+    copies = np.tile(supports, (-(-4 * n // len(supports)), 1))
+    return np.concatenate([copies ^ (rng.random(copies.shape) < min(2.0 / n, 0.5)), _singles(n)])
+
+
+def _singles(n: int) -> BoolArray:
+    return np.eye(n, dtype=np.bool_)
+
+
 class _Search:
     """One solve: what it may spend, and what it has spent."""
 
@@ -203,17 +226,17 @@ class _Search:
 
     def first(self, supports: BoolArray, given: Sequence[Candidate | None]) -> Candidate:
         """All first sets, with the average of the masses that each source suggests."""
+        n = self.frame.domain_size
         known = [candidate for candidate in given if candidate is not None]
         both = self.frame.canonical(np.concatenate([supports, *(c.columns.supports for c in known)]))
         columns = Columns.of(self.frame, both, self.dtype)
         place = columns.place(self._average(columns, len(supports), known))
         if place is None:  # the sets alone are no strategy: with all single types they are one
-            both = self.frame.canonical(np.concatenate([both, np.eye(self.frame.domain_size, dtype=np.bool_)]))
-            columns = Columns.of(self.frame, both, self.dtype)
-            place = columns.place(np.ones(len(both)))
+            columns = Columns.of(self.frame, self.frame.canonical(np.concatenate([both, _singles(n)])), self.dtype)
+            place = columns.place(np.ones(len(columns)))
         if place is None:
-            raise ArithmeticError("the workload is outside the row space of all single types")
-        return self._improved(Candidate(columns, place), 3 * self.options.steps)
+            return self._single_types()
+        return Candidate(columns, place)
 
     def _average(self, columns: Columns, sampled: int, known: Sequence[Candidate]) -> FloatArray:
         masses = np.zeros(len(columns))
@@ -230,19 +253,33 @@ class _Search:
         return better
 
     def _pruned(self, candidate: Candidate) -> Candidate:
-        pruned, taken = pruning.prune(candidate, self.rows, self.options.steps, 1e-7)
+        try:
+            pruned, taken = pruning.prune(candidate, self.rows, self.options.steps, 1e-7)
+        except BadValue:
+            if self.rows < self.frame.domain_size:
+                raise
+            return self._single_types()
         self.taken += taken
         return pruned
 
-    def run(self, candidate: Candidate) -> Candidate:
+    def _single_types(self) -> Candidate:
+        """Randomized response: n rows, whatever the workload."""
+        supports = self.frame.canonical(np.eye(self.frame.domain_size, dtype=np.bool_))
+        columns = Columns.of(self.frame, supports, self.dtype)
+        place = columns.place(np.ones(len(supports)))
+        if place is None:
+            raise ArithmeticError("the workload is outside the row space of all single types")
+        return Candidate(columns, place)
+
+    def run(self, candidate: Candidate, rng: np.random.Generator) -> Candidate:
         """The rounds; the best candidate within the budget."""
-        current = best = self._pruned(candidate)
+        current = best = self._pruned(self._improved(candidate, 3 * self.options.steps))
         values = [best.value]
         for self.rounds in range(1, self.limit + 1):
             self._tell("pricing", best)
             if self._done(best, values):
                 return best
-            wider = self._widened(current)
+            wider = self._widened(current, rng)
             if wider is None:
                 self.stopped = "stalled"
                 return best
@@ -252,14 +289,20 @@ class _Search:
         self._done(best, values)
         return best
 
-    def _widened(self, candidate: Candidate) -> Candidate | None:
-        """With the sets that pricing finds; None if it finds none."""
-        flips = max(2, self.frame.domain_size // 32)
-        found, excess = pricing.climb(self.frame, candidate.place, candidate.columns.supports, flips)
-        limit = max(len(candidate.columns) // (1 if self.rounds <= 4 else 3), 1)
-        good = np.flatnonzero(excess > 1e-9)
+    def _widened(self, candidate: Candidate, rng: np.random.Generator) -> Candidate | None:
+        """With the sets that pricing finds; None if it finds none.
+
+        Short searches from the strategy's own sets; where these find little, whole ones from disturbed sets too.
+        """
+        supports, n = candidate.columns.supports, self.frame.domain_size
+        found, excess = pricing.climb(self.frame, candidate.place, supports, max(2, n // FLIPS_SHARE))
+        if np.count_nonzero(excess > EXCESS) < DISTURB_BELOW * len(supports):
+            more, further = pricing.climb(self.frame, candidate.place, _disturbed(supports, n, rng), 4 * n)
+            found, excess = np.concatenate([found, more]), np.concatenate([excess, further])
+        good = np.flatnonzero(excess > EXCESS)
+        limit = max(len(supports) if self.rounds <= WIDE_ROUNDS else len(supports) // 3, 1)
         good = np.sort(good[np.argsort(-excess[good], kind="stable")][:limit])
-        share = 0.5 * len(good) / (len(good) + len(candidate.columns))
+        share = 0.5 * len(good) / (len(good) + len(supports))
         return candidate.joined(found[good], share) if len(good) else None
 
     def _done(self, best: Candidate, values: Sequence[float]) -> bool:
@@ -280,15 +323,29 @@ class _Search:
         settled = candidate.in_double()
         if settled is None:
             raise ArithmeticError("the strategy found in single precision is none in double precision")
-        settled = self._improved(settled, self.options.polish, 1e-9)
+        settled = self._polished(settled)
         for start in given:
             if start is not None and start.value < settled.value:
                 settled = self._from(start)
         return self._answer(settled)
 
+    def _polished(self, candidate: Candidate) -> Candidate:
+        """With the best masses for its sets; on small domains to many digits."""
+        if self.dtype is np.float32:
+            return self._improved(candidate, self.options.polish, POLISH_GAIN_SINGLE)
+        best = self._improved(candidate, self.options.polish, POLISH_GAIN)
+        for share in LIGHT:
+            # Masses that tend to zero do so slowly, more so where M becomes singular with them: try without.
+            heavy = np.flatnonzero(best.place.masses > share / len(best.columns))
+            kept = best.kept(heavy) if len(heavy) < len(best.columns) else None
+            if kept is not None:
+                thinner = self._improved(kept, self.options.polish, POLISH_GAIN)
+                best = thinner if thinner.value <= best.value else best
+        return best
+
     def _from(self, start: Candidate) -> Candidate:
         """A start with better masses, on fewer rows if that is not worse."""
-        better = self._improved(start, self.options.polish, 1e-9)
+        better = self._polished(start)
         try:
             pruned = self._pruned(better)
         except BadValue:

@@ -88,11 +88,11 @@ def _direction(place: Place, pairs: deque[tuple[FloatArray, FloatArray]]) -> Flo
 
 def _line_search(frame: Frame, features: Blocks, place: Place, direction: FloatArray) -> Place | None:
     """A lower place along the direction; None where halving finds none."""
+    direction = np.clip(direction, -LONGEST_MOVE, LONGEST_MOVE)
     slope = float(_gradient(place) @ direction)
     if not slope < 0.0:
         return None
-    longest = float(np.abs(direction).max())
-    t = min(1.0, LONGEST_MOVE / longest)
+    t = 1.0
     single = features[0].dtype != np.float64
     for _ in range(3 if single else _HALVINGS):
         masses, found = project(frame, features[0], place.masses * np.exp(t * direction), place.inverses[0])
