@@ -25,9 +25,7 @@ _NEWTON_STEPS = 60
 _HALVINGS = 30
 
 
-def project(
-    frame: Frame, U: Real, masses: FloatArray, inverse: FloatArray | None = None
-) -> tuple[FloatArray, bool]:
+def project(frame: Frame, U: Real, masses: FloatArray, inverse: FloatArray | None = None) -> tuple[FloatArray, bool]:
     """The feasible masses nearest to ``masses`` in relative entropy, and whether there are any.
 
     Parameters
@@ -56,8 +54,8 @@ def project(
 def _tilted(U: Real, q: FloatArray, mu: FloatArray) -> tuple[FloatArray, float]:
     """p ∝ q exp(μᵀu), and Φ."""
     z = (U @ mu.astype(U.dtype)).astype(float)
-    top = float(z.max())
-    p = q * np.exp(z - top)
+    top = float(z.max(initial=-np.inf, where=q > 0.0))  # a set without mass must not make all others underflow
+    p = q * np.exp(np.minimum(z - top, 0.0))
     total = float(p.sum())
     return p / total, float(np.log(total) + top)
 

@@ -27,7 +27,7 @@ size, M_± = Σp_S u_S^± u_S^{±ᵀ} over one S of each pair. p_S stands for th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -90,6 +90,21 @@ class Frame:
         roots = tuple(_root(block / scale) if scale > 0.0 else np.zeros((len(block), 0)) for block in blocks)
         ones = _coordinates(np.ones((1, n)), symmetric)[0][0]
         return cls(n, float(np.expm1(problem.epsilon)), prior, symmetric, roots, ones, scale)
+
+    def under(self, prior: FloatArray) -> Frame:
+        """The same problem under another prior, (n,) with sum one; a reflected problem asks for a reflected prior.
+
+        C_π = LCLᵀ with L = I − 1πᵀ/n, and a root of C gives one of C_π without an eigendecomposition. The scale is
+        kept, although it is no longer tr C_π.
+        """
+        pi = self.domain_size * prior
+        even = self._reduced(pi)
+        first = self.roots[0] - np.outer(self.ones, even @ self.roots[0]) / self.domain_size
+        return replace(self, prior=pi, roots=(first, *self.roots[1:]))
+
+    def _reduced(self, vector: FloatArray) -> FloatArray:
+        """A (reflected) vector in the coordinates of the first block."""
+        return np.asarray(_coordinates(vector[None, :], self.symmetric)[0][0])
 
     @property
     def rank(self) -> int:

@@ -184,13 +184,13 @@ def _from_start(frame: Frame, strategy: FloatArray) -> Candidate | None:
         return None
     masses = weights * (frame.domain_size + frame.shift * (supports @ frame.prior)) / frame.domain_size
     if frame.symmetric:
-        supports, masses = _folded(frame, supports, masses)
+        supports, masses = folded(frame, supports, masses)
     columns = Columns.of(frame, supports, np.float64)
     place = columns.place(masses)
     return None if place is None else Candidate(columns, place)
 
 
-def _folded(frame: Frame, supports: BoolArray, masses: FloatArray) -> tuple[BoolArray, FloatArray]:
+def folded(frame: Frame, supports: BoolArray, masses: FloatArray) -> tuple[BoolArray, FloatArray]:
     """The strategy averaged with its reflection: one set of each pair, with the mass of both."""
     canonical = frame.canonical(supports)
     place = {S.tobytes(): k for k, S in enumerate(canonical)}
