@@ -366,7 +366,7 @@ def test_pruning_keeps_the_budget_and_a_strategy() -> None:
     wide, _ = candidate_of(frame, sets).improved(50, 0.0)
     before = wide.value
     for rows in (128, 64, 33, 17):
-        narrow, _ = prune(wide, rows, 10, 1e-9)
+        narrow, _ = prune(wide, rows, 10, 1e-9, 0.75)
         assert narrow.columns.rows <= rows
         assert np.abs(narrow.place.masses @ narrow.columns.features[0]).max() < 1e-11
         assert narrow.value >= before * (1.0 - 1e-3)

@@ -69,6 +69,8 @@ class GeneralOptions:
         The most rounds, whatever n is; and with ``effort=inf`` their number.
     steps
         Quasi-Newton steps after each change of the sets.
+    stage
+        The share of the rows that pruning keeps at once.
     polish
         Quasi-Newton steps on the final sets, in double precision.
     patience
@@ -83,8 +85,9 @@ class GeneralOptions:
     rounds: int = 60
     steps: int = 4
     polish: int = 30
-    patience: int = 3
-    stall: float = 1e-4
+    stage: float = 0.75
+    patience: int = 4
+    stall: float = 3e-5
 
     def __post_init__(self) -> None:
         for name in ("rounds", "steps", "polish"):
@@ -94,6 +97,8 @@ class GeneralOptions:
             check_positive_integer("rows", self.rows, minimum=2)
         if not self.effort >= 0.0:
             raise BadValue("effort", self.effort, "be a number of at least 0", "give for example 10.0")
+        if not 0.0 <= self.stage < 1.0:
+            raise BadValue("stage", self.stage, "be at least 0 and below 1", "give for example 0.75")
         for name in ("gap", "stall"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0.0):
@@ -105,7 +110,7 @@ class GeneralOptions:
 
 
 STANDARD = GeneralOptions()
-BEST = GeneralOptions(effort=60.0, rounds=120, steps=8, polish=300, patience=6, stall=1e-5)
+BEST = GeneralOptions(effort=60.0, rounds=120, steps=8, stage=0.9, polish=300, patience=10, stall=1e-5)
 
 
 def solve(
@@ -254,7 +259,7 @@ class _Search:
 
     def _pruned(self, candidate: Candidate) -> Candidate:
         try:
-            pruned, taken = pruning.prune(candidate, self.rows, self.options.steps, 1e-7)
+            pruned, taken = pruning.prune(candidate, self.rows, self.options.steps, 1e-7, self.options.stage)
         except BadValue:
             if self.rows < self.frame.domain_size:
                 raise

@@ -24,7 +24,7 @@ from factormech.local.optimal.objective import Place, evaluate
 
 MEMORY = 12
 # No log-mass moves further than this in one step.
-LONGEST_MOVE = 4.0
+LONGEST_MOVE = 1.0
 _SUFFICIENT = 1e-4
 _HALVINGS = 12
 _EM_NEWTON_STEPS = 60
