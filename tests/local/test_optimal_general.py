@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from factormech import privacy
 from factormech.arrays import FloatArray
 from factormech.bounds.parametric import parametric
 from factormech.errors import BadValue
@@ -463,9 +462,7 @@ def test_never_worse_than_a_start(name: str, rows: int) -> None:
     assert isinstance(strategy, StrategyMatrix)
     start = strategy.objective(C, 0.0)
     options = replace(STANDARD, rows=rows, rounds=0, polish=0)
-    answer = general.solve(
-        Problem(C, epsilon), np.random.default_rng(0), options=options, starts=[strategy.matrix]
-    )
+    answer = general.solve(Problem(C, epsilon), np.random.default_rng(0), options=options, starts=[strategy.matrix])
     check_feasible(answer, 16, epsilon)
     assert answer.objective <= start * (1.0 + 1e-12)
     assert len(answer.weights) <= rows or answer.details["over_budget"]

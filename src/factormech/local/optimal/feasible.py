@@ -29,9 +29,7 @@ _NEWTON_STEPS = 60
 _HALVINGS = 30
 
 
-def project(
-    frame: Frame, U: Real, masses: FloatArray, inverse: FloatArray | None = None
-) -> tuple[FloatArray, bool]:
+def project(frame: Frame, U: Real, masses: FloatArray, inverse: FloatArray | None = None) -> tuple[FloatArray, bool]:
     """The feasible masses nearest to ``masses`` in relative entropy, and whether there are any.
 
     Parameters

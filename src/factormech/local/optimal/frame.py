@@ -158,7 +158,7 @@ class Frame:
             at = np.arange(len(S))
             later = packed[at, place] < mirrored[at, place]
             S = np.where(later[:, None], S[:, ::-1], S)
-        return S[distinct(S)] if len(S) else S
+        return np.asarray(S[distinct(S)] if len(S) else S)
 
     def multiplicity(self, supports: BoolArray) -> npt.NDArray[np.int64]:
         """How many rows each set stands for: 2 for a pair, 1 for a set that is its own reflection."""

@@ -1,8 +1,8 @@
 r"""Any strategy as staircase rows: level sets are peeled off each row.
 
 A row q with levels l_0 < … < l_k, l_k ≤ a·l_0, is Σ_j θ_j v_{S_j} + c·1 with S_j = {q ≥ l_j},
-θ_j = (l_j − l_{j−1})/(a−1) and c = l_0 − Σθ_j ≥ 0. Splitting rows never makes X smaller; a constant row says nothing, and
-without those of all rows the others are scaled up to columns that sum to one again.
+θ_j = (l_j − l_{j−1})/(a−1) and c = l_0 − Σθ_j ≥ 0. Splitting rows never makes X smaller; a constant row says nothing,
+and without those of all rows the others are scaled up to columns that sum to one again.
 """
 
 from __future__ import annotations
@@ -70,4 +70,4 @@ def _merged(supports: BoolArray, weights: FloatArray) -> tuple[BoolArray, FloatA
     first = distinct(supports)
     place = {supports[i].tobytes(): k for k, i in enumerate(first)}
     owner = np.array([place[S.tobytes()] for S in supports])
-    return supports[first], np.bincount(owner, weights=weights, minlength=len(first))
+    return supports[first], np.bincount(owner, weights=weights, minlength=len(first)).astype(float)
