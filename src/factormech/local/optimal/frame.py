@@ -108,6 +108,11 @@ class Frame:
         centred -= (beta * (supports @ self.prior) / self.domain_size)[:, None].astype(dtype)
         return _coordinates(centred, self.symmetric)
 
+    def features_of_rows(self, rows: FloatArray) -> tuple[Blocks, FloatArray]:
+        """n·q/(πᵀq) − 1 of any rows q > 0, a block each, and their masses πᵀq/n."""
+        masses = rows @ self.prior / self.domain_size
+        return _coordinates(rows / masses[:, None] - 1.0, self.symmetric), masses
+
     def whole(self, blocks: Blocks) -> Real:
         """The matrix with these diagonal blocks, in the coordinates of the user types, (n, n)."""
         if not self.symmetric:

@@ -23,18 +23,20 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.optimal import copula, peeling
-from factormech.local.optimal.columns import Candidate, Columns
+from factormech.local.optimal import copula
 from factormech.local.optimal.frame import Frame
 from factormech.local.optimal.options import BEST, STANDARD, GeneralOptions
 from factormech.local.optimal.problem import BoolArray, Optimised, Problem, Report, silent
 from factormech.local.optimal.search import Search
+from factormech.local.optimal.start import Start
 from factormech.local.optimal.target import target_blocks
 
 __all__ = ["BEST", "STANDARD", "GeneralOptions", "solve"]
 
 # Rows for each user type, where no budget is given.
 ROWS_PER_TYPE = 16
+# Of each start the heaviest level sets join the first columns, this many times the budget of rows.
+SPLIT_LIMIT = 4
 # Up to this many types every set is a column.
 EVERY_SET = 10
 
@@ -72,8 +74,9 @@ def solve(
     if frame.rank == 0:
         return _nothing_to_do(frame, lower_bound)
     search = Search(frame, replace(options, rows=rows), lower_bound, report)
-    given = [_from_start(frame, Q) for Q in starts]
-    first = search.first(_first_sets(problem, frame, rows, rng), given)
+    given = [Start.of(frame, Q) for Q in starts]
+    known = [some for start in given if (some := start.candidate(SPLIT_LIMIT * rows)) is not None]
+    first = search.first(_first_sets(problem, frame, rows, rng), known)
     return search.finish(search.run(first, rng), given)
 
 
@@ -103,27 +106,3 @@ def _first_sets(problem: Problem, frame: Frame, rows: int, rng: np.random.Genera
         return frame.canonical((codes[:, None] >> np.arange(n)) & 1 == 1)
     count = max(rows, 4 * n) // (2 if frame.symmetric else 1)
     return frame.canonical(copula.sample(frame, target_blocks(problem, frame), problem.epsilon, count, rng))
-
-
-def _from_start(frame: Frame, strategy: FloatArray) -> Candidate | None:
-    """A given strategy in staircase rows; None if it cannot answer the workload."""
-    if strategy.ndim == 2 and strategy.shape[1] != frame.domain_size:
-        remedy = "give strategies for the problem's domain"
-        raise BadValue("types of start", strategy.shape[1], f"be {frame.domain_size}", remedy)
-    supports, weights = peeling.staircase_rows(strategy, frame.shift)
-    if not len(supports):
-        return None
-    masses = weights * (frame.domain_size + frame.shift * (supports @ frame.prior)) / frame.domain_size
-    if frame.symmetric:
-        supports, masses = _folded(frame, supports, masses)
-    columns = Columns.of(frame, supports, np.float64)
-    place = columns.place(masses)
-    return None if place is None else Candidate(columns, place)
-
-
-def _folded(frame: Frame, supports: BoolArray, masses: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """The strategy averaged with its reflection: one set of each pair, with the mass of both."""
-    canonical = frame.canonical(supports)
-    place = {S.tobytes(): k for k, S in enumerate(canonical)}
-    owner = [place.get(S.tobytes(), place.get(S[::-1].tobytes(), 0)) for S in supports]
-    return canonical, np.bincount(owner, weights=masses, minlength=len(canonical)).astype(float)

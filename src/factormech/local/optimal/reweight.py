@@ -1,8 +1,8 @@
 r"""Better masses for given sets: the multiplicative (EM) step, and a quasi-Newton method that it preconditions.
 
-*The EM step.* p'_S = p_S (h_S/(ν + μᵀu_S))^e with (ν, μ) such that Σp' = 1 and Σp'u = 0. The reconstruction that is best for p bounds
-f(p') ≤ Σp_S²h_S/p'_S (it is one for p' too), e = 1 never increases f and e = ½ minimises
-this bound; e = 1 is faster as a rule, but can cycle for ever.
+*The EM step.* p'_S = p_S (h_S/(ν + μᵀu_S))^e with (ν, μ) such that Σp' = 1 and Σp'u = 0. The reconstruction that is
+best for p is one for p' too, so f(p') ≤ nΣp_S²h_S/p'_S; hence e = 1 never increases f, and e = ½ minimises this bound.
+e = 1 is faster as a rule, but can cycle for ever.
 
 *The quasi-Newton method.* Put p = Π(exp φ), Π the entropic projection onto the feasible masses (``feasible.py``): a
 problem without constraints. The derivative in φ is −ν·p·x with x_S = (h_S − ν − μᵀu_S)/ν, the excess, and the step

@@ -13,6 +13,7 @@ from factormech.local.optimal.columns import Candidate, Columns
 from factormech.local.optimal.frame import Frame
 from factormech.local.optimal.options import GeneralOptions
 from factormech.local.optimal.problem import BoolArray, Optimised, Report, Step, Stopped
+from factormech.local.optimal.start import Start
 
 # A short search flips this share of the types at most (and two at least).
 FLIPS_SHARE = 32
@@ -47,10 +48,9 @@ class Search:
         """tr(X_c⁺C), in the problem's scale."""
         return candidate.value * self.frame.scale * self.frame.domain_size
 
-    def first(self, supports: BoolArray, given: Sequence[Candidate | None]) -> Candidate:
+    def first(self, supports: BoolArray, known: Sequence[Candidate]) -> Candidate:
         """All first sets, with the average of the masses that each source suggests."""
         n = self.frame.domain_size
-        known = [candidate for candidate in given if candidate is not None]
         both = self.frame.canonical(np.concatenate([supports, *(c.columns.supports for c in known)]))
         columns = Columns.of(self.frame, both, self.dtype)
         place = columns.place(self._average(columns, len(supports), known))
@@ -142,15 +142,15 @@ class Search:
     def _tell(self, stage: str, best: Candidate) -> None:
         self.report(Step(stage, self.rounds, self.limit, self.objective(best), self.lower_bound))
 
-    def finish(self, candidate: Candidate, given: Sequence[Candidate | None]) -> Optimised:
+    def finish(self, candidate: Candidate, given: Sequence[Start]) -> Optimised:
         """The strategy settled in double precision, and not worse than any start."""
         settled = candidate.in_double()
         if settled is None:
             raise ArithmeticError("the strategy found in single precision is none in double precision")
         settled = self._polished(settled)
         for start in given:
-            if start is not None and start.value < settled.value:
-                settled = self._from(start)
+            if start.value < settled.value:
+                settled = self._from(start, settled)
         return self._answer(settled)
 
     def _polished(self, candidate: Candidate) -> Candidate:
@@ -167,9 +167,12 @@ class Search:
                 best = thinner if thinner.value <= best.value else best
         return best
 
-    def _from(self, start: Candidate) -> Candidate:
+    def _from(self, start: Start, settled: Candidate) -> Candidate:
         """A start with better masses, on fewer rows if that is not worse."""
-        better = self._polished(start)
+        split = start.candidate()
+        if split is None or split.value >= settled.value:
+            return settled
+        better = self._polished(split)
         try:
             pruned = self._pruned(better)
         except BadValue:
