@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from factormech import privacy
 from factormech.arrays import FloatArray
 from factormech.bounds.parametric import parametric
 from factormech.errors import BadValue
@@ -366,7 +365,7 @@ def test_pruning_keeps_the_budget_and_a_strategy() -> None:
     wide, _ = candidate_of(frame, sets).improved(50, 0.0)
     before = wide.value
     for rows in (128, 64, 33, 17):
-        narrow, _ = prune(wide, rows, 10, 1e-9)
+        narrow, _ = prune(wide, rows, 10, 1e-9, 0.75)
         assert narrow.columns.rows <= rows
         assert np.abs(narrow.place.masses @ narrow.columns.features[0]).max() < 1e-11
         assert narrow.value >= before * (1.0 - 1e-3)
@@ -467,6 +466,38 @@ def test_never_worse_than_a_start(name: str, rows: int) -> None:
     check_feasible(answer, 16, epsilon)
     assert answer.objective <= start * (1.0 + 1e-12)
     assert len(answer.weights) <= rows or answer.details["over_budget"]
+
+
+def test_never_worse_than_a_start_that_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start whose level sets were too many to join the columns still counts, and is split where it wins."""
+    monkeypatch.setattr(general, "SPLIT_LIMIT", 0)
+    C = create("prefix", 16).centred_gram()
+    good = general.solve(Problem(C, 1.0), np.random.default_rng(0), options=STANDARD)
+    Q = good.weights[:, None] * plain_rows(good.supports, 1.0)
+    Q /= Q.sum(axis=0)
+    options = replace(STANDARD, rows=17, rounds=0, polish=0)
+    answer = general.solve(Problem(C, 1.0), np.random.default_rng(1), options=options, starts=[Q])
+    assert answer.objective <= good.objective * (1.0 + 1e-12)
+    assert answer.details["over_budget"]
+    alone = general.solve(Problem(C, 1.0), np.random.default_rng(1), options=options)
+    assert alone.objective > 1.2 * good.objective
+    assert len(alone.weights) <= 17
+
+
+def test_a_start_for_another_domain_is_refused() -> None:
+    with pytest.raises(BadValue, match="domain"):
+        general.solve(
+            Problem(create("prefix", 4).centred_gram(), 1.0), np.random.default_rng(0), starts=[np.full((2, 5), 0.5)]
+        )
+
+
+def test_constant_starts_and_useless_ones_do_no_harm() -> None:
+    C = create("prefix", 12).centred_gram()
+    half = np.where(np.arange(12) < 6, 0.7, 0.3)
+    starts = [np.full((3, 12), 1.0 / 3.0), np.stack([half, 1.0 - half])]
+    with_them = general.solve(Problem(C, 1.0), np.random.default_rng(0), starts=starts)
+    without = general.solve(Problem(C, 1.0), np.random.default_rng(0))
+    assert with_them.objective == pytest.approx(without.objective, rel=5e-3)
 
 
 def test_stops_at_the_gap_asked_for() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.optimal.feasible import project
@@ -105,8 +103,3 @@ class Candidate:
         columns = Columns.of(self.columns.frame, self.columns.supports[live], np.float64)
         place = columns.place(self.place.masses[live])
         return None if place is None else Candidate(columns, place)
-
-
-# Told of each candidate: the stage, the steps so far, the value.
-Watch = Callable[[str, Candidate], None]
-Chosen = npt.NDArray[np.int64]

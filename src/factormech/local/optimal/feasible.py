@@ -20,6 +20,10 @@ from factormech.local.optimal.objective import weighted_gram
 # Column sums are right to this; a single-precision search keeps what its arithmetic can.
 COLUMN_ERROR = 1e-13
 COLUMN_ERROR_SINGLE = 1e-6
+# Where arithmetic ends the iteration, this many times the error is accepted.
+_ACCEPTED = 50.0
+# Φ is known to this many units.
+_ROUNDING = 64.0
 _CHORD_STEPS = 30
 _NEWTON_STEPS = 60
 _HALVINGS = 30
@@ -80,25 +84,27 @@ def _chord(U: Real, q: FloatArray, inverse: FloatArray, goal: float) -> tuple[Fl
 def _newton(frame: Frame, U: Real, q: FloatArray, goal: float) -> tuple[FloatArray, bool]:
     """Newton's iteration on Φ with step halving."""
     mu = np.zeros(U.shape[1])
+    slack = _ROUNDING * float(np.finfo(U.dtype).eps)
     p, value = _tilted(U, q, mu)
     for _ in range(_NEWTON_STEPS):
         gradient = (p.astype(U.dtype) @ U).astype(float)
-        if float(np.linalg.norm(gradient)) <= goal:
+        error = float(np.linalg.norm(gradient))
+        if error <= goal:
             return p, True
         step = _newton_step(frame, U, p, gradient)
         slope = float(gradient @ step)
         if not slope < 0.0:
-            return p, False
+            return p, error <= _ACCEPTED * goal
         t = 1.0
         for _ in range(_HALVINGS):
             new, lower = _tilted(U, q, mu + t * step)
-            if lower <= value + 1e-4 * t * slope + 1e-15:
+            if lower <= value + 1e-4 * t * slope + slack:
                 break
             t *= 0.5
         else:
-            return p, False
+            return p, error <= _ACCEPTED * goal
         mu, p, value = mu + t * step, new, lower
-    return p, False
+    return p, error <= _ACCEPTED * goal
 
 
 def _newton_step(frame: Frame, U: Real, p: FloatArray, gradient: FloatArray) -> FloatArray:

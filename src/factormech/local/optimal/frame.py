@@ -123,6 +123,11 @@ class Frame:
         centred -= (beta * (supports @ self.prior) / self.domain_size)[:, None].astype(dtype)
         return _coordinates(centred, self.symmetric)
 
+    def features_of_rows(self, rows: FloatArray) -> tuple[Blocks, FloatArray]:
+        """n·q/(πᵀq) − 1 of any rows q > 0, a block each, and their masses πᵀq/n."""
+        masses = rows @ self.prior / self.domain_size
+        return _coordinates(rows / masses[:, None] - 1.0, self.symmetric), masses
+
     def whole(self, blocks: Blocks) -> Real:
         """The matrix with these diagonal blocks, in the coordinates of the user types, (n, n)."""
         if not self.symmetric:
@@ -173,7 +178,7 @@ class Frame:
             at = np.arange(len(S))
             later = packed[at, place] < mirrored[at, place]
             S = np.where(later[:, None], S[:, ::-1], S)
-        return S[distinct(S)] if len(S) else S
+        return np.asarray(S[distinct(S)] if len(S) else S)
 
     def multiplicity(self, supports: BoolArray) -> npt.NDArray[np.int64]:
         """How many rows each set stands for: 2 for a pair, 1 for a set that is its own reflection."""

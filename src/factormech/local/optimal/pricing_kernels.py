@@ -13,13 +13,13 @@ from factormech.local.optimal.problem import BoolArray
 def _best_flip(
     signs: FloatArray, g: FloatArray, diagonal: FloatArray, mu: FloatArray, prior: FloatArray, state: FloatArray
 ) -> tuple[int, float]:
-    """The flip after which the score is highest, and that score; ``state`` is (q, l, π_S, b, n)."""
-    q, l, weight, b, n = state[0], state[1], state[2], state[3], state[4]
+    """The flip after which the score is highest, and that score; ``state`` is (q, μᵀ1_S, π_S, b, n)."""
+    q, level, weight, b, n = state[0], state[1], state[2], state[3], state[4]
     best, score = -1, -np.inf
     for u in range(g.size):
         sign = signs[u]
         beta = b * n / (n + b * (weight + sign * prior[u]))
-        value = beta * (beta * (q + 2.0 * sign * g[u] + diagonal[u]) - (l + sign * mu[u]))
+        value = beta * (beta * (q + 2.0 * sign * g[u] + diagonal[u]) - (level + sign * mu[u]))
         if value > score:
             best, score = u, value
     return best, score

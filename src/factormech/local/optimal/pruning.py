@@ -14,13 +14,14 @@ from factormech.local.optimal.columns import Candidate
 
 # Rows lighter than this share of an average row go at once.
 NEGLIGIBLE = 1e-9
-# A stage keeps at least this share of the rows.
-_STAGE = 0.75
 _TRIES = 40
 
 
-def prune(candidate: Candidate, rows: int, steps: int, gain: float, stage: float = _STAGE) -> tuple[Candidate, int]:
-    """The candidate on at most ``rows`` rows with masses improved, and the steps this took."""
+def prune(candidate: Candidate, rows: int, steps: int, gain: float, stage: float) -> tuple[Candidate, int]:
+    """The candidate on at most ``rows`` rows with masses improved, and the steps this took.
+
+    A stage keeps the share ``stage`` of the rows, and is followed by at most ``steps`` steps (see ``reweight.py``).
+    """
     candidate = _without_dust(candidate)
     taken = 0
     while candidate.columns.rows > rows:

@@ -1,8 +1,8 @@
 r"""Better masses for given sets: the multiplicative (EM) step, and a quasi-Newton method that it preconditions.
 
-*The EM step.* p'_S = p_S (h_S/(ν + μᵀu_S))^e with (ν, μ) such that Σp' = 1 and Σp'u = 0. As M ↦ uᵀM⁻C_πM⁻u bounds
-f(p') ≤ Σp_S²h_S/p'_S (the best reconstruction for p is one for p' too), e = 1 never increases f and e = ½ minimises this
-bound; e = 1 is faster as a rule, but can cycle for ever.
+*The EM step.* p'_S = p_S (h_S/(ν + μᵀu_S))^e with (ν, μ) such that Σp' = 1 and Σp'u = 0. The reconstruction that is
+best for p is one for p' too, so f(p') ≤ nΣp_S²h_S/p'_S; hence e = 1 never increases f, and e = ½ minimises this bound.
+e = 1 is faster as a rule, but can cycle for ever.
 
 *The quasi-Newton method.* Put p = Π(exp φ), Π the entropic projection onto the feasible masses (``feasible.py``): a
 problem without constraints. The derivative in φ is −ν·p·x with x_S = (h_S − ν − μᵀu_S)/ν, the excess, and the step
@@ -24,7 +24,7 @@ from factormech.local.optimal.objective import Place, evaluate
 
 MEMORY = 12
 # No log-mass moves further than this in one step.
-LONGEST_MOVE = 4.0
+LONGEST_MOVE = 1.0
 _SUFFICIENT = 1e-4
 _HALVINGS = 12
 _EM_NEWTON_STEPS = 60
@@ -105,31 +105,21 @@ def _line_search(frame: Frame, features: Blocks, place: Place, direction: FloatA
 
 
 def em_step(frame: Frame, features: Blocks, place: Place, exponent: float = 1.0) -> Place:
-    """One multiplicative step; with exponents ½ and 1 the value does not increase (½ always gains off the optimum)."""
+    """One multiplicative step; with e = 1 or ½ the value does not increase, and with ½ it falls off the optimum."""
     U = features[0].astype(float)
-    h = place.gains
-    if exponent == 1.0:
-        weighted = place.masses * h
-        log = True
-    else:
-        weighted = place.masses * np.sqrt(h)
-        log = False
     A = np.column_stack([np.ones(len(U)), U])
-    # Start where every denominator is positive and Σp' is about one.
-    start = float(weighted.sum()) if log else float(weighted.sum()) ** 2
+    weighted = place.masses * place.gains**exponent
+    # x = (ν, μ) minimises a convex function whose derivative is (1, 0) − Σp'(1, u).
     x = np.zeros(A.shape[1])
-    x[0] = start
+    x[0] = float(weighted.sum()) ** (1.0 / exponent)
     for _ in range(_EM_NEWTON_STEPS):
         z = A @ x
-        new = weighted / z if log else weighted / np.sqrt(z)
+        new = weighted / z**exponent
         gradient = -(new @ A)
         gradient[0] += 1.0
         if float(np.abs(gradient).max()) < 1e-14 * max(1.0, float(np.abs(A).max())):
             break
-        curve = new / z * (1.0 if log else 0.5)
-        H = (A * curve[:, None]).T @ A
-        size = float(np.trace(H)) / len(H)
-        H[1:, 1:] += size * np.outer(frame.ones, frame.ones) / frame.domain_size
+        H = (A * (exponent * new / z)[:, None]).T @ A
         step = -np.linalg.lstsq(H, gradient, rcond=1e-14)[0]
         t = 1.0
         while t > 1e-12 and not (A @ (x + t * step)).min() > 0.1 * z.min():

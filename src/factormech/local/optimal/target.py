@@ -1,8 +1,8 @@
 r"""What the information matrix of a good strategy looks like, before there is a strategy.
 
 The weighted lower bound (``bounds/parametric.py``) is tight for a strategy with M proportional to
-X̂ = C^{1/2}(C^{1/2}Y C^{1/2})^{−1/2}C^{1/2}, Y = P(Diag p − ppᵀ/ω)P, with the best weights (p, ω): equality in its last step
-asks for this M. No strategy need reach it; rows sampled to resemble it are a start. Weights of a large domain are
+X̂ = C^{1/2}(C^{1/2}YC^{1/2})^{−1/2}C^{1/2}, Y = P(Diag p − ppᵀ/ω)P, with the best weights (p, ω): equality in its last
+step asks for this M. No strategy need reach it; rows sampled to resemble it are a start. Weights of a large domain are
 interpolated from those of groups of neighbouring types.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds.parametric import InformationLimit, best_weights, smallest_omega
-from factormech.local.optimal.frame import Frame
+from factormech.local.optimal.frame import Frame, block_matrices
 from factormech.local.optimal.problem import Problem
 
 # Domains above this are grouped before the weights are looked for.
@@ -22,10 +22,9 @@ LARGEST_SEARCH = 192
 def target_blocks(problem: Problem, frame: Frame) -> tuple[FloatArray, ...]:
     """X̂, any scale, a block each of ``frame``; for a prior other than the uniform one, that of the uniform one."""
     p, omega = _weights(problem)
-    n = len(p)
-    D = np.diag(p) - np.outer(p, p) / omega if omega > 0.0 else np.eye(n) / n
-    del n
-    return tuple(_target(root, block) for root, block in zip(frame.roots, _blocks(D, frame), strict=True))
+    D = np.diag(p) - (np.outer(p, p) / omega if omega > 0.0 else 0.0)
+    blocks = block_matrices(D, frame.symmetric)
+    return tuple(_target(root, block) for root, block in zip(frame.roots, blocks, strict=True))
 
 
 def _weights(problem: Problem) -> tuple[FloatArray, float]:
@@ -47,12 +46,6 @@ def _weights(problem: Problem) -> tuple[FloatArray, float]:
         p /= p.sum()
     omega = max(omega, smallest_omega(p) * (1.0 + 1e-6))
     return p, omega
-
-
-def _blocks(D: FloatArray, frame: Frame) -> tuple[FloatArray, ...]:
-    from factormech.local.optimal.frame import block_matrices
-
-    return block_matrices(D, frame.symmetric)
 
 
 def _target(root: FloatArray, D: FloatArray) -> FloatArray:

@@ -32,6 +32,7 @@ from factormech.local.optimal.columns import Candidate, Columns
 from factormech.local.optimal.frame import Frame
 from factormech.local.optimal.general import ROWS_PER_TYPE
 from factormech.local.optimal.problem import Optimised, Problem, Report, Step, Stopped, silent
+from factormech.local.optimal.start import folded
 
 # η: the exponent of the prior's first move. It is halved when a move takes back part of the last one, and grows by a
 # tenth when it does not: no one exponent suits a game of 3 types and one of 500.
@@ -157,8 +158,6 @@ class _Game:
         frame, supports = self.uniform, start.supports
         masses = start.weights * (len(prior) + frame.shift * supports.sum(axis=1)) / len(prior)
         if frame.symmetric:
-            from factormech.local.optimal.general import folded
-
             supports, masses = folded(frame, supports, masses)
         columns = Columns.of(frame, supports, np.float64)
         place = columns.place(masses)
