@@ -3,15 +3,15 @@ r"""All extreme reports of a small domain at once, and their moments by fast tra
 In the notation of ``exact.py`` the set S ⊂ {1, …, n} stands for the report v_S = 1 + (a−1)1_S. With signs s_u = 1 for
 u ∈ S and −1 elsewhere, t = tanh(ε/2) and π = n·prior, Σπ = n (π = 1 for the uniform prior),
 
-.. math:: x_S = \frac{n\,v_S}{\pi^\top v_S} = \beta_S (\mathbf 1 + t s), \qquad \beta_S = \frac{1}{1 + t\,\pi^\top s/n} .
+.. math:: x_S = \frac{n\,v_S}{\pi^\top v_S} = \beta_S (\mathbf 1 + t s), \quad \beta_S = \frac{1}{1 + t\,\pi^\top s/n} .
 
 Only its part ⟂ 1 matters: with U an orthonormal basis of the complement of 1, the *column* of S is
 
 .. math:: \zeta_S = U^\top x_S / t = \beta_S U^\top s .
 
 Products of up to four signs are characters of the group {−1, 1}ⁿ, a product of two being again one: all the moments
-Σ_S w_S ζζᵀ and Σ_S w_S svec(ζζᵀ)svec(ζζᵀ)ᵀ are read off Walsh–Hadamard transforms of wβ², wβ³ and wβ⁴, in O(2ⁿn) operations
-instead of the O(2ⁿn⁴) of the sums, and the forms ζᵀMζ of all sets are one product of 2^{n/2} × n/2 matrices.
+Σ_S w_S ζζᵀ and Σ_S w_S svec(ζζᵀ)svec(ζζᵀ)ᵀ are read off Walsh–Hadamard transforms of wβ², wβ³ and wβ⁴, in O(2ⁿn)
+operations instead of the O(2ⁿn⁴) of the sums, and the forms ζᵀMζ of all sets are one product of 2^{n/2} × n/2 matrices.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class AllColumns:
     def _lift(self) -> FloatArray:
         """From products s_is_j, i ≤ j, to svec(Uᵀss'U)."""
         i, j = np.triu_indices(len(self.basis))
-        U, (k, l), w = self.basis, (self.pairs.first, self.pairs.second), self.pairs.weight
-        lift = U[i][:, k] * U[j][:, l] + U[j][:, k] * U[i][:, l]
+        U, k, h, w = self.basis, self.pairs.first, self.pairs.second, self.pairs.weight
+        lift = U[i][:, k] * U[j][:, h] + U[j][:, k] * U[i][:, h]
         return np.asarray(lift * w * np.where(i == j, 0.5, 1.0)[:, None])
 
 
@@ -130,7 +130,7 @@ def complement_basis(n: int) -> FloatArray:
 def signs(length: int) -> FloatArray:
     """All of {1, −1}^length, (2^length, length): row i has (−1)^{bit u of i} at u."""
     bits = np.arange(2**length)[:, None] >> np.arange(length) & 1
-    return 1.0 - 2.0 * bits
+    return np.asarray(1.0 - 2.0 * bits)
 
 
 def _scale(prior: FloatArray, epsilon: float, head: FloatArray, tail: FloatArray) -> FloatArray:

@@ -5,21 +5,21 @@ Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), as in ``problem
 of S under the prior, and x_S = nv_S/(πᵀv_S) satisfies Σp_Sx_S = 1 and X = Σθ_Sv_Sv_Sᵀ/(πᵀv_S) = Σp_Sx_Sx_Sᵀ/n.
 
 **The prior.** Let W answer the queries less their mean under the prior, Wπ = 0: this changes every answer by a constant
-times the number of users, which is public, and no variance. The average under the prior of the variance per user is then
-tr(X⁺WᵀW)/n − Σ_uπ_uG_uu/n: it is Σ_S p_S‖Ve_S‖² − Σπ_u‖We_u‖²/n, and V = WX⁺QᵀD⁻¹, D = Diag(Qπ), minimises the first term
-under VQ = W as for the uniform prior. As WᵀW = ΠᵀCΠ with Π = I − π1ᵀ/n, and the complement of 1 determines a vector
+times the number of users, which is public, and no variance. The average under the prior of the variance per user is
+then Σ_S p_S‖Ve_S‖² − Σπ_u‖We_u‖²/n, and V = WX⁺QᵀD⁻¹, D = Diag(Qπ), minimises the first term under VQ = W as for the
+uniform prior, to tr(X⁺WᵀW)/n. As WᵀW = ΠᵀCΠ with Π = I − π1ᵀ/n, and the complement of 1 determines a vector
 orthogonal to π, X can be seen from there alone: with U an orthonormal basis of the complement of 1, t = tanh(ε/2) and
 the columns ζ_S = Uᵀx_S/t of ``corners.py``,
 
 .. math:: \operatorname{tr}(X^+W^\top W) = \tfrac n{t^2}\operatorname{tr}(\Xi^+U^\top CU), \qquad
           \Xi = \sum_S p_S\zeta_S\zeta_S^\top, \qquad \sum_S p_S\zeta_S = 0 .
 
-The prior enters only through the scale of the columns, and nothing degenerates at small ε. ``interior.py`` solves this over
-all sets, the sums over them being fast transforms: there is no search for violated sets, and no set is ever left out.
+The prior enters only through the scale of the columns, and nothing degenerates at small ε. ``interior.py`` solves this
+over all sets, the sums over them being fast transforms: there is no search for violated sets, and none is left out.
 
 **The bound** is that of ``interior.py`` over all sets; in the terms of ``bounds/certificate.py`` it is a Z = TR with a
-multiplier λ, repaired by enumeration. T and λ are in the answer's details, so that ``bounds/rational.py`` can round them
-and prove the bound again in exact arithmetic.
+multiplier λ, repaired by enumeration. T and λ are in the answer's details, so that ``bounds/rational.py`` can round
+them and prove the bound again in exact arithmetic.
 
 **The strategy** is what remains of p after its smallest weights have gone, which the gap must survive, and after the
 rest has been recombined: at most n(n+1)/2 outputs are left. Where Ξ of these is singular C lies in its range.
@@ -53,7 +53,7 @@ def solve(
     rng: np.random.Generator,
     *,
     gap: float = 1e-6,
-    iteration_limit: int = 100,
+    iteration_limit: int = 200,
     starts: Sequence[tuple[BoolArray, FloatArray]] = (),
     report: Report = silent,
 ) -> Optimised:
@@ -71,14 +71,14 @@ def solve(
     gap
         When to stop. Below about 1e-7 rounding may prevent it for workloads of low rank.
     iteration_limit
-        Of the interior point method, which takes ten to forty.
+        Of the interior point method, which takes ten to eighty.
     report
         Told of every iteration.
 
     Returns
     -------
     Optimised
-        ``details`` has ``dual`` T, (n, n), and ``multiplier`` λ, (n,), with vᵀTCTᵀv ≤ (λᵀv)(πᵀv) for all extreme v, 1ᵀT = 0,
+        ``details`` has ``dual`` T, (n, n), and ``multiplier`` λ, (n,): 1ᵀT = 0, vᵀTCTᵀv ≤ (λᵀv)(πᵀv) for all extreme v,
         and ``lower_bound`` = tr(TC)²/1ᵀλ.
     """
     del rng, starts
