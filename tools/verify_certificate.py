@@ -1,9 +1,9 @@
 """Check a lower-bound certificate from its JSON file alone, in exact arithmetic: ``verify_certificate.py FILE``.
 
 It uses the standard library only and shares no code with the package. What is checked is what the file's ``claim``
-says: that the Gram matrix is one (symmetric and positive semidefinite), that the ratio is at least exp(epsilon), that the
-dual's rows and columns sum to zero, that the inequality holds at all 2^n vectors, and that the bounds claimed follow.
-Prints one line; exit code 0 if everything holds, 1 if not.
+says: that the Gram matrix is one (symmetric and positive semidefinite), that the ratio is at least exp(epsilon), that
+the dual's rows and columns sum to zero, that the inequality holds at all 2^n vectors, and that the bounds claimed
+follow. Prints one line; exit code 0 if everything holds, 1 if not.
 """
 
 from __future__ import annotations

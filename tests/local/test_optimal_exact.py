@@ -102,7 +102,8 @@ def test_equal_columns_are_one_type() -> None:
     # Columns e₁, e₁, e₂, 0: randomized response on three classes, weighted.
     W = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
     found = exact.solve(Problem(oracles.centred_gram(W), 9.0), RNG, gap=1e-7)
-    assert np.array_equal(found.supports[:, 0], found.supports[:, 1])
+    splitting = found.supports[:, 0] != found.supports[:, 1]
+    assert found.weights[splitting].sum() <= 1e-4 * found.weights.sum()
     check(found, oracles.centred_gram(W), 9.0, 1e-7)
 
 
