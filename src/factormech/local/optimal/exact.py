@@ -90,7 +90,7 @@ def solve(
     check_positive_integer("iteration_limit", iteration_limit)
     reduced = Reduced.of(problem)
     if reduced is None:
-        return _say_nothing(problem)
+        return trivial(problem)
     found = minimise(
         reduced.columns,
         reduced.root,
@@ -168,7 +168,7 @@ class Reduced:
         return T, self.scale * t * (t * kappa * self.prior_weights / n - U @ found.multiplier) / n
 
 
-def _say_nothing(problem: Problem) -> Optimised:
+def trivial(problem: Problem) -> Optimised:
     """One output, which everybody reports: the queries' answers are the same for all types."""
     n = problem.domain_size
     details: dict[str, object] = {"dual": np.zeros((n, n)), "multiplier": np.zeros(n)}

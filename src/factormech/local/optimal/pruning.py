@@ -32,7 +32,7 @@ def pruned(
     for share in SHARES:
         chosen = largest_first(weights, share * gap)
         chosen, p = _fewer(columns, chosen, weights[chosen])
-        p, objective = _balanced(columns.some(chosen), root, p)
+        p, objective = balanced(columns.some(chosen), root, p)
         if best is None or objective < best[2]:
             best = chosen, p, objective
         if objective <= limit:
@@ -57,25 +57,25 @@ def _slab(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(recombined(features, weights * size[:, 0] ** 2) / size[:, 0] ** 2)
 
 
-def _balanced(columns: FloatArray, root: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
+def balanced(columns: FloatArray, root: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
     """The weights made a distribution with mean zero but for rounding, and tr(RᵀΞ⁺R), infinite outside Ξ's range."""
     p = weights / weights.sum()
     for _ in range(3):
-        E, values = _range((columns.T * p) @ columns)
+        E, values = range_of((columns.T * p) @ columns)
         # The change of p, the least in mean square relatively to p, that takes the mean to zero.
         change = columns @ (E @ ((E.T @ (p @ columns)) / values))
         if change.max() >= 1.0:
             return p, math.inf
         p = p * (1.0 - change)
         p = p / p.sum()
-    E, values = _range((columns.T * p) @ columns)
+    E, values = range_of((columns.T * p) @ columns)
     inside = E.T @ root
     if np.linalg.norm(root - E @ inside) > OUTSIDE * np.linalg.norm(root):
         return p, math.inf
     return p, float(np.sum(inside**2 / values[:, None]))
 
 
-def _range(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+def range_of(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Orthonormal eigenvectors and eigenvalues of X ⪰ 0 without those that are zero but for rounding."""
     values, vectors = np.linalg.eigh(X)
     keep = values > SINGULAR * values[-1]
