@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
+from factormech.local.optimal.problem import BoolArray
 from factormech.local.optimal.symmetric_pairs import Pairs
 from factormech.workloads import walsh
 
@@ -98,7 +99,7 @@ class AllColumns:
         s = 1.0 - 2.0 * self._bits(chosen)
         return np.asarray((s @ self.basis) * self.scale.ravel()[chosen, None])
 
-    def supports(self, chosen: IntArray) -> FloatArray:
+    def supports(self, chosen: IntArray) -> BoolArray:
         """The sets themselves, boolean, (K, n)."""
         return np.asarray(self._bits(chosen) == 0)
 

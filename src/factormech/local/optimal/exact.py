@@ -151,7 +151,7 @@ class Reduced:
         unit = len(self.prior_weights) * self.scale / math.tanh(self.epsilon / 2.0) ** 2
         dual, multiplier = self.certificate(found)
         return Optimised(
-            supports=np.asarray(self.columns.supports(chosen)),
+            supports=self.columns.supports(chosen),
             weights=theta,
             objective=unit * objective,
             lower_bound=unit * found.lower_bound,

@@ -1,7 +1,7 @@
 r"""The strategy whose worst-case variance is the least of all, and a prior that proves it.
 
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), as in ``exact.py``. With C = RRᵀ a user of type u adds the
-variance Σ_S θ_Sv_S(u)‖V_S‖² − C_uu to the answers, VQ = Rᵀ. In p and U_S = p_SV_S, with the columns ζ_S of the uniform
+Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), as in ``exact.py``. With C = RRᵀ a user of type u adds
+the variance Σ_S θ_Sv_S(u)‖V_S‖² − C_uu to the answers, VQ = Rᵀ. In p and U_S = p_SV_S, with the columns ζ_S of the uniform
 prior, x_S = 1 + tUζ_S, and e_S ≥ ‖U_S‖²/p_S, the least worst case is a second-order cone program,
 
 .. math:: \min \tau: \quad \sum_S x_S(u)\,e_S - C_{uu} \le \tau \;\forall u, \quad
