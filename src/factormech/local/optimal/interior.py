@@ -220,7 +220,11 @@ class Newton:
         B22, B21, B11 = columns.squared_moments(self.D)
         E = pairs.sandwich(point.inverse, point.M)
         system = np.block([[np.eye(len(pairs)) + B22 @ E, -B21], [-B21.T @ E, B11]])
-        self.factor = scipy.linalg.lu_factor(system, check_finite=True)
+        if not np.isfinite(system).all():
+            raise np.linalg.LinAlgError("the system overflows")
+        self.factor, self.pivots, singular = scipy.linalg.lapack.dgetrf(system)
+        if singular:
+            raise np.linalg.LinAlgError("the system is singular")
 
     def direction(self, products: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """dp, ds and dμ towards p_Ss_S = ``products``."""
@@ -228,7 +232,7 @@ class Newton:
         base = products / point.s - point.p - self.D * self.residual
         second, first = self.columns.moments(base)
         right = np.concatenate([self.pairs.vector(second), -point.mean - first])
-        solution = scipy.linalg.lu_solve(self.factor, right)
+        solution, _ = scipy.linalg.lapack.dgetrs(self.factor, self.pivots, right)
         half = -point.inverse @ self.pairs.matrix(solution[:N]) @ point.M
         forms = self.columns.forms(half + half.T, solution[N:])
         return base + self.D * forms, self.residual - forms, solution[N:]

@@ -1,8 +1,8 @@
 r"""The strategy whose worst-case variance is the least of all, and a prior that proves it.
 
 Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), as in ``exact.py``. With C = RRᵀ a user of type u adds
-the variance Σ_S θ_Sv_S(u)‖V_S‖² − C_uu to the answers, VQ = Rᵀ. In p and U_S = p_SV_S, with the columns ζ_S of the uniform
-prior, x_S = 1 + tUζ_S, and e_S ≥ ‖U_S‖²/p_S, the least worst case is a second-order cone program,
+the variance Σ_S θ_Sv_S(u)‖V_S‖² − C_uu to the answers, VQ = Rᵀ. In p and U_S = p_SV_S, with the columns ζ_S of the
+uniform prior, x_S = 1 + tUζ_S, and e_S ≥ ‖U_S‖²/p_S, the least worst case is a second-order cone program,
 
 .. math:: \min \tau: \quad \sum_S x_S(u)\,e_S - C_{uu} \le \tau \;\forall u, \quad
           \sum_S U_S\zeta_S^\top = R^\top U/t,\; \sum_S U_S = 0, \quad \sum_S p_S\zeta_S = 0,\; \sum_S p_S = 1 .
@@ -14,11 +14,12 @@ whatever the prior; add the columns that this solution uses; repeat. At the maxi
 there ‖RᵀΞ⁻¹ζ_S‖² is linear in ζ_S over all sets in use (``interior.py``), so that the variance of every type depends on
 Ξ alone, which is unique where C has rank n − 1.
 
-**The reconstruction** for the worst case is the one that is best on average under the prior,
+**The reconstruction** for the worst case is, at the maximising prior, the one that is best on average under it,
 
 .. math:: b_S = U\,\Xi^{-1}\zeta_S/t + Px , \qquad \sum_S Q_{Su}b_S = P e_u ,
 
-with ζ and Ξ those of the prior x: not the one of ``StrategyMatrix``, which is best under the uniform prior.
+with ζ and Ξ those of the prior x: not the one of ``StrategyMatrix``, which is best under the uniform prior. Near that
+prior its worst case is off by the first order of the distance, so the program's own U_S/p_S are tried beside it.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ class _Search:
         sets, iteration = self._reply(self.prior), 0
         self.unit = self.bound / self.uniform.scale  # so that the program's numbers are near 1
         for iteration in range(1, limit + 1):
-            p, x = self._program(sets)
-            self._see(sets, p, x)
+            p, x, answers = self._program(sets)
+            self._see(sets, p, x, answers)
             more = np.union1d(sets, self._reply(x))
             objective = self.best.objective if self.best else math.inf
             report(Step("worst case", iteration, limit, objective, self.bound))
@@ -145,8 +146,8 @@ class _Search:
         heavy = np.argsort(-found.weights, kind="stable")[: self.added * n]
         return np.union1d(few, heavy[found.weights[heavy] > DROPPED])
 
-    def _program(self, sets: IntArray) -> tuple[FloatArray, FloatArray]:
-        """p and x of the program over these columns."""
+    def _program(self, sets: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """p, x and the U_S of the program over these columns, (rank, K)."""
         import cvxpy as cp
 
         n, zeta, basis = len(self.C), self.uniform.columns.some(sets), self.uniform.columns.basis
@@ -169,15 +170,16 @@ class _Search:
             program.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
         prior = np.maximum(np.asarray(types.dual_value), 0.0)
         prior = (1.0 - UNIFORM_SHARE) * prior / prior.sum() + UNIFORM_SHARE / n
-        return np.maximum(np.asarray(p.value), 0.0), prior / prior.sum()
+        answers = np.asarray(U.value) * math.sqrt(self.uniform.scale * self.unit / n)
+        return np.maximum(np.asarray(p.value), 0.0), prior / prior.sum(), answers
 
-    def _see(self, sets: IntArray, p: FloatArray, x: FloatArray) -> None:
-        """The worst case of these weights with the reconstruction that is best under x."""
+    def _see(self, sets: IntArray, p: FloatArray, x: FloatArray, answers: FloatArray | None = None) -> None:
+        """The worst case of these weights: with the reconstruction that is best under x, and with ``answers``."""
         keep = p > DROPPED * p.sum()
-        sets, p, reduced = sets[keep], p[keep], self._reduced(x)
+        sets, given, reduced = sets[keep], p[keep], self._reduced(x)
         ratio = self.uniform.columns.scale.ravel()[sets] / reduced.columns.scale.ravel()[sets]
         zeta, U, n = reduced.columns.some(sets), reduced.columns.basis, len(x)
-        p, objective = balanced(zeta, reduced.root, p * ratio)
+        p, objective = balanced(zeta, reduced.root, given * ratio)
         if not math.isfinite(objective):
             return
         E, values = range_of((zeta.T * p) @ zeta)
@@ -185,10 +187,18 @@ class _Search:
         theta = 2.0 * p * reduced.columns.scale.ravel()[sets] / (math.exp(self.problem.epsilon) + 1.0)
         Q = theta[:, None] * np.where(reduced.columns.supports(sets), math.exp(self.problem.epsilon), 1.0)
         F = math.sqrt(reduced.scale) * reduced.root.T @ U.T
+        self._keep_if_better(sets, theta, Q, F, B)
+        if answers is not None:
+            # VQ = F but for the solver's tolerance; what is missing is answered by B, and V = F(F⁺V).
+            V = answers[:, keep] / given
+            V = V + (F - V @ Q) @ B
+            self._keep_if_better(sets, theta, Q, F, np.linalg.pinv(F) @ V)
+
+    def _keep_if_better(self, sets: IntArray, theta: FloatArray, Q: FloatArray, F: FloatArray, B: FloatArray) -> None:
         # Σ_o Q_ou‖F(b_o − e_u)‖², FᵀF = C: nothing cancels where the variance is far below C_uu.
         misses = np.square((F @ B)[:, :, None] - F[:, None, :]).sum(axis=0)
         variance = np.einsum("ou,ou->u", Q, misses)
-        worst = n * float(variance.max()) + self.trace
+        worst = len(variance) * float(variance.max()) + self.trace
         if self.best is None or worst < self.best.objective:
             self.best = Play(sets, theta, B, variance, worst)
 
