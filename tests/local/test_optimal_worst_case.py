@@ -29,7 +29,7 @@ def check(found: Optimised, C: FloatArray, epsilon: float, gap: float) -> None:
     np.testing.assert_allclose(Q.sum(axis=0), 1.0, atol=1e-11)
     B = np.asarray(found.details["reconstruction"])
     # Unbiased on the workload, and with the variances that are stated.
-    np.testing.assert_allclose(F @ B @ Q, F, atol=1e-9 * np.abs(F).max())
+    np.testing.assert_allclose(F @ B @ Q, F, rtol=0.0, atol=1e-12 * np.abs(F).max() / math.tanh(epsilon / 2.0))
     variance = ((F @ B) ** 2).sum(axis=0) @ Q - np.diagonal(C)
     np.testing.assert_allclose(variance, np.asarray(found.details["variance"]), rtol=1e-7)
     assert n * variance.max() + np.trace(C) == pytest.approx(found.objective, rel=1e-8)
@@ -49,7 +49,7 @@ def test_the_answer_is_what_it_says(name: str, epsilon: float) -> None:
     check(found, C, epsilon, 1e-6)
     assert found.stopped == "gap"
     average = exact.solve(Problem(C, epsilon), RNG)
-    assert found.objective >= average.lower_bound
+    assert found.objective >= average.lower_bound * (1.0 - 1e-12)
     if name == "1-way-marginals":  # all types are alike
         assert found.objective == pytest.approx(average.objective, rel=2e-6)
     elif epsilon == 4.0:

@@ -189,9 +189,10 @@ class _Search:
         F = math.sqrt(reduced.scale) * reduced.root.T @ U.T
         self._keep_if_better(sets, theta, Q, F, B)
         if answers is not None:
-            # VQ = F but for the solver's tolerance; what is missing is answered by B, and V = F(F⁺V).
+            # VQ = F but for the solver's tolerance; what is missing is answered by B and a constant, and V = F(F⁺V).
             V = answers[:, keep] / given
-            V = V + (F - V @ Q) @ B
+            missing = F - V @ Q
+            V = V + missing @ B + missing.mean(axis=1, keepdims=True)
             self._keep_if_better(sets, theta, Q, F, np.linalg.pinv(F) @ V)
 
     def _keep_if_better(self, sets: IntArray, theta: FloatArray, Q: FloatArray, F: FloatArray, B: FloatArray) -> None:
