@@ -205,7 +205,7 @@ def test_the_target_attains_the_bound(name: str, epsilon: float) -> None:
     np.testing.assert_allclose(target.sum(axis=0), 0.0, atol=1e-12 * np.abs(target).max())
     assert np.sum(target * Y) == pytest.approx(found.information / n, rel=1e-6)
     assert np.sum(np.linalg.pinv(target, rcond=1e-11) * C) == pytest.approx(found.objective, rel=1e-6)
-    np.testing.assert_allclose(solve(7.0 * C, epsilon).target(7.0 * C), target, atol=1e-5 * np.abs(target).max())
+    np.testing.assert_allclose(solve(7.0 * C, epsilon).target(7.0 * C), target, atol=1e-3 * np.abs(target).max())
 
 
 def test_the_target_of_histogram_is_subset_selection() -> None:
