@@ -54,8 +54,7 @@ def centred_root(workload: Workload) -> FloatArray:
 def test_the_limit_holds_for_every_extreme_row(n: int, epsilon: float) -> None:
     """Some λ with 1ᵀλ = B/n has vᵀYv ≤ (λᵀv)(1ᵀv) for all v: no ε-LDP strategy has tr(X_cY) above B/n.
 
-    The proof's λ: with m = Eτ at the best law, τ ↦ ψ(τ) − 2ωmτ is at most B + ω(Eτ)²·(−1), and the terms linear in y are
-    those of (bt−x_u)(x_u−t/b) and of the pairs, at τ − m.
+    The proof's: with m = Eτ at the best law, ψ(τ) − 2ωmτ is at most B − ωm², and 2(τ−m)gᵀy at most as it says.
     """
     rng = np.random.default_rng(n)
     limit = SizeLimit.of(n, epsilon)
@@ -111,7 +110,7 @@ def test_the_limit_is_the_best_law_of_sizes(n: int, epsilon: float) -> None:
         h = 1e-6
         assert B.by_nu == pytest.approx((limit.at(nu + h, omega).value - B.value) / h, rel=1e-3, abs=1e-5)
         up, down = limit.at(nu, omega * (1 + h)).value, limit.at(nu, omega * (1 - h)).value
-        assert down <= B.value <= up
+        assert down * (1 - 1e-12) <= B.value <= up * (1 + 1e-12)
         assert (B.value - down) / (omega * h) - 1e-4 <= B.by_omega * (1 + 1e-3) + 1e-4
         assert B.by_omega * (1 - 1e-3) <= (up - B.value) / (omega * h) + 1e-3 * n
 
@@ -137,8 +136,8 @@ def test_the_repair_makes_y_nonnegative(seed: int) -> None:
     assert p.sum() == pytest.approx(1.0, rel=1e-12)
     np.testing.assert_allclose(g, p - limit.kappa * N.sum(axis=1))
     P = np.eye(n) - 1 / n
-    Y = P @ (np.diag(p) - N - np.outer(g, g) / omega) @ P
-    assert np.linalg.eigvalsh(Y)[0] >= -1e-15 * np.abs(Y).max()
+    Y = P @ (np.diag(p) - N) @ P - np.outer(g - g.mean(), g - g.mean()) / omega
+    assert np.linalg.eigvalsh(Y)[0] >= -1e-12 * np.abs(Y).max()
 
 
 # The search ------------------------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ def test_the_search_finds_the_best_weights(seed: int) -> None:
             N += np.triu(rng.exponential(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.2), 1) * size * 0.1 / n**2
             types = found.weights * np.exp(0.3 * size * rng.normal(size=n))
             other = PairWeights(types, N + N.T, found.omega * math.exp(size * rng.normal()))
-            assert evaluate(C, other, limit).objective <= found.objective * (1 + 3e-4)
+            assert evaluate(C, other, limit).objective <= found.objective * (1 + 1e-3)
 
 
 # The bound -------------------------------------------------------------------------------------------------

@@ -33,6 +33,9 @@ SMOOTHING = 1e-7
 # A pair's weight gains something if F falls by it faster than this share of what it costs.
 GAIN = 1e-6
 LARGEST_LOGARITHM = 50.0
+# The ω that are tried at a start, relative to 1/c² + 1/n, and the distances of columns that are rounding.
+START_OMEGAS = np.geomspace(1e-3, 1e3, 13)
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -128,13 +131,40 @@ def negative_log(
     return value, coordinates.gradient(weights, slopes(weights, found, B, limit.kappa, barrier))
 
 
-def best_pair_weights(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights:
-    """The best weights that the search finds for C of trace 1."""
+def uniform_start(domain_size: int, limit: SizeLimit) -> PairWeights:
+    """Uniform p and N = 0, where Y = P/n whatever ω is."""
+    n = domain_size
+    return PairWeights(np.full(n, 1.0 / n), np.zeros((n, n)), max(limit.flatness, 1.0 / n))
+
+
+def single_start(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights | None:
+    """The weights that are best where reports name one type each (``pairwise.py``), for C of trace 1."""
+    C, n = centred_gram, len(centred_gram)
+    halves, diagonal = Halves.of(C), np.diagonal(C)
+    distances = 0.5 * (diagonal[:, None] + diagonal) - C
+    np.fill_diagonal(distances, 0.0)
+    positive = distances[distances > ROUNDING * distances.max()]
+    N = np.maximum(distances / (n * positive.min()) - 1.0 / n, 0.0)
+    np.fill_diagonal(N, 0.0)
+    p, r = np.full(n, 1.0 / n), N.sum(axis=1)
+    best, least = None, math.inf
+    for omega in (limit.flatness + 1.0 / n) * START_OMEGAS:
+        found = halves.root_trace(p, N, p - limit.kappa * r, float(omega))
+        if found is None:
+            continue
+        value = math.log(limit.at(float(r.sum()), float(omega)).value) - 2.0 * math.log(found.trace)
+        if value < least:
+            best, least = PairWeights(p, N, float(omega)), value
+    return best
+
+
+def best_pair_weights(centred_gram: FloatArray, limit: SizeLimit, start: PairWeights) -> PairWeights:
+    """The best weights that the search finds from ``start``, with uniform p, for C of trace 1."""
     n = len(centred_gram)
     smoothed = centred_gram + SMOOTHING / n * (np.eye(n) - 1.0 / n)
     halves = Halves.of(smoothed)
-    coordinates = Coordinates(n, max(limit.flatness, 1.0 / n))
-    point = np.zeros(coordinates.size)
+    coordinates = Coordinates(n, start.omega)
+    point = np.concatenate([np.zeros(n + 1), n * start.pairs[np.triu_indices(n, 1)]])
     for barrier, gain in BARRIERS:
         function = partial(negative_log, halves, limit, coordinates, barrier=barrier)
         point, _ = minimise(function, point, gain, STEPS_LIMIT, coordinates.lower)

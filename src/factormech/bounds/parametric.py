@@ -141,7 +141,8 @@ def solve(centred_gram: FloatArray, epsilon: float) -> ParametricBound:
     if sigma <= 0.0 or scale <= 0.0:
         return ParametricBound(0.0, uniform, 1.0, sigma)
     values = np.linalg.eigvalsh(C)
-    closed = float(np.sum(np.sqrt(np.maximum(values, 0.0)))) ** 2 / sigma
+    values = values[values > n * np.finfo(float).eps * values[-1]]  # the root of rounding noise is not small
+    closed = float(np.sum(np.sqrt(values))) ** 2 / sigma
     found = ParametricBound(closed, uniform, 1.0, sigma)
     limit = InformationLimit.of(n, epsilon)
     if limit is None:

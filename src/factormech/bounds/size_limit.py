@@ -1,4 +1,4 @@
-r"""The largest information of reports that name from 1 to n − 1 types: B of ``pairwise.py`` as a function of ν and ω."""
+r"""The largest information of reports that name from 1 to n − 1 types: B of ``pairwise.py`` by ν and ω."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SizeLimit:
     def of(cls, domain_size: int, epsilon: float) -> SizeLimit:
         """The limit for n ≥ 2 types; nothing overflows at large ε."""
         low, j = math.exp(-epsilon), np.arange(1, domain_size)
-        tau = 0.5 * domain_size * (1.0 + low) / ((domain_size - j) * low + j)
+        tau: FloatArray = np.asarray(0.5 * domain_size * (1.0 + low) / ((domain_size - j) * low + j), dtype=np.float64)
         return cls(tau, 2.0 * low / (1.0 + low), 4.0 * low / (1.0 + low) ** 2)
 
     def at(self, nu: float, omega: float) -> Limit:
