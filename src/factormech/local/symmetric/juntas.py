@@ -90,9 +90,10 @@ def _priced(
     """The best patterns of m parities that climbs find, from random starts and from neighbours of the pool's."""
     count = max(20, min(starts, 2**14 >> m))
     columns, tables = _random_starts(count, m, d, rng)
-    known = [junta for junta in pool if len(junta.table) == 1 << m]
+    width = columns.shape[1]
+    known = [junta for junta in pool if len(junta.table) == 1 << m and len(junta.columns) <= width]
     if known:
-        near = _neighbours(known, count // 2, columns.shape[1], m, rng)
+        near = _neighbours(known, count // 2, width, m, rng)
         columns, tables = np.concatenate([columns, near[0]]), np.concatenate([tables, near[1]])
     tables, profiles = _climb(tau, epsilon, m, columns, tables)
     best = np.argsort(-(profiles @ tau), kind="stable")[:_KEPT]

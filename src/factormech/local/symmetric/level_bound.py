@@ -35,7 +35,8 @@ from factormech.local.symmetric.mixture import best_weights
 
 _NOISE = np.array([0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9])  # ρ
 _GRID = 60
-_ROUNDS = 25
+_ROUNDS = 15
+_TOLERANCE = 1e-4
 _SHAVE = 1e-9  # relative: far above the rounding of the sums that make the bound
 
 
@@ -116,7 +117,7 @@ def lower_bound(level_spectrum: FloatArray, epsilon: float) -> float:
         weights, value = best_weights(columns, s2)
         y = columns @ weights
         pool = [w for w, p in zip(pool, weights, strict=True) if p > 1e-9]
-        if value <= best * (1.0 + 1e-5):
+        if value <= best * (1.0 + _TOLERANCE):
             break
     return best * (1.0 - _SHAVE)
 

@@ -106,17 +106,15 @@ def solve(
     bound = float(np.sum(np.sqrt(g))) ** 2 / largest_information(len(g), epsilon)
     if levels is not None and bound > 0:
         bound = max(bound, level_bound.lower_bound(levels, epsilon))
-    best: tuple[float, str, int, SymmetricStrategy] | None = None
+    found: list[tuple[float, str, int, SymmetricStrategy]] = []
     for method, families, iterations in _candidates(g, levels, epsilon, bound, options, rng):
         strategy = SymmetricStrategy(d, families, epsilon)
         value = strategy.objective(g)
         report(Step(method, iterations, iterations, value, bound))
-        if best is None or value < best[0]:
-            best = value, method, iterations, strategy
-        if best[0] <= bound * (1.0 + options.tolerance):
+        found.append((value, method, iterations, strategy))
+        if value <= bound * (1.0 + options.tolerance):
             break
-    assert best is not None  # for the type checker: the parities always are a candidate
-    value, method, iterations, strategy = best
+    value, method, iterations, strategy = min(found, key=lambda candidate: candidate[0])
     stopped: Stopped = "gap" if value <= bound * (1.0 + options.tolerance) else "iteration_limit"
     return SymmetricSolution(strategy, value, bound, constant, method, iterations, stopped)
 

@@ -34,6 +34,7 @@ from factormech.workloads import walsh
 from factormech.workloads.base import Workload
 
 _BLOCK = 2**16  # users decoded at a time
+_FEW_POINTS = 16  # up to here reports are decoded one by one, whatever their matrix
 _USERS_LIMIT = 10_000_000
 _PERMUTATIONS_LIMIT = 8  # attributes whose permutations are listed for a dense matrix
 
@@ -89,12 +90,16 @@ class SymmetricStrategy:
         """x_χ, (n,), with x = 0 at the empty character: the eigenvalues of X_c."""
         x, by_size = np.zeros(self.domain_size), np.zeros(self.attributes + 1)
         for family, gamma in zip(self.families, self._gains, strict=True):
-            for masks, weight in zip(family.masks, family.weights, strict=True):
-                chi = characters(masks)
+            step = max(1, _BLOCK * 16 // family.points)
+            for start in range(0, len(family.masks), step):
+                chi = characters(family.masks[start : start + step])
+                added = np.outer(family.weights[start : start + step], gamma**2)
                 if family.permuted:
-                    by_size += np.bincount(np.bitwise_count(chi), weights=weight * gamma**2, minlength=len(by_size))
+                    by_size += np.bincount(
+                        np.bitwise_count(chi).ravel(), weights=added.ravel(), minlength=len(by_size)
+                    )
                 else:
-                    x[chi] += weight * gamma**2
+                    x += np.bincount(chi.ravel(), weights=added.ravel(), minlength=len(x))
         if by_size.any():
             x += (by_size / [math.comb(self.attributes, j) for j in range(len(by_size))])[
                 walsh.popcounts(self.domain_size)
@@ -201,23 +206,23 @@ class SymmetricStrategy:
         totals = np.zeros(self.domain_size)
         for index, (family, gamma) in enumerate(zip(self.families, self._gains, strict=True)):
             who = np.flatnonzero(reports.family == index)
-            if family.permuted:
-                for start in range(0, len(who), max(1, _BLOCK * 16 // family.points)):
-                    part = who[start : start + max(1, _BLOCK * 16 // family.points)]
-                    totals += self._permuted_totals(family, gamma, reports, part)
+            if family.permuted or family.points <= _FEW_POINTS:
+                step = max(1, _BLOCK * 16 // family.points)
+                for start in range(0, len(who), step):
+                    totals += self._totals_by_report(family, gamma, reports, who[start : start + step])
             else:
-                self._add_totals(totals, family, gamma, reports, who)
+                self._add_totals_by_matrix(totals, family, gamma, reports, who)
         estimates = np.divide(totals, self.information, out=np.zeros_like(totals), where=self.information > 0)
         estimates[0] = len(reports)
         return estimates
 
-    def _permuted_totals(self, family: Family, gamma: FloatArray, reports: Reports, who: IntArray) -> FloatArray:
+    def _totals_by_report(self, family: Family, gamma: FloatArray, reports: Reports, who: IntArray) -> FloatArray:
         chi = characters(self._matrices(family, reports.matrix[who], reports.permutation[who]))
         odd = np.bitwise_count(reports.word[who][:, None] & np.arange(family.points)) & 1
         values = np.where(odd, -gamma, gamma)
         return np.asarray(np.bincount(chi.ravel(), weights=values.ravel(), minlength=self.domain_size))
 
-    def _add_totals(
+    def _add_totals_by_matrix(
         self, totals: FloatArray, family: Family, gamma: FloatArray, reports: Reports, who: IntArray
     ) -> None:
         """Σ (−1)^{s·r} over the reports of one A is the Walsh transform of how often each r came."""
