@@ -95,9 +95,7 @@ class SymmetricStrategy:
                 chi = characters(family.masks[start : start + step])
                 added = np.outer(family.weights[start : start + step], gamma**2)
                 if family.permuted:
-                    by_size += np.bincount(
-                        np.bitwise_count(chi).ravel(), weights=added.ravel(), minlength=len(by_size)
-                    )
+                    by_size += np.bincount(np.bitwise_count(chi).ravel(), weights=added.ravel(), minlength=len(by_size))
                 else:
                     x += np.bincount(chi.ravel(), weights=added.ravel(), minlength=len(x))
         if by_size.any():
