@@ -39,7 +39,7 @@ def mixed(epsilon: float = 1.0) -> SymmetricStrategy:
         family("0001", [[0b011, 0b110]], [0.3], permuted=True),
         family("01", [[1], [5], [6]], [0.1, 0.05, 0.15]),
         family("10010000", [[1, 2, 4], [4, 2, 1], [3, 2, 4]], [0.1, 0.1, 0.05]),
-        family("0110", [[0b001, 0b111]], [0.15], permuted=True),
+        family("0111", [[0b001, 0b111]], [0.15], permuted=True),
     ]
     return SymmetricStrategy(3, families, epsilon)
 
@@ -222,7 +222,7 @@ def test_decoding_together_is_the_sum_of_decoding_one_by_one() -> None:
 
 def test_sampler_follows_the_probabilities() -> None:
     """Mean and covariance of the estimated data vector at a simultaneous level, over every kind of family."""
-    strategy, counts, trials = mixed(2.0), np.array([5, 0, 9, 1, 0, 3, 7, 2]), 4000
+    strategy, counts, trials = mixed(2.0), np.array([5, 0, 9, 1, 0, 3, 7, 2]), 1500
     samples = strategy.simulate_estimates(counts, trials, rng(5))
     reports, Q = every_report(strategy)
     found = np.array([strategy.coefficients(one(reports, i)) for i in range(len(reports))])
@@ -338,13 +338,12 @@ def test_low_order_workloads_near_their_bound(name: str, n: int, limit: float) -
 
 
 def test_many_characters_near_their_bound() -> None:
-    solution = solved("all-marginals", 2**10, options=Options())
-    assert solution.method == "thresholds"
-    assert 1.0 <= solution.ratio <= 1.012
+    solution = solved("all-marginals", 2**10, options=Options(rounds=6, sets=8, steps=3))
+    assert 1.0 <= solution.ratio <= 1.01
 
 
 def test_spectrum_without_permutations() -> None:
-    """A spectrum that differs from character to character: shaped sets come near the bound that Cauchy–Schwarz gives."""
+    """A spectrum that differs from character to character: shaped sets come near the bound of Cauchy and Schwarz."""
     g = np.exp(rng(2).standard_normal(512))
     solution = solve(g, 1.0, rng=rng())
     assert level_spectrum(g) is None

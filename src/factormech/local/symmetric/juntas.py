@@ -26,7 +26,7 @@ from factormech.workloads import walsh
 
 _CLIMB = 30
 _KEPT = 8  # patterns that enter the pool from one climb
-_EXTRA_COLUMNS = 6
+_EXTRA_COLUMNS = 3  # beyond the largest size asked
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def solve(
     d = len(g) - 1
     s2 = np.array([math.comb(d, j) for j in range(d + 1)], dtype=float) ** 2 * g
     y = np.sqrt(s2) / np.sqrt(s2).sum()
-    pool = [_parity(j, d, epsilon) for j in np.flatnonzero(s2 > 0)]
+    pool = [_parity(int(j), d, epsilon) for j in np.flatnonzero(s2 > 0)]
     value, used, weights = math.inf, 0, np.ones(len(pool))
     for used in range(1, rounds + 1):
         tau = np.divide(s2, np.maximum(y, 1e-12) ** 2, out=np.zeros_like(s2), where=s2 > 0)
@@ -89,7 +89,8 @@ def _priced(
 ) -> list[Junta]:
     """The best patterns of m parities that climbs find, from random starts and from neighbours of the pool's."""
     count = max(20, min(starts, 2**14 >> m))
-    columns, tables = _random_starts(count, m, d, rng)
+    extra = int(np.flatnonzero(tau)[-1]) + _EXTRA_COLUMNS
+    columns, tables = _random_starts(count, m, d, extra, rng)
     width = columns.shape[1]
     known = [junta for junta in pool if len(junta.table) == 1 << m and len(junta.columns) <= width]
     if known:
@@ -100,10 +101,12 @@ def _priced(
     return [Junta(tables[i].copy(), columns[i][columns[i] > 0], profiles[i]) for i in best]
 
 
-def _random_starts(count: int, m: int, d: int, rng: np.random.Generator) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+def _random_starts(
+    count: int, m: int, d: int, extra: int, rng: np.random.Generator
+) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """m independent columns and some more at random, most of them zero; tables of random density."""
     own = np.broadcast_to(1 << np.arange(m), (count, m))
-    shape = (count, min(_EXTRA_COLUMNS, d - m))
+    shape = (count, min(extra, d - m))
     more = rng.integers(0, 1 << m, shape) * (rng.random(shape) < rng.random((count, 1)))
     return np.concatenate([own, more], axis=1), rng.random((count, 1 << m)) < rng.random((count, 1))
 

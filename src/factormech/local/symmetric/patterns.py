@@ -7,8 +7,8 @@ with probability 1 − π. So
 
 .. math:: \Pr[r \mid u] = q_0 + (q_1 - q_0)\,[Au \oplus r \in T], \qquad q_1 = \pi/K,\; q_0 = (1-\pi)/(M-K),
 
-which is proportional to 1 + (a−1)1_S(u), S = {u : Au ⊕ r ∈ T}, once q₁ = aq₀, a = e^ε: a staircase row, and the 2^m rows
-are translates of each other. With T̂(s) = E_z[T(z)χ_s(z)], the character χ = Aᵀs has
+which is proportional to 1 + (a−1)1_S(u), S = {u : Au ⊕ r ∈ T}, once q₁ = aq₀, a = e^ε: a staircase row, and the 2^m
+rows are translates of each other. With T̂(s) = E_z[T(z)χ_s(z)], the character χ = Aᵀs has
 
 .. math:: \sum_u \chi(u)\Pr[r\mid u] \Big/ \sum_u \Pr[r\mid u] = \gamma_s\,(-1)^{s\cdot r},
           \qquad \gamma_s = M (q_1-q_0)\,\hat T(s) .
@@ -108,8 +108,9 @@ class Channel:
         epsilon = check_epsilon(epsilon)
         K, M = len(family.ones), family.points
         odds = inner_ratio(epsilon) * K / (M - K)
-        inside = min(math.floor(odds / (1.0 + odds) * 2.0**53) * 2.0**-53, 1.0 - 2.0**-53)
-        outside = 1.0 - inside  # exact: both are multiples of 2⁻⁵³
+        # 1 − π is rounded up, and not π down: it may be small, and its rounding is then what the ratio feels.
+        outside = math.ceil(2.0**53 / (1.0 + odds)) * 2.0**-53
+        inside = 1.0 - outside  # exact: both are multiples of 2⁻⁵³
         ratio = inside * (M - K) / (outside * K)
         if not (ratio_is_within(ratio, epsilon) and ratio_is_within(1.0 / ratio, epsilon)):
             raise BadValue("epsilon", epsilon, "leave room for the grid of random numbers", "give a larger budget")
@@ -142,7 +143,7 @@ def rank(masks: IntArray) -> int:
     return len(basis)
 
 
-def permute(masks: IntArray, permutations: IntArray) -> IntArray:
+def permute(masks: IntArray, permutations: npt.NDArray[np.signedinteger]) -> IntArray:
     """Masks with bit j moved to bit π(j): masks (…, m), permutations (…, d) with the same leading axes."""
     moved = np.zeros(np.broadcast_shapes(masks.shape, (*permutations.shape[:-1], masks.shape[-1])), dtype=np.int64)
     for j in range(permutations.shape[-1]):

@@ -172,7 +172,7 @@ class SymmetricStrategy:
         moved = permute(family.masks[:, None, :], orders).reshape(-1, family.bits)
         found, where = np.unique(moved, axis=0, return_inverse=True)
         weights = np.repeat(family.weights / len(orders), len(orders))
-        return found, np.bincount(where.ravel(), weights=weights)
+        return found, np.asarray(np.bincount(where.ravel(), weights=weights), dtype=float)
 
     # Reports -----------------------------------------------------------------------------------------------
 
@@ -293,4 +293,4 @@ def _noise(family: Family, channel: Channel, users: int, rng: np.random.Generato
 
 def _normalised(weights: Sequence[float] | FloatArray) -> FloatArray:
     p = np.asarray(weights, dtype=float)
-    return p / p.sum()
+    return np.asarray(p / p.sum())
