@@ -113,7 +113,8 @@ def test_channel_keeps_the_budget_and_uses_it(epsilon: float, ones: int) -> None
     assert channel.inside * 2.0**53 == int(channel.inside * 2.0**53)
     assert channel.inside + (1.0 - channel.inside) == 1.0
     assert channel.loss <= epsilon
-    assert channel.loss >= epsilon * (1 - 1e-9) if epsilon < 12 else channel.loss > epsilon - 1e-3
+    slack = 1e-9 * epsilon if epsilon < 12 else 0.05  # at 30, 1 − π is a few dozen steps of the grid
+    assert channel.loss >= epsilon - slack
 
 
 @pytest.mark.parametrize(
@@ -209,8 +210,8 @@ def test_decoder_is_unbiased_and_its_covariance_is_the_matrix_one() -> None:
     g = create("all-marginals", 8).centred_walsh_spectrum()
     assert g is not None
     second = (estimates**2).T @ Q  # by character and type
-    variance = g @ (second - 1.0) / 64.0
-    np.testing.assert_allclose(variance * 8, strategy.variance_per_user(g) * 8, rtol=1e-12)
+    variance = g @ (second - 1.0) / 8.0
+    np.testing.assert_allclose(variance, strategy.variance_per_user(g), rtol=1e-12)
 
 
 def test_decoding_together_is_the_sum_of_decoding_one_by_one() -> None:

@@ -56,7 +56,8 @@ def solve(
     y = np.sqrt(s2) / np.sqrt(s2).sum()
     pool = [_parity(int(j), d, epsilon) for j in np.flatnonzero(s2 > 0)]
     value, used, weights = math.inf, 0, np.ones(len(pool))
-    for used in range(1, rounds + 1):
+    while used < rounds:
+        used += 1
         tau = np.divide(s2, np.maximum(y, 1e-12) ** 2, out=np.zeros_like(s2), where=s2 > 0)
         for m in _widths(d, epsilon):
             pool.extend(_priced(tau, epsilon, m, d, pool, starts, rng))

@@ -1,7 +1,7 @@
 r"""Weights of a pool of patterns: minimise Σ_j s_j²/y_j, y = Σ_f p_f w_f, over distributions p.
 
-Column f of ``profiles`` is w_f ≥ 0. A logarithmic barrier −μΣ log p_f and Newton steps in the plane Σp = 1, for pools of
-a few hundred patterns; the value found is within μ·(number of patterns) of the optimum.
+Column f of ``profiles`` is w_f ≥ 0. A logarithmic barrier −μΣ log p_f and Newton steps in the plane Σp = 1, for pools
+of a few hundred patterns; the value found is within μ·(number of patterns) of the optimum.
 """
 
 from __future__ import annotations
