@@ -50,6 +50,12 @@ class Solved:
 
 
 _SOLVED = {
+    "optimised": Solved(
+        "factormech.local.optimal.mechanism:MECHANISM",
+        per_epsilon=True,
+        seeded=True,
+        options={"objective": Option(("average", "worst")), "effort": Option(("standard", "best")), "rows": Option()},
+    ),
     "matrix-l1": Solved("factormech.local.matrix_mechanism:L1", per_epsilon=False, seeded=False),
     "matrix-l2": Solved("factormech.local.matrix_mechanism:L2", per_epsilon=False, seeded=False),
     "matrix-l2-gaussian": Solved("factormech.local.matrix_mechanism:L2_GAUSSIAN", per_epsilon=False, seeded=False),

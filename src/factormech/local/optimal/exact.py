@@ -36,9 +36,9 @@ import numpy as np
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.local.optimal.corners import AllColumns
+from factormech.local.optimal.exact_pruning import pruned
 from factormech.local.optimal.interior import Interior, minimise
 from factormech.local.optimal.problem import BoolArray, Optimised, Problem, Report, silent
-from factormech.local.optimal.exact_pruning import pruned
 
 # 2^n sets are held in a dozen arrays at once.
 DOMAIN_LIMIT = 20

@@ -31,7 +31,9 @@ ROUNDING = 2.0**-50
 REPAIR_LIMIT = 1e-8
 
 
-def strategy_of(supports: BoolArray, weights: FloatArray, epsilon: float) -> StrategyMatrix:
+def strategy_of(
+    supports: BoolArray, weights: FloatArray, epsilon: float, prior: FloatArray | None = None
+) -> StrategyMatrix:
     """The verified strategy whose rows are θ_S v_S.
 
     Parameters
@@ -42,6 +44,8 @@ def strategy_of(supports: BoolArray, weights: FloatArray, epsilon: float) -> Str
         θ ≥ 0, (m,), with Σθ_S v_S = 1 up to ``REPAIR_LIMIT``.
     epsilon
         The privacy budget.
+    prior
+        What the reconstruction is best for, (n,); the uniform one if ``None``.
     """
     S, theta = np.asarray(supports, dtype=bool), np.asarray(weights, dtype=float)
     _check(S, theta)
@@ -50,7 +54,7 @@ def strategy_of(supports: BoolArray, weights: FloatArray, epsilon: float) -> Str
     Q /= column_middle(Q).mean()
     error = float(np.abs(column_middle(Q) - 1.0).max())
     if error <= ROUNDING:
-        return StrategyMatrix(Q, epsilon)
+        return StrategyMatrix(Q, epsilon, prior)
     if error > REPAIR_LIMIT:
         remedy = "solve for feasible weights first"
         raise BadValue("column sums of the rows", f"off by {error:.3g}", f"be within {REPAIR_LIMIT:g} of one", remedy)
@@ -59,7 +63,7 @@ def strategy_of(supports: BoolArray, weights: FloatArray, epsilon: float) -> Str
         remedy = "solve for weights whose columns are closer to one, or use a larger epsilon"
         raise BadValue("column sums of the rows", f"off by {error:.3g}", f"be repairable at ε = {epsilon:g}", remedy)
     Q *= 1.0 - delta
-    return StrategyMatrix(np.vstack([Q, 1.0 - column_middle(Q)]), epsilon)
+    return StrategyMatrix(np.vstack([Q, 1.0 - column_middle(Q)]), epsilon, prior)
 
 
 def column_middle(matrix: FloatArray) -> FloatArray:

@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.errors import BadValue
 from factormech.local.optimal import pricing, pruning
 from factormech.local.optimal.columns import Candidate, Columns
 from factormech.local.optimal.frame import Frame
@@ -63,11 +64,14 @@ class WorstOptions:
     pricing
         Turns between two searches for new sets; the first searches come sooner, since a start of few rows (randomized
         response, for one) leaves the strategy no answer to another prior.
+    stage
+        What a stage of pruning keeps of the rows (``pruning.py``).
     """
 
     turns: int = 80
     steps: int = 2
     pricing: int = 15
+    stage: float = 0.75
 
 
 STANDARD = WorstOptions()
@@ -211,7 +215,10 @@ class _Game:
         if wider is None:
             return candidate
         wider, taken = wider.improved(3 * self.options.steps, 1e-9)
-        pruned, more = pruning.prune(wider, self.rows, 3 * self.options.steps, 1e-9)
+        try:
+            pruned, more = pruning.prune(wider, self.rows, 3 * self.options.steps, 1e-9, self.options.stage)
+        except BadValue:  # the rows allowed, fewer than n, are no strategy together: those at hand are one
+            return candidate
         self.taken += taken + more
         return pruned if pruned.value < candidate.value else candidate
 

@@ -33,9 +33,9 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.local.optimal.exact import DOMAIN_LIMIT, Reduced, trivial
+from factormech.local.optimal.exact_pruning import balanced, pruned, range_of
 from factormech.local.optimal.interior import minimise
 from factormech.local.optimal.problem import Optimised, Problem, Report, Step, Stopped, silent
-from factormech.local.optimal.exact_pruning import balanced, pruned, range_of
 
 # Beside its few outputs a solution under a prior adds its largest weights, this many times n; 16 times more when stuck.
 ADDED = 4
