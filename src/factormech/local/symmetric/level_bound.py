@@ -7,9 +7,9 @@ C_j = C(d, j), β = |S|/n, c(β) = (a−1)/(1+(a−1)β) and the best scale of t
 .. math:: \operatorname{tr}(X_c^+C) \;\ge\; \Bigl(\sum_j C_jg_jt_j\Bigr)^2 \Big/
           \max_S\; c(\beta)^2\sum_j \tau_j w_j(S), \qquad \tau_j = g_jt_j^2 ,
 
-for every ε-LDP strategy (averaged over the group X is diagonal, and tr(X_c⁺C) is convex). The maximum over S is bounded,
-for each size of S up to n/2 (the complement of S has the same w and a larger c), by linear programming (Delsarte, *Philips
-Research Reports Supplement* 10, 1973) with what every set satisfies:
+for every ε-LDP strategy (averaged over the group X is diagonal, and tr(X_c⁺C) is convex). The maximum over S is
+bounded, for each size of S up to n/2 (its complement has the same w and a smaller c), by linear programming
+(Delsarte, *Philips Research Reports Supplement* 10, 1973) with what every set satisfies:
 
 * Parseval: Σ_{j≥1} w_j = β − β²;
 * the chance R_i that two points at a uniform distance-i pair both lie in S, R_i = β² + Σ_j w_jK_i(j)/C_i with the
