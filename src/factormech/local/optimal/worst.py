@@ -45,6 +45,8 @@ LARGEST_MOVE = 0.5
 LOST = 3.0
 # No type's prior goes below this share of the uniform one: the reconstruction divides by what outputs it sees.
 FLOOR = 1e-3
+# A game of fewer turns is no game.
+FEWEST = 12
 # Turns with an early search for new sets.
 EARLY = (0, 1, 3, 7)
 # The worst case this close to the value of the game is as good as it.
@@ -59,6 +61,8 @@ class WorstOptions:
     ----------
     turns
         The most moves of both players.
+    effort
+        Turns are fewer on large domains, for one costs about n³: effort·(512/n)³ of them, and ``FEWEST`` at least.
     steps
         Quasi-Newton steps of the strategy in each.
     pricing
@@ -69,13 +73,18 @@ class WorstOptions:
     """
 
     turns: int = 80
+    effort: float = 20.0
     steps: int = 2
     pricing: int = 15
     stage: float = 0.75
 
+    def turns_on(self, domain_size: int) -> int:
+        """The most turns on a domain."""
+        return min(self.turns, max(FEWEST, round(self.effort * (512 / domain_size) ** 3)))
+
 
 STANDARD = WorstOptions()
-BEST = WorstOptions(turns=600, steps=4)
+BEST = WorstOptions(turns=600, effort=200.0, steps=4)
 
 
 def solve(
@@ -123,6 +132,7 @@ class _Game:
         self.lower_bound, self.report = lower_bound, report
         self.uniform = Frame.of(replace(problem, prior=None))
         self.taken = 0
+        self.turns = options.turns_on(problem.domain_size)
         self.exponent = MOVE
         self.last_move = np.zeros(problem.domain_size)
 
@@ -136,7 +146,7 @@ class _Game:
         best: tuple[float, float, Candidate, FloatArray] | None = None
         stopped: Stopped = "iteration_limit"
         floor = self._objective(0.0)
-        for turn in range(self.options.turns + 1):
+        for turn in range(self.turns + 1):
             variance = self._variance(candidate, prior)
             worst, value = self._objective(float(variance.max())), self._objective(float(prior @ variance))
             if best is None or worst < best[0]:
@@ -145,7 +155,7 @@ class _Game:
                 _, _, candidate, prior = best
                 variance = self._variance(candidate, prior)
                 self.exponent *= SHORTER
-            self.report(Step("worst case", turn, self.options.turns, best[0], self.lower_bound))
+            self.report(Step("worst case", turn, self.turns, best[0], self.lower_bound))
             if float(variance.max()) <= float(prior @ variance) * (1.0 + BALANCED):
                 stopped = "gap"
                 break

@@ -8,7 +8,7 @@ C_j = C(d, j), β = |S|/n, c(β) = (a−1)/(1+(a−1)β) and the best scale of t
           \max_S\; c(\beta)^2\sum_j \tau_j w_j(S), \qquad \tau_j = g_jt_j^2 ,
 
 for every ε-LDP strategy (averaged over the group X is diagonal, and tr(X_c⁺C) is convex). The maximum over S is
-bounded, for each size of S up to n/2 (the complement of S has the same w and a larger c), by linear programming
+bounded, for each size of S up to n/2 (its complement has the same w and a smaller c), by linear programming
 (Delsarte, *Philips Research Reports Supplement* 10, 1973) with what every set satisfies:
 
 * Parseval: Σ_{j≥1} w_j = β − β²;

@@ -33,6 +33,9 @@ from factormech.workloads.walsh import is_power_of_two, popcounts
 
 _LEAST_SHARE = 1 / 8  # of all characters: where fewer are asked, sets of all attributes waste their power
 
+# On larger domains than this, what is within 1 % of the bound is not worth the time of sets of all attributes.
+_SMALL, _NEAR = 2**12, 0.01
+
 
 @dataclass(frozen=True)
 class Options:
@@ -112,7 +115,8 @@ def solve(
         value = strategy.objective(g)
         report(Step(method, iterations, iterations, value, bound))
         found.append((value, method, iterations, strategy))
-        if value <= bound * (1.0 + options.tolerance):
+        enough = options.tolerance if len(g) <= _SMALL else max(options.tolerance, _NEAR)
+        if value <= bound * (1.0 + enough):
             break
     value, method, iterations, strategy = min(found, key=lambda candidate: candidate[0])
     stopped: Stopped = "gap" if value <= bound * (1.0 + options.tolerance) else "iteration_limit"
