@@ -16,7 +16,7 @@ within a factor √((1 + 2kμ)(1 + 2Nμ)) of each other, about 1 + (k + N)μ (p 
 
 With 1/x = ∫e^{−tx}dt by the trapezoidal rule in log t, K becomes a positive sum of entrywise squares of Gram matrices,
 K ≈ Σ_t c_t (BS_tB^⊤)^{∘2}, S_t = Σe^{−tΣ}, B = (U; V), with a minus sign between rows and columns: positive semidefinite
-whatever the step of the rule. It only steers: both bounds come from the decomposition.
+whatever its step. It only steers: both bounds come from the decomposition.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RULE_STEP, _CUT_LOW, _CUT_HIGH = 1.4, 3e-3, 6.0
 # Rows of K made at once: three such strips stay in the processor's cache.
 _STRIP = 64
 # μ aims at this fraction of the current gap; a step goes at most this fraction of the way to the boundary.
-_AIM, _BOUNDARY = 0.2, 0.95
+_AIM, _BOUNDARY = 0.15, 0.95
 
 
 def solve(problem: Problem, gap: float, iterations: int, *, start: FloatArray | None = None) -> Outcome:
@@ -99,7 +99,9 @@ def curvature(point: Point, rows: int) -> FloatArray:
     times, coefficients = _rule(2.0 * point.values.min(), 2.0 * point.values.max())
     B, size = point.basis, len(point.basis)
     # (c^{1/4}BS^{1/2})(c^{1/4}BS^{1/2})ᵀ, squared entrywise, has the coefficient in it.
-    roots = [c**0.25 * np.sqrt(point.values * np.exp(-t * point.values)) for t, c in zip(times, coefficients, strict=True)]
+    roots = [
+        c**0.25 * np.sqrt(point.values * np.exp(-t * point.values)) for t, c in zip(times, coefficients, strict=True)
+    ]
     scaled = [B * root for root in roots]
     K = np.zeros((size, size))
     for first in range(0, size, _STRIP):
