@@ -15,8 +15,8 @@ within a factor √((1 + 2kμ)(1 + 2Nμ)) of each other, about 1 + (k + N)μ (p 
           \qquad \delta^\top K\delta = \sum_{ab}\chi_{ab}Z_{ab}^2, \quad \nabla = \frac{m}{2f} .
 
 With 1/x = ∫e^{−tx}dt by the trapezoidal rule in log t, K becomes a positive sum of entrywise squares of Gram matrices,
-K ≈ Σ_t c_t (BS_tB^⊤)^{∘2}, S_t = Σe^{−tΣ}, B = (U; V), with a minus sign between rows and columns: positive semidefinite
-whatever its step. It only steers: both bounds come from the decomposition.
+K ≈ Σ_t c_t (BS_tBᵀ)^{∘2}, S_t = Σe^{−tΣ}, B = (U; V), with a minus sign between rows and columns: positive
+semidefinite whatever its step. It only steers: both bounds come from the decomposition.
 """
 
 from __future__ import annotations

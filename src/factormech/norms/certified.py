@@ -4,7 +4,8 @@ Conventions. W is k × N (queries × domain). A factorization is W = RA with R, 
 right.
 ‖A‖_{1→2} is the largest column norm of A, ‖R‖_{2→∞} the largest row norm of R, and for p ≥ 2
 
-.. math:: \gamma_{(p)}(W) = k^{-1/p} \min_{RA = W} \Bigl(\sum_i \lVert R_{i\cdot}\rVert_2^p\Bigr)^{1/p} \lVert A\rVert_{1\to2},
+.. math:: \gamma_{(p)}(W)
+          = k^{-1/p} \min_{RA = W} \Bigl(\sum_i \lVert R_{i\cdot}\rVert_2^p\Bigr)^{1/p} \lVert A\rVert_{1\to2},
 
 so that γ₍∞₎ = γ₂ and γ₍₂₎ = γ_F. The approximate norm γ₂(W, α) is the least γ₂(W̃) over |W̃ − W| ≤ α entrywise.
 """

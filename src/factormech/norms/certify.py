@@ -2,13 +2,13 @@ r"""Both ends of a norm's interval, valid in exact arithmetic, from weights that
 
 W is the core of ``matrices``: no zero rows or columns, entries at most 1; k counts the deleted rows too.
 
-*Lower end.* Let w, q be the exact squares of floats. For any matrix B, ‖D_w^{½}WD_q^{½}‖_* ≥ ⟨D_w^{½}WD_q^{½}, B⟩/‖B‖, so
+*Lower end.* Let w, q be the exact squares of floats. For any matrix B, ‖M‖_* ≥ ⟨M, B⟩/‖B‖, so with M = D_w^{½}WD_q^{½}
 γ₍ₚ₎ ≥ ⟨W, D_w^{½}BD_q^{½}⟩ / (k^{1/p}‖B‖√(‖w‖_s‖q‖₁)) (``weighted``). B = UVᵀ with all min(k, N) singular vectors.
 
 *Upper end.* Let R, A be any float matrices and E = W − RA. Then W = [R | τI][A; E/τ] exactly, so r_i + τ² and
 a_j + ‖E_j‖²/τ² bound the squared norms. |E| is at most the computed residual plus γ√(r_ia_j) for its own roundings.
-For the factors one side is taken from W itself: with complete V, (WD_q^{½}VΣ̃^{−½})(Σ̃^{½}VᵀD_q^{−½}) = W for any positive Σ̃,
-so vanished row weights are never divided by and singular values may be raised to a floor.
+For the factors one side is taken from W itself: M = UΣVᵀ gives (WD_q^{½}VΣ^{−½})(Σ^{½}VᵀD_q^{−½}) = W, so row weights
+that vanished are never divided by. Singular values that are rounding are left out; the residual knows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.linalg
 
 from factormech.arrays import FloatArray
 from factormech.norms.rounding import (
@@ -31,11 +30,11 @@ from factormech.norms.rounding import (
     squared_norms_above,
     sum_above,
 )
+from factormech.norms.weighted import thin_svd
 
-# Singular values are raised to this fraction of their mean: it costs as much of the upper end.
-_VALUE_FLOOR = 1e-10
-# Row and column weights are raised to this fraction of their mean, likewise.
-_WEIGHT_FLOOR = 1e-13
+# Column weights are raised to this fraction of their mean: it costs about as much of the upper end, and dividing by
+# less would magnify rounding.
+_WEIGHT_FLOOR = 1e-11
 
 
 def lower_end(W: FloatArray, w: FloatArray, q: FloatArray, p: float, queries: int) -> tuple[float, FloatArray]:
@@ -70,30 +69,15 @@ def factors(W: FloatArray, w: FloatArray, q: FloatArray) -> tuple[FloatArray, Fl
         return R.T, A.T
     root = np.sqrt(np.maximum(q, _WEIGHT_FLOOR * q.mean()))
     M = np.sqrt(w)[:, None] * W * root
-    values, V = _right(M)
-    values = np.maximum(values, _VALUE_FLOOR * values.mean())
+    _, values, V = thin_svd(M)
     right = np.sqrt(values)[:, None] * V.T / root
     return W @ (root[:, None] * V / np.sqrt(values)), right
 
 
-def _right(M: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """All N singular values of M (k ≥ N) and the complete V."""
-    _, values, Vt = _svd(M)
-    return values, Vt.T
-
-
 def _polar(M: FloatArray) -> FloatArray:
     """UVᵀ with all min(k, N) singular vectors, in the range of M or not."""
-    U, _, Vt = _svd(M)
-    return np.asarray(U @ Vt)
-
-
-def _svd(M: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    try:
-        U, values, Vt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
-    except np.linalg.LinAlgError:
-        U, values, Vt = scipy.linalg.svd(M, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-    return U, values, Vt
+    U, _, V = thin_svd(M, complete=True)
+    return np.asarray(U @ V.T)
 
 
 def _size_above(roots: FloatArray, p: float) -> float:

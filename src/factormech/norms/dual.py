@@ -108,10 +108,9 @@ def dual_norm(
         raise BadValue("gap and iterations", (gap, iterations), "be above 0", "give for example 1e-6 and 5000")
     core = core_of(U)
     if not core.matrix.size:
-        vectors = (np.zeros((U.shape[0], 1)), np.zeros((U.shape[1], 1)))
-        return CertifiedDual(
-            0.0, 0.0, *(np.zeros(d) for d in U.shape), *vectors, {"method": "ascent", "stopped": "gap"}
-        )
+        k, N = U.shape
+        record: dict[str, object] = {"method": "ascent", "iterations": 0, "stopped": "gap"}
+        return CertifiedDual(0.0, 0.0, np.zeros(k), np.zeros(N), np.zeros((k, 1)), np.zeros((N, 1)), record)
     Y = _start(core.matrix, None if start is None else start[core.columns], rng or np.random.default_rng(0))
     found = _ascend(core.matrix, Y, gap, iterations)
     scales = [np.sqrt(weights / weights.sum()) for weights in found.weights]

@@ -1,7 +1,7 @@
 """The exact norms γ₂, γ_F and γ₍ₚ₎: the solvers' weights become a ``CertifiedNorm`` with its factors and witness.
 
-A method is a name for how the weights are found. The interval is computed afterwards from W itself, so it holds whatever
-the method did, and a solver that stopped early answers with a wider one.
+A method is a name for how the weights are found. The interval is computed afterwards from W itself, so it holds
+whatever the method did, and a solver that stopped early answers with a wider one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _ITERATIONS = {"auto": 200, "fixed-point": 2000, "barrier": 100}
 _SEARCH_SHARE = 0.9
 # Above this many weights the barrier's matrix takes longer than many steps of the fixed point.
 _BARRIER_WEIGHTS = 6000
+# W is made for a second look below this size.
+_DENSE_BYTES = 2**28
 
 
 def factorization_norm(
@@ -52,7 +54,10 @@ def factorization_norm(
     checked_gap(gap)
     solver = _solver(method, gap * _SEARCH_SHARE, iterations)
     if isinstance(workload, Workload) and p == 2.0 and workload.queries > workload.domain_size:
-        return _from_gram(workload, solver, method)
+        found = _from_gram(workload, solver, method)
+        # A singular Gram matrix hides what W shows; where W fits, W is asked.
+        if found.gap <= gap or 8 * workload.queries * workload.domain_size > _DENSE_BYTES:
+            return found
     matrix = checked_matrix("workload", workload)
     core = core_of(matrix)
     if not core.matrix.size:

@@ -1,10 +1,9 @@
 r"""The fixed point w^s = h/f, q = g/f of ``weighted``, with safeguarded Anderson acceleration.
 
-The plain step never lowers the lower bound when one side moves: for fixed w, f(q) = min_{RA = W} ½(Σw_ir_i + Σq_ja_j) is
-concave and g/(2q) is its gradient, and q ← g/f is a step of the power method for a positive homogeneous function. An
-accelerated step (Walker & Ni, SIAM J. Numer. Anal. 49, 2011, in the logarithms of the weights) may lower it: then the
-plain step from the last good point is taken instead, and the memory is forgotten. A weight whose limit is zero goes there
-only geometrically: ``barrier`` is made for those.
+The plain step was never seen to lower the lower bound (proved when q alone moves); an accelerated one (Walker & Ni,
+SIAM J. Numer. Anal. 49, 2011, in the logarithms of the weights) may: then the plain step from the last good point is
+taken instead, and the memory is forgotten. A weight whose limit is zero goes there only geometrically: ``barrier`` is
+made for those.
 """
 
 from __future__ import annotations

@@ -60,7 +60,9 @@ def gram_ends(G: FloatArray, q: FloatArray, queries: int) -> tuple[float, float,
     values = np.sqrt(np.maximum(squares, 0.0))
     values = np.maximum(values, _VALUE_FLOOR * values.mean())
     T, A = t[:, None] * V / np.sqrt(values), np.sqrt(values)[:, None] * V.T / t
-    lower = _lower(G, t, (V / values) @ V.T, queries)
+    X = (V / values) @ V.T
+    # Symmetric to the last bit, as the bound assumes.
+    lower = _lower(G, t, 0.5 * (X + X.T), queries)
     return lower, *_upper(G, T, A, queries), T, A
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.optimal.problem import BoolArray
 from factormech.norms.rounding import scaled_exactly
 from factormech.workloads.base import Workload
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 def checked_matrix(name: str, matrix: Any) -> FloatArray:

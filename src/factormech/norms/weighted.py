@@ -9,9 +9,9 @@ w = 1 at p = 2 (p = ∞: Haagerup's duality; p = 2: Edmonds, Nikolov & Ullman, S
 Rastogi, VLDB J. 24, 2015, in their own variables; all p: Liu, Upadhyay & Zou, 2024).
 
 *Why.* ‖M‖_* = min ½(‖R'‖_F² + ‖A'‖_F²) over R'A' = M; with R' = D_w^{½}R, A' = AD_q^{½} it is
-min_{RA = W} ½(Σw_ir_i + Σq_ja_j), r_i and a_j the squared norms of the rows of R and the columns of A, so jointly concave
-in (w, q). Hölder gives Σw_ir_i ≤ ‖w‖_s‖r‖_{p/2} and Σq_ja_j ≤ ‖q‖₁ max a: no weights exceed the norm; that the best ones
-reach it is minimax duality.
+min_{RA = W} ½(Σw_ir_i + Σq_ja_j), r_i and a_j the squared norms of the rows of R and the columns of A, so jointly
+concave in (w, q). Hölder gives Σw_ir_i ≤ ‖w‖_s‖r‖_{p/2} and Σq_ja_j ≤ ‖q‖₁ max a: no weights exceed the norm; that the
+best ones reach it is minimax duality.
 
 *Both bounds from one decomposition.* M = D_w^{½}WD_q^{½} = UΣVᵀ, f = tr Σ, h = diag UΣUᵀ, g = diag VΣVᵀ (Σh = Σg = f).
 The factors R = D_w^{−½}UΣ^{½}, A = Σ^{½}VᵀD_q^{−½} have r = h/w, a = g/q; so f/√(‖w‖_s‖q‖₁) is a lower bound and
@@ -194,15 +194,18 @@ class GramProblem:
         return Point(weights, weights, g, V, values, scale * f / math.sqrt(weights.sum()), upper)
 
 
-def thin_svd(M: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(U, σ, V) with the singular values that are not rounding; LAPACK's slower driver where the faster one fails."""
+def thin_svd(M: FloatArray, *, complete: bool = False) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(U, σ, V), without the singular values that are rounding unless ``complete``.
+
+    LAPACK's slower driver takes over where the faster one fails to converge.
+    """
     import scipy.linalg
 
     try:
         U, values, Vt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
     except np.linalg.LinAlgError:
         U, values, Vt = scipy.linalg.svd(M, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-    keep = values > max(M.shape) * np.finfo(float).eps * values[0]
+    keep = np.full(len(values), True) if complete else values > max(M.shape) * np.finfo(float).eps * values[0]
     return U[:, keep], values[keep], Vt[keep].T
 
 
