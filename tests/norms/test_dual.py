@@ -63,7 +63,7 @@ def test_lower_end_in_rational_arithmetic() -> None:
     X, Y = exactly.exact(found.left_vectors), exactly.exact(found.right_vectors)
     value = sum(
         u * z
-        for us, zs in zip(exactly.exact(U), exactly.product(X, [list(c) for c in zip(*Y)]), strict=True)
+        for us, zs in zip(exactly.exact(U), exactly.product(X, [list(c) for c in zip(*Y, strict=True)]), strict=True)
         for u, z in zip(us, zs, strict=True)
     )
     sizes = max(sum(x * x for x in row) for row in X) * max(sum(y * y for y in row) for row in Y)
