@@ -1,0 +1,87 @@
+r"""The fixed point w^s = h/f, q = g/f of ``weighted``, with safeguarded Anderson acceleration.
+
+The plain step was never seen to lower the lower bound (proved when q alone moves); an accelerated one (Walker & Ni,
+SIAM J. Numer. Anal. 49, 2011, in the logarithms of the weights) may: then the plain step from the last good point is
+taken instead, and the memory is forgotten. A weight whose limit is zero goes there only geometrically: ``barrier`` is
+made for those.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from factormech.arrays import FloatArray
+from factormech.norms.weighted import Outcome, Point, Problem, Stopped
+
+_MEMORY = 12
+# An accelerated step moves no logarithm by more than this from the plain one.
+_REACH = 3.0
+# All weights keep this fraction of the gap, spread over them: by concavity it costs no more of the lower bound, and
+# below it a singular value that matters to the upper bound cannot be told from rounding.
+_FLOOR_SHARE, _FLOOR = 0.02, 1e-13
+# Stop early when the gap shrinks by less than this factor over this many iterations.
+_SLOW_FACTOR, _SLOW_AFTER = 3.0, 10
+
+
+def solve(
+    problem: Problem,
+    gap: float,
+    iterations: int,
+    *,
+    start: FloatArray | None = None,
+    patient: bool = True,
+) -> Outcome:
+    """Both best points found; without patience it also stops, ``stalled``, once progress is slow."""
+    floor = max(_FLOOR_SHARE * gap / len(problem.exponents), _FLOOR)
+    point = problem.at(_floored(problem, problem.start() if start is None else start, floor))
+    outcome = Outcome(point, point, 1, "iteration_limit")
+    images: list[FloatArray] = []
+    steps: list[FloatArray] = []
+    gaps, fallback = [outcome.gap], False
+    stopped: Stopped = "iteration_limit"
+    for iteration in range(1, iterations + 1):
+        outcome = Outcome(outcome.best_lower, outcome.best_upper, iteration, stopped)
+        if outcome.gap <= gap:
+            stopped = "gap"
+            break
+        gaps.append(outcome.gap)
+        if not patient and iteration > _SLOW_AFTER and gaps[-1] * _SLOW_FACTOR > gaps[-1 - _SLOW_AFTER]:
+            stopped = "stalled"
+            break
+        if iteration == iterations:
+            break
+        image = np.log(_plain(problem, point))
+        if fallback:
+            images, steps = [], []
+        images, steps = [*images, image][-_MEMORY:], [*steps, image - np.log(point.weights)][-_MEMORY:]
+        target = _accelerated(images, steps, np.sqrt(point.powers))
+        candidate = problem.at(_floored(problem, np.exp(np.clip(target, image - _REACH, image + _REACH)), floor))
+        fallback = candidate.lower < point.lower * (1.0 - 1e-14)
+        if fallback:
+            candidate = problem.at(_floored(problem, np.exp(image), floor))
+        outcome, point = outcome.or_better(candidate), candidate
+    return Outcome(outcome.best_lower, outcome.best_upper, outcome.iterations, stopped)
+
+
+def _plain(problem: Problem, point: Point) -> FloatArray:
+    """The weights whose powers are the masses over f; what vanished in rounding keeps a floor."""
+    shares = np.maximum(point.masses / point.total, 1e-300)
+    return np.asarray(shares ** (1.0 / problem.exponents))
+
+
+def _accelerated(images: list[FloatArray], steps: list[FloatArray], importance: FloatArray) -> FloatArray:
+    """Anderson's combination of the images, its step of least norm weighted by importance."""
+    if len(steps) < 2:
+        return images[-1]
+    F = np.diff(np.array(steps), axis=0).T * importance[:, None]
+    coefficients = np.linalg.lstsq(F, steps[-1] * importance, rcond=1e-10)[0]
+    return np.asarray(images[-1] - np.diff(np.array(images), axis=0).T @ coefficients)
+
+
+def _floored(problem: Problem, weights: FloatArray, floor: float) -> FloatArray:
+    """At least a fixed fraction of the largest weight of the same side."""
+    k, floored = problem.rows, weights.copy()
+    for side in (floored[:k], floored[k:]):
+        if side.size:
+            np.maximum(side, floor * side.max(), out=side)
+    return floored

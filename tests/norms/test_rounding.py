@@ -1,0 +1,57 @@
+"""Outward rounding, held against rational arithmetic."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from factormech.errors import BadValue
+from factormech.norms import rounding
+from tests.norms import exactly
+
+
+def test_spectral_norm_is_above_the_exact_one() -> None:
+    """t²I − BᵀB is positive definite in rational arithmetic at the bound, and no longer a little below it."""
+    rng = np.random.default_rng(0)
+    orthogonal = np.linalg.qr(rng.standard_normal((8, 5)))[0]
+    for B in (rng.standard_normal((7, 4)), rng.standard_normal((3, 6)), orthogonal, np.outer(np.ones(6), np.ones(4))):
+        t = rounding.spectral_norm_above(B)
+        X = exactly.exact(B if len(B) >= B.shape[1] else B.T)
+        gram = exactly.product([list(c) for c in zip(*X, strict=True)], X)
+        for bound, good in ((Fraction(t), True), (Fraction(t) * (1 - Fraction(1, 10**11)), False)):
+            S = [[(bound**2 if i == j else 0) - gram[i][j] for j in range(len(gram))] for i in range(len(gram))]
+            assert exactly.is_positive_definite(S) is good
+
+
+def test_sums_and_products() -> None:
+    rng = np.random.default_rng(1)
+    X, Y = rng.standard_normal((9, 11)), rng.standard_normal((9, 11))
+    value = sum(Fraction(float(x)) * Fraction(float(y)) for x, y in zip(X.ravel(), Y.ravel(), strict=True))
+    X, Y = (X, Y) if value > 0 else (X, -Y)
+    low = rounding.inner_product_below(X, Y, roundings=0)
+    assert abs(value) * (1 - Fraction(1, 10**11)) < Fraction(low) < abs(value)
+    norms = rounding.squared_norms_above(X, 0)
+    for bound, column in zip(norms, X.T, strict=True):
+        exact = sum(Fraction(float(x)) ** 2 for x in column)
+        assert exact < Fraction(float(bound)) < exact * (1 + Fraction(1, 10**13))
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5, 40.0, math.inf])
+def test_power_means(exponent: float) -> None:
+    values = np.array([3.0, 1e-200, 0.7, 0.0])
+    mean = 3.0 if math.isinf(exponent) else (math.fsum(v**exponent for v in values) / 4) ** (1 / exponent)
+    assert mean <= rounding.power_mean_above(values, exponent, 4) <= mean * (1 + 1e-13)
+
+
+def test_scaling_back() -> None:
+    scaled, e = rounding.scaled_exactly(np.array([[3e200, -1e180]]))
+    assert 0.5 <= np.abs(scaled).max() < 1.0
+    assert rounding.scaled_interval(0.5, 1.0, 2000) == (np.finfo(float).max, math.inf)
+    low, high = rounding.scaled_interval(0.3, 0.3, -1073)
+    assert low < high
+    assert np.ldexp(scaled, e)[0, 0] == 3e200
+    with pytest.raises(BadValue):
+        rounding.scaled_exactly(np.array([[1e300, 3e-310]]))
