@@ -138,7 +138,7 @@ def uniform_start(domain_size: int, limit: SizeLimit) -> PairWeights:
 
 
 def single_start(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights | None:
-    """The weights that are best where reports name one type each (``pairwise.py``), for C of trace 1."""
+    """The weights that randomized response attains at large ε (``pairwise.py``), for C of trace 1."""
     C, n = centred_gram, len(centred_gram)
     halves, diagonal = Halves.of(C), np.diagonal(C)
     distances = 0.5 * (diagonal[:, None] + diagonal) - C

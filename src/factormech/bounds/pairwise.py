@@ -57,8 +57,6 @@ from factormech.bounds.size_limit import SizeLimit
 from factormech.bounds.spectral import centred_svd
 from factormech.workloads.base import Workload
 
-# A start within this of the bound found is searched from, too.
-CLOSE = 0.02
 # Times that Y ⪰ 0 is repaired.
 REPAIRS = 20
 
@@ -132,11 +130,7 @@ def solve(centred_gram: FloatArray, epsilon: float) -> PairwiseBound:
         return found
     found = max(found, searched(C, uniform_start(n, limit), limit), key=_objective)
     start = single_start(C / scale, limit)
-    if start is not None:
-        alone = evaluate(C, start, limit)
-        if alone.objective > (1.0 - CLOSE) * found.objective:
-            found = max(found, alone, searched(C, start, limit), key=_objective)
-    return found
+    return found if start is None else max(found, evaluate(C, start, limit), key=_objective)
 
 
 def searched(centred_gram: FloatArray, start: PairWeights, limit: SizeLimit) -> PairwiseBound:

@@ -1,0 +1,155 @@
+r"""Lower bounds on the worst-case variance: the average under a prior on the user types is never above the worst.
+
+Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``parametric.py``, whose theorem this is at
+ω = 1/c² where the prior is uniform.
+
+**Theorem.** Let x be a distribution over the types, RRᵀ = C, R_x = R − 1xᵀR, and p > 0 weights with Σp_u = 1 and
+Σx_u²/p_u ≤ coth²(ε/2). No unbiased ε-LDP factorization mechanism has worst-case variance per user below
+
+.. math:: \frac{T^2}{\sinh^2(\varepsilon/2)} - \sum_u x_u \lVert (R_x)_u\rVert^2 , \qquad
+          T = \operatorname{tr}\bigl(R_x^\top(\operatorname{Diag} p - c^2pp^\top)R_x\bigr)^{1/2},
+
+c = cosh(ε/2).
+
+*The objective.* As the number of users is known, W may be replaced by W − Wx1ᵀ, of Gram matrix C_x = R_xR_xᵀ, C_xx = 0.
+Let V be any reconstruction, VQ = W, and d = Qx the chances of the reports under x. The mean of Σ_oQ_ou‖Ve_o‖² over x is
+tr(V Diag(d) Vᵀ) ≥ tr(X⁻¹C_x), X = QᵀDiag(d)⁻¹Q, Theorem 3.10 with d in place of D; and Xx = 1. So X = 11ᵀ + X_c with
+X_cx = 0, and only X_c acts on C_x.
+
+*The information.* Let the rows be multiples of vectors v with entries 1/b and b, b = e^{ε/2}, drawn with probability
+d_o, t = 1/(xᵀv) and y = tv − 1. Then xᵀy = 0, E y = 0 and X_c = E[yyᵀ]. As in ``parametric.py``, with τ = ct and
+μ = pᵀy, yᵀ(Diag p − c²ppᵀ)y = 2τ − 1 − t² + 2(τ−1)μ − c²μ², and E[2(τ−Eτ)μ] ≤ E[Var t + c²μ²]. In the mean it is at
+most 2cEt − 1 − (Et)² ≤ c² − 1 = sinh²(ε/2): here t may take any value.
+
+*Y ⪰ 0 on the complement of x.* (pᵀz)² = (Σ(p_u−αx_u)z_u)² ≤ (1 − 1/Σ(x_u²/p_u))·Σp_uz_u² for the best α, and the factor
+is at most 1/c². Cauchy–Schwarz ends the proof. ∎
+
+The best x weighs the types whose variance is largest. It gains little (below 1 % in what was tried): at small ε the
+variance is mostly noise that is the same for all types, and at large ε ``pairwise.py`` is stronger. The search ascends
+in x and p together; the result is evaluated from the theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds.certified import certified
+from factormech.bounds.descent import minimise
+from factormech.errors import BadValue
+from factormech.workloads.base import Workload
+
+# A prior is searched for up to this n, each step costing an eigendecomposition, and while e^{−ε} is not negligible.
+PRIOR_LIMIT = 1024
+EPSILON_LIMIT = 25.0
+# The barrier that keeps Y ≻ 0, and the gain that is too little at each.
+BARRIERS = ((1e-3, 1e-5), (1e-5, 1e-7))
+STEPS_LIMIT = 150
+LARGEST_LOGARITHM = 200.0
+
+
+def worst_case(workload: Workload, epsilon: float) -> float:
+    """The best of these bounds on the worst-case variance per user, and of those on the average; at least 0."""
+    epsilon, n = check_epsilon(epsilon), workload.domain_size
+    average = certified(workload, epsilon)
+    moved_to_every_other = workload.centred_walsh_spectrum() is not None  # then the uniform prior is the best
+    if n == 1 or n > PRIOR_LIMIT or epsilon > EPSILON_LIMIT or moved_to_every_other:
+        return average
+    C = workload.centred_gram()
+    scale = float(np.trace(C)) / n
+    if scale <= np.finfo(float).eps * workload.frobenius_squared():
+        return average
+    prior, weights = best_prior(C / scale, epsilon)
+    return max(average, scale * prior_bound(C / scale, epsilon, prior, weights))
+
+
+def prior_bound(
+    centred_gram: FloatArray, epsilon: float, prior: FloatArray, weights: FloatArray | None = None
+) -> float:
+    """The theorem for any prior and weights (x itself without any); weights too far from x are moved towards it."""
+    x = np.asarray(prior, dtype=float)
+    if x.shape != (len(centred_gram),) or not (x.min() > 0.0 and abs(float(x.sum()) - 1.0) <= 1e-9):
+        raise BadValue("prior", x, "be positive, of sum 1, and have an entry per type", "mix in a little of uniform")
+    x = x / x.sum()
+    p = x if weights is None else weights / weights.sum()
+    most = 1.0 / math.tanh(epsilon / 2.0) ** 2
+    # Σx²/p is convex in p and 1 at p = x: on the way there it falls at least linearly.
+    excess = float(np.sum(x**2 / p)) - 1.0
+    keep = min(1.0, (most - 1.0) * (1.0 - 1e-9) / excess) if excess > 0.0 else 1.0
+    T, _, _ = _root_trace(_root(centred_gram), x, keep * p + (1.0 - keep) * x, epsilon)
+    return T**2 / math.sinh(epsilon / 2.0) ** 2 - _own_variance(_root(centred_gram), x)[0]
+
+
+def best_prior(centred_gram: FloatArray, epsilon: float) -> tuple[FloatArray, FloatArray]:
+    """The x and p that the search finds, from uniform ones."""
+    n, R = len(centred_gram), _root(centred_gram)
+    point = np.zeros(2 * n)
+    for barrier, gain in BARRIERS:
+        function = partial(_negative, R, check_epsilon(epsilon), barrier=barrier)
+        point, _ = minimise(function, point, gain, STEPS_LIMIT)
+    x = _softmax(point[:n])
+    return x, _softmax(point[:n] + _unit(epsilon) * point[n:])
+
+
+def _negative(R: FloatArray, epsilon: float, point: FloatArray, barrier: float) -> tuple[float, FloatArray]:
+    """−(bound)/(its size at the start) − β log(slack); the point is log x and log(p/x) in units of 1/c."""
+    n = len(R)
+    x = _softmax(point[:n])
+    p = _softmax(point[:n] + _unit(epsilon) * point[n:])
+    tanh_squared = math.tanh(epsilon / 2.0) ** 2
+    slack = 1.0 - tanh_squared * float(np.sum(x**2 / p))
+    if not slack > 0.0 or not np.isfinite(slack):
+        return math.inf, np.zeros_like(point)
+    T, by_p, by_x = _root_trace(R, x, p, epsilon)
+    own, own_by_x = _own_variance(R, x)
+    sinh_squared = math.sinh(epsilon / 2.0) ** 2
+    unit = float(np.sum(np.linalg.norm(R, axis=0))) ** 2 / n / sinh_squared
+    value = (own - T**2 / sinh_squared) / unit - barrier * math.log(slack)
+    by_x = (own_by_x - 2.0 * T / sinh_squared * by_x) / unit + barrier * tanh_squared / slack * 2.0 * x / p
+    by_p = -2.0 * T / sinh_squared * by_p / unit - barrier * tanh_squared / slack * (x / p) ** 2
+    along_p = p * (by_p - p @ by_p)
+    along_x = x * (by_x - x @ by_x)
+    return value, np.concatenate([along_x + along_p, _unit(epsilon) * along_p])
+
+
+def _root_trace(R: FloatArray, x: FloatArray, p: FloatArray, epsilon: float) -> tuple[float, FloatArray, FloatArray]:
+    """T and its derivatives by p and by x, each entry on its own."""
+    c2 = math.cosh(epsilon / 2.0) ** 2
+    A = R - x @ R
+    w = A.T @ p
+    values, vectors = np.linalg.eigh((A.T * p) @ A - c2 * np.outer(w, w))
+    keep = values > len(R) * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    values, vectors = values[keep], vectors[:, keep]
+    U = (A @ vectors) * values**-0.25
+    projected = U.T @ p
+    by_p = 0.5 * np.einsum("ur,ur->u", U, U) - c2 * (U @ projected)
+    # dR_x = −1dxᵀR, and (Diag p − c²ppᵀ)1 = (1 − c²)p.
+    by_x = (c2 - 1.0) * (((R @ vectors) * values**-0.25) @ projected)
+    return float(np.sum(np.sqrt(values))), by_p, by_x
+
+
+def _own_variance(R: FloatArray, x: FloatArray) -> tuple[float, FloatArray]:
+    """Σx_u‖(R_x)_u‖² and its derivatives by x."""
+    mean = x @ R
+    squares = np.einsum("ur,ur->u", R - mean, R - mean)
+    return float(x @ squares), squares
+
+
+def _unit(epsilon: float) -> float:
+    """1/c: the size of log(p/x) that Y ⪰ 0 allows."""
+    return 1.0 / math.cosh(epsilon / 2.0)
+
+
+def _softmax(z: FloatArray) -> FloatArray:
+    e = np.exp(np.maximum(z - z.max(), -LARGEST_LOGARITHM))
+    return np.asarray(e / e.sum())
+
+
+def _root(C: FloatArray) -> FloatArray:
+    """R of full column rank with RRᵀ = C, its columns orthogonal."""
+    values, vectors = np.linalg.eigh(C)
+    keep = values > len(C) * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
