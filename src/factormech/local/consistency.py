@@ -23,8 +23,8 @@ objective, so no set returns.
 
 **Singular G.** The minimiser is then not unique, and pivoting may fail. A ridge of ``RIDGE`` times the mean of G's
 diagonal is added, which picks (nearly) the minimiser nearest to x̂: ‖W(x − x̂)‖² is above its least value by at most
-RIDGE·(tr G/n)·‖x* − x̂‖², x* being any minimiser. With a fixed total, a G that is singular on 1 alone (such as PGP) needs
-none: adding a multiple of 11ᵀ changes the objective by a constant there.
+RIDGE·(tr G/n)·‖x* − x̂‖², x* being any minimiser. With a fixed total, a G that is singular on 1 alone (such as PGP)
+needs none: adding a multiple of 11ᵀ changes the objective by a constant there.
 """
 
 from __future__ import annotations
