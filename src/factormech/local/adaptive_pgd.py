@@ -341,12 +341,19 @@ def _largest_step(problem: _Problem, start: FloatArray, memory: _Memory) -> floa
     return step
 
 
+@dataclass(frozen=True)
 class AdaptivePgd:
-    """The registered mechanism: the published optimiser with its published settings."""
+    """The registered mechanism: the published optimiser with its published settings, 4n rows unless told."""
+
+    rows: int | None = None
+
+    def with_options(self, rows: int | None = None) -> AdaptivePgd:
+        """The same from starts of another number of rows."""
+        return AdaptivePgd(rows)
 
     def solve(self, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
-        """250 iterations from a random start of 4n rows."""
-        found = optimise(workload.gram(), check_epsilon(epsilon), rng=rng)
+        """250 iterations from a random start."""
+        found = optimise(workload.gram(), check_epsilon(epsilon), rows=self.rows, rng=rng)
         record = {
             "objective": found.objective,
             "iterations": found.iterations,

@@ -8,7 +8,8 @@ figures and the tests that run on every mechanism all read these two tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
-from factormech.local.solved import Solution, SolvedMechanism
+from factormech.local.solved import Option, Options, Solution, SolvedMechanism
 from factormech.local.strategy import Strategy, Unavailable
 from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
@@ -38,19 +39,23 @@ _FIXED = {
 class Solved:
     """The line of a mechanism with a solver.
 
-    ``per_epsilon``: every budget has a strategy of its own; ``seeded``: the solver starts at random.
+    ``per_epsilon``: every budget has a strategy of its own; ``seeded``: the solver starts at random; ``options``: the
+    settings that a study may give, for which the mechanism is a ``ConfigurableMechanism``.
     """
 
     target: str
     per_epsilon: bool
     seeded: bool
+    options: Mapping[str, Option] = field(default_factory=dict)
 
 
 _SOLVED = {
     "matrix-l1": Solved("factormech.local.matrix_mechanism:L1", per_epsilon=False, seeded=False),
     "matrix-l2": Solved("factormech.local.matrix_mechanism:L2", per_epsilon=False, seeded=False),
     "matrix-l2-gaussian": Solved("factormech.local.matrix_mechanism:L2_GAUSSIAN", per_epsilon=False, seeded=False),
-    "adaptive-pgd": Solved("factormech.local.adaptive_pgd:MECHANISM", per_epsilon=True, seeded=True),
+    "adaptive-pgd": Solved(
+        "factormech.local.adaptive_pgd:MECHANISM", per_epsilon=True, seeded=True, options={"rows": Option()}
+    ),
 }
 
 
@@ -85,10 +90,30 @@ def build(name: str, domain_size: int, epsilon: float) -> Strategy | Unavailable
     return built
 
 
-def solve(name: str, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
+def check_options(name: str, options: Options, key: str = "options") -> list[BadValue]:
+    """What is wrong with a mechanism's settings, a line each; ``key`` is where they stand."""
+    known = solver_of(name).options if name in _SOLVED else {}
+    found: list[BadValue] = []
+    for option, value in options.items():
+        if option in known:
+            problem = known[option].problem(f"{key}.{option}", value)
+            found += [problem] if problem is not None else []
+        else:
+            rule = f"be an option of {name} ({', '.join(known) or 'it has none'})"
+            found.append(BadValue(f"{key}.{option}", value, rule, "leave the key out"))
+    return found
+
+
+def solve(
+    name: str, workload: Workload, epsilon: float | None, rng: np.random.Generator, options: Options | None = None
+) -> Solution:
     """Find the strategy of a solved mechanism for a workload; no ε where one strategy serves every budget."""
     solver_of(name)
     mechanism: SolvedMechanism = _load(name)
+    for problem in check_options(name, options or {}):
+        raise problem
+    if options:
+        mechanism = mechanism.with_options(**options)  # type: ignore[attr-defined]
     return mechanism.solve(workload, epsilon, rng)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.errors import BadValue
 from factormech.local.strategy import Strategy
 from factormech.workloads.base import Workload
+
+# Settings of a solver, by name.
+Options: TypeAlias = Mapping[str, str | int]
 
 
 @dataclass(frozen=True)
@@ -42,3 +46,33 @@ class SolvedMechanism(Protocol):
     def restore(self, solution: Solution, epsilon: float) -> Strategy:
         """The strategy from what was kept, its privacy verified again."""
         ...
+
+
+class ConfigurableMechanism(SolvedMechanism, Protocol):
+    """A mechanism whose solver has settings, named in its registry's line."""
+
+    def with_options(self, **options: Any) -> Self:
+        """The mechanism with these settings in place of its own."""
+        ...
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting of a solver: one of some words, or, where there are none, a positive whole number."""
+
+    words: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """What holds of a good value, continuing "must …"."""
+        return f"be one of {', '.join(self.words)}" if self.words else "be a positive whole number"
+
+    @property
+    def example(self) -> str | int:
+        """A good value."""
+        return self.words[0] if self.words else 256
+
+    def problem(self, key: str, value: object) -> BadValue | None:
+        """What is wrong with a value, if anything."""
+        good = value in self.words if self.words else type(value) is int and value >= 1
+        return None if good else BadValue(key, value, self.rule, f"give for example {self.example}")
