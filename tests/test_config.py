@@ -82,6 +82,7 @@ KNOWN = Known(
     family("coin", "dice"),
     family("floor", "ceiling"),
     family("crowd"),
+    family("votes"),
     workload_reason,
     option_problems,
 )

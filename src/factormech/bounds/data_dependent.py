@@ -1,7 +1,7 @@
 r"""A lower bound on the variance of every ε-LDP factorization mechanism on given data, even one made for these data.
 
-Let p be the shares of the user types, VQ = W, μ = Qp, and v_o the columns of V. The variance of the answers for one user
-drawn from p (McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020, Theorem 3.4, averaged over p) is
+Let p be the shares of the user types, VQ = W, μ = Qp, and v_o the columns of V. The variance of the answers for one
+user drawn from p (McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020, Theorem 3.4, averaged over p) is
 
 .. math:: \sum_o \mu_o\lVert v_o\rVert^2 - \sum_u p_u\lVert We_u\rVert^2 .
 
@@ -49,7 +49,9 @@ def centred_svd_on(centred_gram: FloatArray, shares: FloatArray, epsilon: float)
     p = np.asarray(shares, dtype=float)
     if p.shape != (len(centred_gram),) or not np.isfinite(p).all() or p.min() < 0 or abs(p.sum() - 1) > 1e-9:
         rule = f"have shape ({len(centred_gram)},), no entry below 0 and sum 1"
-        raise BadValue("shares", f"shape {p.shape}, sum {p.sum():.6g}", rule, "divide the counts by the number of users")
+        raise BadValue(
+            "shares", f"shape {p.shape}, sum {p.sum():.6g}", rule, "divide the counts by the number of users"
+        )
     there = p > 0
     C, p = centred_gram[np.ix_(there, there)], p[there]
     # (I − 1pᵀ)C(I − p1ᵀ): C loses its mean under p, on both sides.

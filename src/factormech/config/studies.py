@@ -104,7 +104,8 @@ class Config:
     """A whole configuration, defaults filled in.
 
     ``data`` is the folder of the data sets and ``data_source`` the address that they are fetched from, where the
-    configuration says so. ``quick_studies`` has every study again as the quick run sees it, under the name ``quick/<name>``.
+    configuration says so.
+    ``quick_studies`` has every study again as the quick run sees it, under the name ``quick/<name>``.
     """
 
     seed: int

@@ -1,14 +1,13 @@
 r"""What consistency gains: errors of simulated collections before and after non-negative least squares.
 
-Every trial of a collection gives an unbiased estimate, and from it two consistent ones (``local/consistency.py``): with the
-total of the data vector free, as in the full version of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), and fixed to
-the number of users, which is public. The estimate's own error has an exact expectation (Theorem 3.4 there); that of the
-others has none, so it is measured, and compared on the same reports.
+Every trial of a collection gives an unbiased estimate, and from it two consistent ones (``local/consistency.py``):
+with the total of the data vector free, as in the full version of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11),
+2020), and fixed to the number of users, which is public. The estimate's own error has an exact expectation (Theorem
+3.4 there); that of the others has none, so it is measured, and compared on the same reports.
 
 **Intervals.** Errors of the t trials are independent and alike: the interval of their mean is Student's, with t − 1
-degrees of freedom. That of the ratio R = ā/b̄ of the means after and before is Student's for the mean of a_i − Rb_i over
-b̄ (the delta method); the pairing takes out most of the spread of the trials.
-"""
+degrees of freedom. That of the ratio R = ā/b̄ of the means after and before is Student's for the mean of a_i − Rb_i
+over b̄ (the delta method); the pairing takes out most of the spread of the trials."""
 
 from __future__ import annotations
 
@@ -78,7 +77,7 @@ class Processed:
 
 @dataclass(frozen=True)
 class ConsistencyGrid:
-    """Numbers of users, data sets (name → counts in bins), trials, the level of intervals, and the root of all seeds."""
+    """Numbers of users, data sets (name → counts in bins), trials, level of intervals, and the root of all seeds."""
 
     users: Sequence[int]
     data: Mapping[str, IntArray]
@@ -129,7 +128,7 @@ class _Solvers:
 
 
 def _squared(G: FloatArray, e: FloatArray) -> FloatArray:
-    return np.maximum(np.einsum("ut,ut->t", e, G @ e), 0.0)
+    return np.asarray(np.maximum(np.einsum("ut,ut->t", e, G @ e), 0.0))
 
 
 def _on_question(
@@ -228,7 +227,7 @@ def student(values: FloatArray, level: float) -> tuple[float, float, float, floa
 
 
 def paired_ratio(after: FloatArray, before: FloatArray, level: float) -> tuple[float, float, float]:
-    """Mean after over mean before, and its interval from the pairs, cut at 0; not numbers where nothing was wrong before."""
+    """Mean after over mean before, and its interval from the pairs, cut at 0; NaN where nothing was wrong before."""
     below = float(before.mean())
     if below <= 0:
         return _NAN, _NAN, _NAN

@@ -1,15 +1,15 @@
 """The table of consistent estimates: errors of collections before and after non-negative least squares.
 
-Its columns are :data:`COLUMNS`; its rows are, for every point of the grid (workload, domain size, ε, seed, data, users), one
-per mechanism and ``processing``: ``none``, ``nonnegative`` (the total free) or ``nonnegative-total`` (the total that of the
-users). The status is ``ok``; or ``refused`` (the workload is outside the strategy's row space) or ``unavailable`` (the
-mechanism cannot exist there, or so many users cannot be simulated), which have a reason instead of numbers.
+Its columns are :data:`COLUMNS`; its rows are, for every point of the grid (workload, domain size, ε, seed, data,
+users), one per mechanism and ``processing``: ``none``, ``nonnegative`` (the total free) or ``nonnegative-total`` (the
+total that of the users). The status is ``ok``; or ``refused`` (the workload is outside the strategy's row space) or
+``unavailable`` (the mechanism cannot exist there, or so many users cannot be simulated), which have a reason instead
+of numbers.
 
-Errors are in ``metric`` (``mse``: the mean squared error of a normalised query). ``exact_error`` is the exact expectation for
-the unprocessed estimate; ``measured_error`` the mean of the trials of this processing; its interval is Student's, two-sided at
-``level``. ``ratio`` is measured_error over that of the same collections unprocessed, with Student's interval from the pairs;
-``violation`` the largest relative violation of the conditions of the optimum.
-"""
+Errors are in ``metric`` (``mse``: the mean squared error of a normalised query). ``exact_error`` is the exact
+expectation for the unprocessed estimate; ``measured_error`` the mean of the trials of this processing; its interval is
+Student's, two-sided at ``level``. ``ratio`` is measured_error over that of the same collections unprocessed, with
+Student's interval from the pairs; ``violation`` the largest relative violation of the conditions of the optimum."""
 
 from __future__ import annotations
 
