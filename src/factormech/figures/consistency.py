@@ -31,7 +31,9 @@ PANEL_HEIGHTS = {1: 4.2, 2: 3.6, 3: 3.2}  # inches, by the number of columns
 STRIP_SHARE = 0.6  # height of the strip over that of the part above it
 MARKER = 4.2
 LINES = {FREE: style.DASHED, FIXED: style.DOTTED}
-SPREAD = 0.6  # mechanisms stand side by side over this share of the distance between two numbers of users
+# Mechanisms stand side by side over this share of the distance between two numbers of users, and not farther than
+# this many decades to either side.
+SPREAD, MOST_SPREAD = 0.6, 0.12
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -110,9 +112,9 @@ def _half_gap(users: FloatArray) -> float:
 
 def _places(table: View) -> dict[str, FloatArray]:
     shifts = np.linspace(-1, 1, len(table.drawn)) if len(table.drawn) > 1 else np.zeros(1)
+    reach = min(SPREAD * _half_gap(table.users), MOST_SPREAD)
     return {
-        name: table.users * 10.0 ** (shift * SPREAD * _half_gap(table.users))
-        for name, shift in zip(table.drawn, shifts.tolist(), strict=False)
+        name: table.users * 10.0 ** (shift * reach) for name, shift in zip(table.drawn, shifts.tolist(), strict=False)
     }
 
 

@@ -60,7 +60,9 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         *(_deviation(panel, table) for panel in table.panels),
         "No ε-LDP mechanism can need fewer users than the bound (dash; shaded below): on a data set not even one made "
         "for it, by singular values weighted by its shares; in the worst case by "
-        + ", ".join(labels.bound_label(name) for name in table.bounds if name != "data-svd"),
+        + ", ".join(
+            labels.bound_label(name).replace("Lower", "lower", 1) for name in table.bounds if name != "data-svd"
+        ),
         *table.missing,
     ]
     return " ".join(s[:1].upper() + s[1:] for s in map(sentence, sentences) if s)
