@@ -382,10 +382,26 @@ def data_names(wildcards):
     return data_room.resolved(STUDIES[wildcards.study].grid.data, DATA_FOLDER)
 
 
-def data_files(wildcards):
-    """Asked for when a job is planned that needs them: what is wrong with them is answered before anything runs."""
-    for problem in data_room.problems(STUDIES[wildcards.study].grid.data, DATA_FOLDER):
+def check_data(study):
+    """What is wrong with the data sets of a study is answered before anything runs."""
+    for problem in data_room.problems(STUDIES[study].grid.data, DATA_FOLDER):
         raise problem
+
+
+def asked_for(files):
+    """What a target needs. Data are checked here, too: where a result exists, Snakemake passes over what its job needs."""
+    on_data = [study for study in STUDIES if STUDIES[study].grid.data and not {*artefacts([study])}.isdisjoint(files)]
+
+    def checked(wildcards):
+        for study in on_data:
+            check_data(study)
+        return files
+
+    return checked if on_data else files
+
+
+def data_files(wildcards):
+    check_data(wildcards.study)
     return [str(path) for path in data_room.paths(STUDIES[wildcards.study].grid.data, DATA_FOLDER)]
 
 

@@ -8,9 +8,9 @@ rule data:
         "results/logs/data.log",
     benchmark:
         "results/benchmarks/data.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
-    localrule: True
     threads: 1
     resources:
         mem_mb=300,
