@@ -135,6 +135,8 @@ def test_single_exchanges_and_active_sets_end_at_the_same_optimum(
     assert wanted.fallbacks == 0
     if "PATIENCE" not in crippled:
         assert found.fallbacks == 5
+    else:
+        assert found.pivots.sum() > wanted.pivots.sum()
 
 
 @pytest.mark.parametrize("name", ["2-way-marginals", "total"])
