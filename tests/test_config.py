@@ -82,6 +82,7 @@ KNOWN = Known(
     family("coin", "dice"),
     family("floor", "ceiling"),
     family("crowd"),
+    family("votes"),
     workload_reason,
     option_problems,
 )
@@ -145,6 +146,15 @@ def test_a_simulated_collection(base: Path) -> None:
     assert (found.grid.users, found.grid.populations, found.trials, found.level) == ((1000,), ("crowd",), 7, 1e-6)
 
 
+@pytest.mark.parametrize("kind", ["data-dependent", "consistency"])
+def test_a_study_on_data_sets(base: Path, kind: str) -> None:
+    changes = {"studies.one.kind": kind, "studies.one.grid.data": ["votes"], "data": "here", "data_source": "http://h/"}
+    users = {"studies.one.grid.users": [9]} if kind == "consistency" else {}
+    found = load(changed(changes | users), SCHEMA, base=base, known=KNOWN)
+    assert (found.data, found.data_source, found.studies["one"].grid.data) == ("here", "http://h/", ("votes",))
+    assert load(GOOD, SCHEMA, base=base, known=KNOWN).data is None
+
+
 def test_points_are_all_combinations(base: Path) -> None:
     grid = load(GOOD, SCHEMA, base=base, known=KNOWN).studies["one"].grid
     assert grid.points()[0] == Point(workload="line", domain_size=8, epsilon=0.5, seed=0)
@@ -186,6 +196,7 @@ COLLECTION = {
     "studies.one.grid.users": [1000],
     "studies.one.grid.population": ["crowd"],
 }
+ON_DATA = {"studies.one.kind": "data-dependent", "studies.one.grid.data": ["votes"]}
 NAMES = "be made of lower-case letters, digits and '-'"
 BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"seed": -1}, "seed", "-1", "a whole number from 0", "for example 0"),
@@ -196,7 +207,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"threads": 0}, "threads", "0", "a whole number from 1 to 1024", "for example 1"),
     ({"threads": "2"}, "threads", "'2'", "a whole number", "without quotes"),
     ({"sed": 1}, "sed", "1", "be a known setting", "did you mean 'seed'?"),
-    ({"nonsense": {}}, "nonsense", "{}", "be a known setting", "known here: seed, workloads, threads, studies"),
+    ({"nonsense": {}}, "nonsense", "{}", "be a known setting", "known here: seed, workloads, threads, data"),
     ({"studies": ...}, "studies", "(missing)", "a mapping from names to studies", "start from"),
     ({"studies": {}}, "studies", "{}", "at least one study", "start from"),
     ({"studies": []}, "studies", "[]", "a mapping from names to studies", "start from"),
@@ -212,9 +223,35 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "studies.one.kind",
         "'bar'",
         "be sample-complexity or simulated",
-        "give sample-complexity",
+        "for example sample-complexity",
     ),
-    ({G + "users": [1000]}, G + "users", "[1000]", "axis of studies of kind simulated-collection only", "leave it out"),
+    (
+        {G + "users": [1000]},
+        G + "users",
+        "[1000]",
+        "axis of studies of kind simulated-collection and consistency only",
+        "leave it out",
+    ),
+    ({G + "data": ["votes"]}, G + "data", "['votes']", "kind data-dependent and consistency only", "leave it out"),
+    ({"studies.one.kind": "data-dependent"}, G + "data", "(missing)", "be given in a study of kind", "[hepth, medcost"),
+    (ON_DATA | {G + "data": ["vote"]}, G + "data[0]", "'vote'", "a known name", "did you mean 'votes'?"),
+    (ON_DATA | {G + "data": []}, G + "data", "[]", "a list with at least 1 entry", "[hepth, medcost"),
+    (
+        ON_DATA | {G + "workload": ["line"], G + "domain_size.1": 12},
+        G + "domain_size[1]",
+        "12",
+        "divisor of 4096",
+        "512",
+    ),
+    (
+        ON_DATA | {G + "workload": ["line"], Q + "grid.domain_size": [3]},
+        Q + "grid.domain_size[0]",
+        "3",
+        "divisor",
+        "512",
+    ),
+    ({"data": ""}, "data", "''", "a text, not an empty one", "leave the key out"),
+    ({"data_source": "ftp://h/"}, "data_source", "'ftp://h/'", "be an http or https address", "leave the key out"),
     ({"studies.one.kind": "simulated-collection"}, G + "users", "(missing)", "be given in a study of kind", "[1000"),
     ({"studies.one.kind": "simulated-collection"}, G + "population", "(missing)", "be given in", "[uniform, zipf]"),
     (COLLECTION | {G + "users": [0]}, G + "users[0]", "0", "a whole number from 1", "for example 1000"),

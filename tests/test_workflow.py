@@ -277,3 +277,90 @@ def test_a_damaged_result_stops_its_dependents_with_one_line(project: Path) -> N
         assert (project / "results/tables/small.csv").read_bytes() == table
     finally:
         path.write_bytes(whole)
+
+
+ON_DATA = """
+data_source: SOURCE
+studies:
+  users-on-data:
+    paper: mckenna2020
+    artefact: Figure 3a
+    kind: data-dependent
+    title: On data
+    grid: {workload: [prefix], domain_size: [16], epsilon: [1.0], data: [hepth, nettrace]}
+    mechanisms: [hadamard]
+  gain:
+    paper: mckenna2020
+    artefact: full version
+    kind: consistency
+    title: Gain
+    grid: {workload: [prefix], domain_size: [16], epsilon: [1.0], users: [100, 1000], data: [nettrace]}
+    mechanisms: [hadamard]
+    trials: 3
+"""
+
+
+def without_data(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake on the copy where the environment names no folder of data sets."""
+    named = os.environ.pop("FACTORMECH_DATA", None)
+    try:
+        return snakemake(folder, *arguments, "--show-failed-logs")
+    finally:
+        if named is not None:
+            os.environ["FACTORMECH_DATA"] = named
+
+
+def test_studies_on_data_sets(tmp_path: Path) -> None:
+    """Without data, stand-ins, called so; where a folder is named, what it lacks is answered before anything runs."""
+    folder = copy_of_project(tmp_path)
+    (folder / "config.yaml").write_text(ON_DATA.replace("SOURCE", "http://127.0.0.1:9/"))
+    done = without_data(folder, "all")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    table = factormech.load(folder / "results/tables/users-on-data.csv")
+    assert set(table["data"]) == {"hepth-standin", "nettrace-standin", "worst-case"}
+    assert set(factormech.load(folder / "results/tables/gain.csv")["data"]) == {"nettrace-standin"}
+    for study in ("users-on-data", "gain"):
+        assert "NETTRACE (stand-in): SYNTHETIC data" in (folder / f"figures/{study}.txt").read_text()
+    (folder / "data").mkdir()
+    done = without_data(folder, "all")
+    assert done.returncode == 1
+    assert "HEPTH.n4096.npy" in done.stdout + done.stderr
+    assert "run 'snakemake data'" in done.stdout + done.stderr
+    assert factormech.load(folder / "results/tables/users-on-data.csv").equals(table)
+    # Nothing answers at the address: one line, and nothing is left behind.
+    done = without_data(folder, "data")
+    assert done.returncode == 1
+    assert "be a file that can be fetched" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert list((folder / "data").iterdir()) == []
+
+
+@pytest.mark.skipif("FACTORMECH_DATA" not in os.environ, reason="FACTORMECH_DATA names no folder")
+def test_snakemake_data_fetches_what_studies_then_use(tmp_path: Path) -> None:
+    """From a server on loopback, which has the real files."""
+    import functools
+    import http.server
+    import threading
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    folder = copy_of_project(tmp_path)
+    handler = functools.partial(Quiet, directory=os.environ["FACTORMECH_DATA"])
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        source = f"http://127.0.0.1:{server.server_address[1]}/"
+        (folder / "config.yaml").write_text(ON_DATA.replace("SOURCE", source))
+        try:
+            done = without_data(folder, "data")
+        finally:
+            server.shutdown()
+            thread.join()
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert len(list((folder / "data").iterdir())) == 3
+    done = without_data(folder, "results/tables/users-on-data.csv")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    table = factormech.load(folder / "results/tables/users-on-data.csv")
+    assert set(table["data"]) == {"hepth", "nettrace", "worst-case"}

@@ -8,8 +8,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from factormech.config.studies import Study
 
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 
@@ -57,6 +61,7 @@ def _check(args: argparse.Namespace) -> None:
     from factormech.measure.estimate import run_seconds
 
     studies = _studies(args)
+    _check_data(args, studies.values())
     points = sum(len(list(s.grid.points())) * len(s.mechanisms) for s in studies.values())
     seconds = run_seconds(list(studies.values()))
     cores = os.cpu_count() or 1
@@ -64,6 +69,19 @@ def _check(args: argparse.Namespace) -> None:
         f"{args.config}: {len(studies)} studies, {points} measurements; "
         f"from nothing about {_duration(seconds / cores)} on {cores} cores"
     )
+
+
+def _check_data(args: argparse.Namespace, studies: Iterable[Study]) -> None:
+    """Say which data are used; a named folder that lacks a file ends here."""
+    from factormech.config.studies import read_yaml
+    from factormech.data import files
+
+    asked = list(dict.fromkeys(name for study in studies for name in study.grid.data))
+    folder = files.named_folder(read_yaml(args.config).get("data"), args.config.resolve().parent)
+    if found := list(files.problems(asked, folder)):
+        sys.exit("\n".join(f"data: {problem}" for problem in found))
+    if asked:
+        print(f"data: {', '.join(files.resolved(asked, folder))}" + (f" from {folder}" if folder else ""))
 
 
 def _duration(seconds: float) -> str:

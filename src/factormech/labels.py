@@ -25,6 +25,7 @@ BOUNDS: dict[str, str] = {
     "svd": "Lower bound (SVD, McKenna et al. Cor. 5.7)",
     "centred-svd": "Lower bound (centred SVD)",
     "parametric": "Lower bound (weighted)",
+    "data-svd": "Lower bound for the data (centred SVD)",
 }
 
 WORKLOADS: dict[str, str] = {
@@ -32,6 +33,8 @@ WORKLOADS: dict[str, str] = {
     "all-marginals": "All Marginals",
     "random-signs": "Random Signs",
 }
+
+WORST_CASE, STANDIN = "worst-case", "-standin"
 
 METRICS: dict[str, str] = {"mse": "mean squared error {} per query"}
 
@@ -63,6 +66,14 @@ def workload_label(name: str) -> str:
         if match:
             return form.format(*(part if part.isdigit() else _title(part) for part in match.groups()))
     return _title(name)
+
+
+def data_label(name: str) -> str:
+    """What a reader calls a data set; a stand-in is always called one."""
+    if name == WORST_CASE:
+        return "Worst case"
+    label = name.removesuffix(STANDIN).upper()
+    return f"{label} (stand-in)" if name.endswith(STANDIN) else label
 
 
 def accuracy(metric: str, alpha: float) -> str:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry
 from factormech.measure import cost
 from factormech.config.strict_yaml import typed
+from factormech.data import files as data_room
 from factormech.workloads import definitions as workload_definitions
 
 update_config(config, typed(workflow.config_settings.config or {}))
@@ -29,6 +31,8 @@ except ConfigErrors as errors:
     sys.exit(str(errors))
 
 STUDIES = CONFIG.studies | CONFIG.quick_studies
+DATA_FOLDER = data_room.named_folder(CONFIG.data, Path())
+DOWNLOAD_MODULES = ["factormech.jobs.download"]
 
 
 wildcard_constraints:
@@ -147,6 +151,34 @@ def study_collections(study):
     return [f"results/collections/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
 
 
+def study_on_data(study):
+    """One file of errors on data sets for each mechanism of a study."""
+    return [f"results/on-data/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
+
+
+def study_processed(study):
+    """One file of processed collections for each mechanism of a study."""
+    return [f"results/processed/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
+
+
+def on_data_modules(mechanism):
+    """Where the code of errors on data sets starts."""
+    return ["factormech.jobs.measure_on_data", mechanisms_registry.module_of(mechanism)]
+
+
+def bound_on_data_modules(study):
+    """Where the code of a study's bounds on data sets starts."""
+    return [
+        "factormech.jobs.bound_on_data",
+        *[bounds_registry.module_of(name) for name in STUDIES[study].bounds],
+    ]
+
+
+def process_modules(mechanism):
+    """Where the code of processed collections starts."""
+    return ["factormech.jobs.process", mechanisms_registry.module_of(mechanism)]
+
+
 def mechanism_modules(mechanism):
     """Where the code of a measurement starts."""
     return ["factormech.jobs.measure", mechanisms_registry.module_of(mechanism)]
@@ -177,7 +209,7 @@ def figure_modules(study):
 
 def comparisons(study):
     """The comparison tables that a study asks for; growth needs three domain sizes."""
-    if STUDIES[study].compare is None:
+    if STUDIES[study].compare is None or STUDIES[study].kind != "sample-complexity":
         return []
     return ["improvement", *(["slopes"] if len(STUDIES[study].grid.domain_sizes) > 2 else [])]
 
@@ -340,6 +372,75 @@ def collected_trials(wildcards):
 
 def collected_level(wildcards):
     return STUDIES[wildcards.study].level
+
+
+def download_source():
+    return f"--source {shlex.quote(CONFIG.data_source)}" if CONFIG.data_source else ""
+
+
+def data_names(wildcards):
+    return data_room.resolved(STUDIES[wildcards.study].grid.data, DATA_FOLDER)
+
+
+def check_data(study):
+    """What is wrong with the data sets of a study is answered before anything runs."""
+    for problem in data_room.problems(STUDIES[study].grid.data, DATA_FOLDER):
+        raise problem
+
+
+def asked_for(files):
+    """What a target needs. Data are checked here, too: where a result exists, Snakemake passes over what its job needs."""
+    on_data = [study for study in STUDIES if STUDIES[study].grid.data and not {*artefacts([study])}.isdisjoint(files)]
+
+    def checked(wildcards):
+        for study in on_data:
+            check_data(study)
+        return files
+
+    return checked if on_data else files
+
+
+def data_files(wildcards):
+    check_data(wildcards.study)
+    return [str(path) for path in data_room.paths(STUDIES[wildcards.study].grid.data, DATA_FOLDER)]
+
+
+def on_data_code(wildcards):
+    return code(*on_data_modules(wildcards.mechanism))
+
+
+def on_data_digest(wildcards):
+    return digest(*on_data_modules(wildcards.mechanism))
+
+
+def bound_on_data_code(wildcards):
+    return code(*bound_on_data_modules(wildcards.study))
+
+
+def bound_on_data_digest(wildcards):
+    return digest(*bound_on_data_modules(wildcards.study))
+
+
+def process_code(wildcards):
+    return code(*process_modules(wildcards.mechanism))
+
+
+def process_digest(wildcards):
+    return digest(*process_modules(wildcards.mechanism))
+
+
+def process_minutes(wildcards):
+    study = STUDIES[wildcards.study]
+    collections = len(study.grid.users) * len(study.grid.data) * study.trials
+    return cost.minutes(cost.process_seconds(*grid_size(wildcards.study), collections))
+
+
+def tabulated_on_data(wildcards):
+    return study_on_data(wildcards.study)
+
+
+def tabulated_processed(wildcards):
+    return study_processed(wildcards.study)
 
 
 def bound_code(wildcards):

@@ -2,6 +2,8 @@
 
 TABULATE_MODULES = ["factormech.jobs.tabulate"]
 TABULATE_COLLECTIONS_MODULES = ["factormech.jobs.tabulate_collections"]
+TABULATE_ON_DATA_MODULES = ["factormech.jobs.tabulate_on_data"]
+TABULATE_PROCESSED_MODULES = ["factormech.jobs.tabulate_processed"]
 COMPARE_MODULES = ["factormech.jobs.compare"]
 
 
@@ -61,6 +63,66 @@ rule tabulate_collections:
         digest=digest(*TABULATE_COLLECTIONS_MODULES),
     shell:
         "python -m factormech.jobs.tabulate_collections --study {wildcards.study} --level {params.level}"
+        " --collections {input.collections:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
+        " --code {params.digest} &> {log}"
+
+
+rule tabulate_on_data:
+    input:
+        measurements=tabulated_on_data,
+        bounds="results/data-bounds/{study}.h5",
+        code=code(*TABULATE_ON_DATA_MODULES),
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_on_data/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_on_data/{study}.tsv"
+    wildcard_constraints:
+        study=studies_of_kind("data-dependent"),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        metric=tabulated_metric,
+        alpha=tabulated_alpha,
+        digest=digest(*TABULATE_ON_DATA_MODULES),
+    shell:
+        "python -m factormech.jobs.tabulate_on_data --study {wildcards.study} --metric {params.metric}"
+        " --alpha {params.alpha} --measurements {input.measurements:q} --bounds {input.bounds:q} --csv {output.csv}"
+        " --latex {output.latex} --hdf5 {output.hdf5} --code {params.digest} &> {log}"
+
+
+rule tabulate_processed:
+    input:
+        collections=tabulated_processed,
+        code=code(*TABULATE_PROCESSED_MODULES),
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_processed/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_processed/{study}.tsv"
+    wildcard_constraints:
+        study=studies_of_kind("consistency"),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        level=collected_level,
+        digest=digest(*TABULATE_PROCESSED_MODULES),
+    shell:
+        "python -m factormech.jobs.tabulate_processed --study {wildcards.study} --level {params.level}"
         " --collections {input.collections:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
         " --code {params.digest} &> {log}"
 

@@ -16,5 +16,5 @@ for target, files in TARGETS.items():
         name:
             target
         input:
-            files,
+            asked_for(files),
         localrule: True

@@ -20,6 +20,13 @@ Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 
 COLLECTION = "simulated-collection"
+DATA_DEPENDENT, CONSISTENCY = "data-dependent", "consistency"
+# Axes that only some kinds of study have: which kinds, and an example.
+AXES = {
+    "users": ((COLLECTION, CONSISTENCY), "[1000, 1000000]"),
+    "population": ((COLLECTION,), "[uniform, zipf]"),
+    "data": ((DATA_DEPENDENT, CONSISTENCY), "[hepth, medcost, nettrace]"),
+}
 # What ``snakemake NAME`` already means: the targets, and the rules, which share one namespace with them.
 TARGETS = frozenset(
     [
@@ -33,6 +40,7 @@ TARGETS = frozenset(
         "measure",
         "bound",
         "collect",
+        "process",
         "tabulate",
         "draw",
     ]
@@ -63,6 +71,7 @@ class Known:
     mechanisms: Family
     bounds: Family
     populations: Family
+    data: Family
     workload_reason: Callable[[str, int, Mapping[str, Any], Path], str | None]
     option_problems: Callable[[str, Mapping[str, Any], str], list[BadValue]]
 
@@ -70,6 +79,7 @@ class Known:
 def registries() -> Known:
     """What the registries of the package know."""
     from factormech.bounds import registry as bounds
+    from factormech.data import registry as data_sets
     from factormech.local import registry as mechanisms
     from factormech.measure import populations
     from factormech.workloads import definitions
@@ -80,6 +90,7 @@ def registries() -> Known:
         Family(mechanisms.names, mechanisms.module_of),
         Family(bounds.names, bounds.module_of),
         Family(populations.names, lambda name: populations.probabilities(name, 1)),
+        Family(data_sets.names, data_sets.check_name),
         definitions.reason_against,
         mechanisms.check_options,
     )
@@ -118,6 +129,8 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
         yield from _name_problem((*path, "bounds", i), name, known.bounds)
     for i, name in _texts(grid.get("population")):
         yield from _name_problem((*path, "grid", "population", i), name, known.populations)
+    for i, name in _texts(grid.get("data")):
+        yield from _name_problem((*path, "grid", "data", i), name, known.data)
     if replaced is None:
         yield from _axes_of_kind(path, settings, grid)
     compared, others = (
@@ -127,6 +140,8 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
     if isinstance(compared, str) and compared not in others:
         remedy = "give one of them, or leave the key out"
         yield BadValue(place((*path, "compare")), compared, "be a mechanism of the study", remedy)
+    if mapping(whole.get("grid")).get("data"):
+        yield from _sizes_of_data(path, grid)
     if "domain_size" in grid or "workload" in grid:
         names, sizes = (_axis(axis, own, replaced) for axis in ("workload", "domain_size"))
         for (_, name), (key, size) in itertools.product(names, sizes):
@@ -142,15 +157,26 @@ def _option_problems(path: Key, options: Mapping[str, Any], known: Known) -> Ite
         yield from unknown or known.option_problems(name, mapping(settings), place(key))
 
 
+def _sizes_of_data(path: Key, grid: Mapping[str, Any]) -> Iterator[BadValue]:
+    """Domain sizes that the bins of the data sets cannot be summed to."""
+    from factormech.data.registry import BINS, size_reason
+
+    for i, size in enumerate(_list(grid.get("domain_size"))):
+        reason = size_reason(size) if type(size) is int and size >= 1 else None
+        if reason is not None:
+            rule = f"be a divisor of {BINS} in a study on data sets ({reason})"
+            yield BadValue(place((*path, "grid", "domain_size", i)), size, rule, "give for example 512")
+
+
 def _axes_of_kind(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[BadValue]:
-    """Users and populations are axes of simulated collections, and of nothing else."""
-    simulated = settings.get("kind") == COLLECTION
-    for axis, example in (("users", "[1000, 1000000]"), ("population", "[uniform, zipf]")):
-        key = place((*path, "grid", axis))
-        if simulated and axis not in grid:
-            yield BadValue(key, Missing(), f"be given in a study of kind {COLLECTION}", f"give for example {example}")
-        if not simulated and axis in grid:
-            yield BadValue(key, grid[axis], f"be an axis of studies of kind {COLLECTION} only", "leave it out")
+    """Users, populations and data sets are axes of some kinds of study, and of no others."""
+    kind = settings.get("kind")
+    for axis, (kinds, example) in AXES.items():
+        key, named = place((*path, "grid", axis)), " and ".join(kinds)
+        if kind in kinds and axis not in grid:
+            yield BadValue(key, Missing(), f"be given in a study of kind {kind}", f"give for example {example}")
+        if kind not in kinds and axis in grid:
+            yield BadValue(key, grid[axis], f"be an axis of studies of kind {named} only", "leave it out")
 
 
 class _Workloads:

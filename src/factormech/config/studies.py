@@ -58,7 +58,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The axes of a study; users and populations are those of simulated collections."""
+    """The axes of a study; users, populations and data sets are those of the kinds that have them."""
 
     workloads: tuple[str, ...]
     domain_sizes: tuple[int, ...]
@@ -66,6 +66,7 @@ class Grid:
     seeds: tuple[int, ...]
     users: tuple[int, ...] = ()
     populations: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
 
     def points(self) -> list[Point]:
         """All that is asked of a mechanism: the combinations of the first four axes, the last fastest."""
@@ -102,11 +103,15 @@ class Study:
 class Config:
     """A whole configuration, defaults filled in.
 
+    ``data`` is the folder of the data sets and ``data_source`` the address that they are fetched from, where the
+    configuration says so.
     ``quick_studies`` has every study again as the quick run sees it, under the name ``quick/<name>``.
     """
 
     seed: int
     threads: int
+    data: str | None
+    data_source: str | None
     workloads: Definitions
     studies: dict[str, Study]
     quick_studies: dict[str, Study]
@@ -147,7 +152,8 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
     filled = schemas.with_defaults(rules, given)
     studies = {name: _study(name, settings) for name, settings in filled["studies"].items()}
     quick = {QUICK + name: _quick_study(name, settings) for name, settings in filled["studies"].items()}
-    return Config(filled["seed"], filled["threads"], filled["workloads"], studies, quick)
+    places = (filled.get("data"), filled.get("data_source"))
+    return Config(filled["seed"], filled["threads"], *places, filled["workloads"], studies, quick)
 
 
 def defaults(schema: FilePath) -> dict[str, Any]:
@@ -183,6 +189,7 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
         tuple(grid["seed"]),
         tuple(grid.get("users", ())),
         tuple(grid.get("population", ())),
+        tuple(grid.get("data", ())),
     )
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption", "metric")}
     mechanisms, bounds = tuple(settings["mechanisms"]), tuple(settings["bounds"])

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 KINDS = {
     "sample-complexity": "factormech.figures.sample_complexity",
     "simulated-collection": "factormech.figures.simulated_collection",
+    "data-dependent": "factormech.figures.data_dependent",
+    "consistency": "factormech.figures.consistency",
 }
 
 

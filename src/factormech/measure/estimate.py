@@ -20,7 +20,11 @@ def _own_seconds(study: Study) -> float:
     grid = study.grid
     size = (len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds))
     collections = len(grid.users) * len(grid.populations) * study.trials
-    each = cost.collect_seconds(*size, collections) if collections else cost.measure_seconds(*size)
+    processed = len(grid.users) * len(grid.data) * study.trials
+    if processed:
+        each = cost.process_seconds(*size, processed)
+    else:
+        each = cost.collect_seconds(*size, collections) if collections else cost.measure_seconds(*size)
     return (len(study.mechanisms) + 1) * each + 2 * cost.START_SECONDS + cost.DRAW_SECONDS
 
 

@@ -1,0 +1,112 @@
+"""The files of the data sets: where they are, and what is read from them.
+
+A file is read once; its bytes are compared with the pinned digest before anything parses them, and nothing that could
+run code (a pickle) is ever loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from factormech.arrays import IntArray
+from factormech.data.registry import BINS, PUBLIC, DataSet, check_name, is_standin, public, standin_of
+from factormech.data.standins import standin
+from factormech.errors import BadValue
+from factormech.local.reports import check_counts
+
+VARIABLE = "FACTORMECH_DATA"
+DEFAULT_FOLDER = "data"
+# The largest file that is looked at; the data sets have 33 kB.
+SIZE_LIMIT = 2**20
+REMEDY = "run 'snakemake data', name another folder, or name none, and synthetic stand-ins are drawn"
+
+
+def named_folder(setting: str | None, base: Path, environment: Mapping[str, str] | None = None) -> Path | None:
+    """The folder of the data sets: the configuration's, the environment's, or ``data`` if there is one; else none.
+
+    Parameters
+    ----------
+    setting
+        The key ``data`` of the configuration, relative to ``base``.
+    base
+        The folder of the project.
+    environment
+        Where ``FACTORMECH_DATA`` is looked for; the process's own, if ``None``.
+    """
+    found = setting or (os.environ if environment is None else environment).get(VARIABLE)
+    if found:
+        return base / found
+    default = base / DEFAULT_FOLDER
+    return default if default.is_dir() else None
+
+
+def resolved(names: Iterable[str], folder: Path | None) -> list[str]:
+    """The data sets that are really used: where no folder is named, the stand-in of each."""
+    found = [check_name(name) if folder is not None else standin_of(check_name(name)) for name in names]
+    return list(dict.fromkeys(found))
+
+
+def paths(names: Iterable[str], folder: Path | None) -> list[Path]:
+    """The files that these data sets are read from; none for stand-ins."""
+    used = [name for name in resolved(names, folder) if not is_standin(name)]
+    return [] if folder is None else [folder / public(name).file for name in used]
+
+
+def problems(names: Iterable[str], folder: Path | None) -> Iterator[BadValue]:
+    """What is wrong with the files that these data sets need, each in one line."""
+    for path in paths(names, folder):
+        try:
+            read(path)
+        except BadValue as problem:
+            yield problem
+
+
+def read(path: Path) -> IntArray:
+    """The counts in a file of one of the data sets, (4096,), which its name says."""
+    known = {data.file: data for data in PUBLIC.values()}
+    if path.name not in known:
+        raise BadValue(f"name of {path}", path.name, f"be one of {', '.join(known)}", "give a data set's own file")
+    return parsed(_content(path), known[path.name], str(path))
+
+
+def read_all(names: Sequence[str], files: Sequence[Path]) -> dict[str, IntArray]:
+    """The counts of data sets, by name: from the file that has them, or a stand-in's."""
+    by_name = {path.name: path for path in files}
+    found: dict[str, IntArray] = {}
+    for name in names:
+        if is_standin(name):
+            found[name] = standin(name)
+            continue
+        file = public(name).file
+        if file not in by_name:
+            raise BadValue(f"file of data set {name}", "(missing)", f"be given: {file}", REMEDY)
+        found[name] = read(by_name[file])
+    return found
+
+
+def parsed(content: bytes, data: DataSet, where: str) -> IntArray:
+    """The counts in the bytes of a file, if these are the pinned ones."""
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != data.sha256:
+        rule = f"be the published file, of SHA-256 {data.sha256[:12]}…"
+        raise BadValue(where, f"SHA-256 {digest[:12]}…, {len(content)} bytes", rule, REMEDY)
+    counts = np.load(io.BytesIO(content), allow_pickle=False)
+    return check_counts(counts, BINS)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        found = error.strerror or type(error).__name__
+        raise BadValue(str(path), found, "be a readable file of a data set", REMEDY) from None
+    if len(content) > SIZE_LIMIT:
+        raise BadValue(str(path), f"more than {SIZE_LIMIT} bytes", "be a file of a data set", REMEDY)
+    return content

@@ -1,0 +1,119 @@
+"""Data: fetch the public data sets, and measure mechanisms on them."""
+
+
+rule data:
+    input:
+        code=code(*DOWNLOAD_MODULES),
+    log:
+        "results/logs/data.log",
+    benchmark:
+        "results/benchmarks/data.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=300,
+        runtime=10,
+    params:
+        folder=str(DATA_FOLDER or "data"),
+        source=download_source(),
+    shell:
+        "python -m factormech.jobs.download --folder {params.folder:q} {params.source} 2>&1 | tee {log}"
+
+
+rule measure_on_data:
+    input:
+        workloads=measured_workloads,
+        strategies=measured_strategies,
+        data=data_files,
+        code=on_data_code,
+    output:
+        "results/on-data/{study}/{mechanism}.h5",
+    log:
+        "results/logs/measure_on_data/{study}/{mechanism}.log",
+    benchmark:
+        "results/benchmarks/measure_on_data/{study}/{mechanism}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=measure_memory,
+        runtime=measure_minutes,
+    params:
+        epsilons=measured_epsilons,
+        root=CONFIG.seed,
+        seeds=measured_seeds,
+        options=measured_options,
+        data=data_names,
+        digest=on_data_digest,
+    shell:
+        "python -m factormech.jobs.measure_on_data --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
+        " --root-seed {params.root} --options {params.options:q} --data {params.data} --data-files {input.data:q}"
+        " --code {params.digest} --output {output} &> {log}"
+
+
+rule bound_on_data:
+    input:
+        workloads=measured_workloads,
+        data=data_files,
+        code=bound_on_data_code,
+    output:
+        "results/data-bounds/{study}.h5",
+    log:
+        "results/logs/bound_on_data/{study}.log",
+    benchmark:
+        "results/benchmarks/bound_on_data/{study}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=measure_memory,
+        runtime=measure_minutes,
+    params:
+        bounds=bound_names,
+        epsilons=measured_epsilons,
+        seeds=measured_seeds,
+        data=data_names,
+        digest=bound_on_data_digest,
+    shell:
+        "python -m factormech.jobs.bound_on_data --bounds {params.bounds} --epsilons {params.epsilons}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --data {params.data} --data-files {input.data:q}"
+        " --code {params.digest} --output {output} &> {log}"
+
+
+rule process:
+    input:
+        workloads=measured_workloads,
+        strategies=measured_strategies,
+        data=data_files,
+        code=process_code,
+    output:
+        "results/processed/{study}/{mechanism}.h5",
+    log:
+        "results/logs/process/{study}/{mechanism}.log",
+    benchmark:
+        "results/benchmarks/process/{study}/{mechanism}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=measure_memory,
+        runtime=process_minutes,
+    params:
+        epsilons=measured_epsilons,
+        users=collected_users,
+        trials=collected_trials,
+        level=collected_level,
+        root=CONFIG.seed,
+        seeds=measured_seeds,
+        options=measured_options,
+        data=data_names,
+        digest=process_digest,
+    shell:
+        "python -m factormech.jobs.process --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
+        " --users {params.users} --trials {params.trials} --level {params.level}"
+        " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
+        " --strategies {input.strategies:q} --options {params.options:q} --data {params.data}"
+        " --data-files {input.data:q} --code {params.digest} --output {output} &> {log}"
