@@ -16,7 +16,8 @@ import numpy as np
 
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
-from factormech.local.solved import Solution, SolvedMechanism
+from factormech.local.optimal.problem import Report
+from factormech.local.solved import Solution, SolvedMechanism, SolvedWithReport, SolvedWithRows
 from factormech.local.strategy import Strategy, Unavailable
 from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
@@ -90,6 +91,26 @@ def solve(name: str, workload: Workload, epsilon: float | None, rng: np.random.G
     solver_of(name)
     mechanism: SolvedMechanism = _load(name)
     return mechanism.solve(workload, epsilon, rng)
+
+
+def solve_with_rows(
+    name: str, workload: Workload, epsilon: float, rng: np.random.Generator, rows: int
+) -> Solution | Unavailable:
+    """A solution with at most ``rows`` outputs, or why the mechanism offers none."""
+    mechanism = _load(name)
+    if not isinstance(mechanism, SolvedWithRows):
+        return Unavailable("it does not choose a number of rows")
+    return mechanism.solve_with_rows(workload, epsilon, rng, rows)
+
+
+def solve_with_report(
+    name: str, workload: Workload, epsilon: float, rng: np.random.Generator, report: Report
+) -> Solution | Unavailable:
+    """The solution of ``solve``, with news on the way, or why there are none."""
+    mechanism = _load(name)
+    if not isinstance(mechanism, SolvedWithReport):
+        return Unavailable("it has no solver that tells where it stands")
+    return mechanism.solve_with_report(workload, epsilon if solver_of(name).per_epsilon else None, rng, report)
 
 
 def restore(name: str, solution: Solution, epsilon: float) -> Strategy:
