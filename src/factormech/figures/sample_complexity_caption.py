@@ -16,10 +16,12 @@ BOUNDS = {
     "Corollary 5.7)",
     "centred-svd": "a stronger closed form, from the singular values of the workload after subtracting "
     "the mean of its columns",
+    "parametric": "the same with weights of the user types, chosen by a concave problem",
+    "certified": "the dual certificate that the optimiser ends with, checked on its own",
 }
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> str:
     """The caption of a study's figure, in plain text.
 
     Parameters
@@ -28,6 +30,8 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         The study's own words: the paper and its artefact, and what to see. Either may be empty.
     frame
         The table that the figure draws (:mod:`factormech.tables.sample_complexity`).
+    band
+        Whether the strongest bound is drawn as a band.
     """
     table = view(frame)
     sentences = [
@@ -35,7 +39,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         sentence(caption_text),
         _parameters(table),
         _drawn(table),
-        _bounds(table),
+        _band(table) if band else _bounds(table),
         *(_never(name, reasons) for name, reasons in table.never_drawn.items()),
         *_missing(table),
     ]
@@ -70,11 +74,29 @@ def _bounds(table: View) -> str:
     shaded = "bound" if len(table.bounds) == 1 else "strongest bound"
     sentences = [f"No mechanism can need fewer users than the {shaded} (shaded: impossible)."]
     for i, name in enumerate(table.bounds):
-        what = f": {BOUNDS[name]}" if name in BOUNDS else ""
-        vacuous = [(panel, tuple(panel.x[panel.bounds[i].middle <= 0].tolist())) for panel in table.panels]
-        vacuous = [(panel, where) for panel, where in vacuous if where]
-        nothing = f"; it is 0 or less, which says nothing, for {_places(vacuous, table)}" if vacuous else ""
-        sentences.append(sentence(f"{labels.bound_label(name)}{what}{nothing}"))
+        sentences.append(_bound(i, name, table))
+    return " ".join(sentences)
+
+
+def _bound(i: int, name: str, table: View) -> str:
+    """One bound: what it is, and where it says nothing."""
+    what = f": {BOUNDS[name]}" if name in BOUNDS else ""
+    vacuous = [(panel, tuple(panel.x[panel.bounds[i].middle <= 0].tolist())) for panel in table.panels]
+    vacuous = [(panel, where) for panel, where in vacuous if where]
+    nothing = f"; it is 0 or less, which says nothing, for {_places(vacuous, table)}" if vacuous else ""
+    return sentence(f"{labels.bound_label(name)}{what}{nothing}")
+
+
+def _band(table: View) -> str:
+    """The band, which bounds make its edge and where, and the lines beside it."""
+    if not table.bounds:
+        return ""
+    names = [labels.bound_label(name) for name in table.bounds]
+    best = names[0] if len(names) == 1 else f"the largest, at each point, of: {'; '.join(names)}"
+    sentences = [f"No ε-LDP strategy of any number of outputs lies in the band; its edge is {sentence(best)}"]
+    for i, name in enumerate(table.bounds):
+        if name in labels.PUBLISHED_BOUNDS:
+            sentences.append(_bound(i, name, table))
     return " ".join(sentences)
 
 
