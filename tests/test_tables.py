@@ -91,7 +91,7 @@ def test_header_is_the_promised_one(make_table: MakeTable, tmp_path: Path) -> No
     tables.write_csv(make_table(**SMALL), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text().splitlines()[0] == (
         "study,workload,domain_size,epsilon,mechanism,metric,alpha,sample_complexity,worst_variance,"
-        "average_variance,lower_bound,bound_name,status,reason"
+        "average_variance,lower_bound,bound_name,rows,certified_gap,status,reason"
     )
 
 
@@ -188,8 +188,8 @@ def test_edited_cells_are_refused(make_table: MakeTable, tmp_path: Path, column:
         (b"\x89HDF\r\n\x1a\n" + bytes(range(256)), "UTF-8"),
         (b"study,workload\n", "line 1"),
         (",".join(tables.COLUMNS).encode() + b"\n", "at least one row"),
-        (",".join(tables.COLUMNS).encode() + b"\n\n", "have 14 cells"),
-        (",".join(tables.COLUMNS).encode() + b"\na,b\n", "have 14 cells"),
+        (",".join(tables.COLUMNS).encode() + b"\n\n", "have 16 cells"),
+        (",".join(tables.COLUMNS).encode() + b"\na,b\n", "have 16 cells"),
         (",".join(tables.COLUMNS).encode() + b'\n"a\n', "CSV"),
     ],
 )

@@ -168,7 +168,7 @@ def figure_modules(study):
 
 def comparisons(study):
     """The comparison tables that a study asks for; growth needs three domain sizes."""
-    if STUDIES[study].compare is None:
+    if STUDIES[study].compare is None or STUDIES[study].kind != "sample-complexity":
         return []
     return ["improvement", *(["slopes"] if len(STUDIES[study].grid.domain_sizes) > 2 else [])]
 
@@ -349,6 +349,10 @@ def compared_mechanism(wildcards):
     return STUDIES[wildcards.study].compare
 
 
+def compared_without(wildcards):
+    return STUDIES[wildcards.study].exclude
+
+
 def tabulated_metric(wildcards):
     return STUDIES[wildcards.study].metric
 
@@ -375,3 +379,7 @@ def figure_title(wildcards):
 
 def figure_caption(wildcards):
     return STUDIES[wildcards.study].caption
+
+
+def figure_options(wildcards):
+    return "--band" if STUDIES[wildcards.study].band else ""

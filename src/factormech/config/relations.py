@@ -19,7 +19,7 @@ Key: TypeAlias = tuple[str | int, ...]
 Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 
-COLLECTION = "simulated-collection"
+COLLECTION, SAMPLE_COMPLEXITY = "simulated-collection", "sample-complexity"
 # What ``snakemake NAME`` already means: the targets, and the rules, which share one namespace with them.
 TARGETS = frozenset(
     [
@@ -35,6 +35,10 @@ TARGETS = frozenset(
         "collect",
         "tabulate",
         "draw",
+        "compare",
+        "starts",
+        "iterate",
+        "trace",
     ]
 )
 
@@ -124,6 +128,15 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
     if isinstance(compared, str) and compared not in others:
         remedy = "give one of them, or leave the key out"
         yield BadValue(place((*path, "compare")), compared, "be a mechanism of the study", remedy)
+    for i, name in _texts(settings.get("exclude")):
+        if name not in others or name == (compared or whole.get("compare")):
+            remedy = "give mechanisms that do not compete, or leave the key out"
+            yield BadValue(place((*path, "exclude", i)), name, "be another mechanism of the study", remedy)
+    if settings.get("band") is True and mapping(settings if "kind" in settings else whole).get("kind") not in (
+        SAMPLE_COMPLEXITY,
+        None,
+    ):
+        yield BadValue(place((*path, "band")), True, f"be of studies of kind {SAMPLE_COMPLEXITY} only", "leave it out")
     if "domain_size" in grid or "workload" in grid:
         names, sizes = (_axis(axis, own, replaced) for axis in ("workload", "domain_size"))
         for (_, name), (key, size) in itertools.product(names, sizes):
