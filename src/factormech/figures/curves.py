@@ -7,7 +7,7 @@ visible: markers are hollow and grow smaller from the first drawn to the last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 3
 PANEL_HEIGHTS = {1: 2.9, 2: 2.65, 3: 1.75}  # inches, by the number of columns
 LARGEST_MARKER, SMALLEST_MARKER = 5.6, 3.4
-X_LABELS = {"epsilon": "privacy budget ε", "domain_size": "domain size n"}
+X_LABELS = {
+    "epsilon": "privacy budget ε",
+    "domain_size": "domain size n",
+    "row_factor": "rows of the start over domain size, m/n",
+}
 # An entry of a legend: what is shown, and what it is called.
 Entry = tuple[Any, str]
 
@@ -96,6 +100,7 @@ def finish(
     y_label: str,
     notes: Sequence[Sequence[str]],
     footer: Sequence[str] = (),
+    set_limits: Callable[[Axes, float, float], None] = scales.set_decades,
 ) -> None:
     """Titles, legend, footer and notes, in this order: each needs the sizes of those before."""
     width = float(figure.get_figwidth())
@@ -107,7 +112,7 @@ def finish(
     text.place_around(figure, x_label, y_label, [shown for shown, _ in entries], names, told)
     for ax, lines in zip(panels, notes, strict=True):
         scales.thin_labels(ax, text.renderer_of(figure))
-        text.place_note(figure, ax, list(lines))
+        text.place_note(figure, ax, list(lines), set_limits)
 
 
 def not_drawn(table: View) -> list[str]:

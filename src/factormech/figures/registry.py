@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 KINDS = {
     "sample-complexity": "factormech.figures.sample_complexity",
     "simulated-collection": "factormech.figures.simulated_collection",
+    "optimality-gap": "factormech.figures.optimality_gap",
 }
 # The kinds that can draw a lower bound as a band.
 BANDED = frozenset({"sample-complexity"})

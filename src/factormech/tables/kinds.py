@@ -1,7 +1,7 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
 Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
-``collections.py`` and ``comparisons.py``. No two kinds have the same columns, so a table
+``collections.py``, ``comparisons.py`` and ``gaps.py``. No two kinds have the same columns, so a table
 says itself of which kind it is. A missing number is NaN and a missing text is "".
 """
 
@@ -15,6 +15,7 @@ from factormech.atomic import write_whole
 from factormech.errors import BadValue, UnknownName
 from factormech.tables import collections as collection_table
 from factormech.tables import comparisons as comparison_tables
+from factormech.tables import gaps as gap_table
 from factormech.tables import sample_complexity as sample_complexity_table
 from factormech.tables.format import TableFormat, read_lines
 from factormech.tables.sample_complexity import COLUMNS, COLUMNS_WITH_SEED, FLOATS, INTEGERS, LOWER_BOUND, MEASURED
@@ -47,6 +48,7 @@ FORMATS: dict[str, TableFormat] = {
         collection_table.FORMAT,
         comparison_tables.IMPROVEMENT,
         comparison_tables.SLOPES,
+        gap_table.FORMAT,
     )
 }
 
@@ -105,6 +107,7 @@ def latex(frame: pd.DataFrame) -> str:
     """A table as LaTeX, with what it lacks and why: see the module of its kind."""
     from factormech.tables import latex_collections as collections
     from factormech.tables import latex_comparisons as comparisons
+    from factormech.tables import latex_gaps as gaps
     from factormech.tables import latex_sample_complexity as sample_complexity
 
     typesetters = {
@@ -112,6 +115,7 @@ def latex(frame: pd.DataFrame) -> str:
         "simulated-collection": collections.typeset,
         "improvement": comparisons.typeset_improvement,
         "slopes": comparisons.typeset_slopes,
+        "optimality-gap": gaps.typeset,
     }
     return typesetters[kind_of(frame)](frame)
 

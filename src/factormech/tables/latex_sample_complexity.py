@@ -116,9 +116,8 @@ def _solved(frame: pd.DataFrame) -> list[str]:
     for name, part in frame[frame["rows"].notna()].groupby("mechanism", sort=False):
         low, high, gap = part["rows"].min(), part["rows"].max(), part["certified_gap"]
         rows = number(low) if low == high else f"{number(low)} to {number(high)}"
-        within = (
-            f", certified within {significant(100 * max(gap.max(), 0.0))} % of optimal" if gap.notna().all() else ""
-        )
+        percent = significant(100 * max(gap.max(), 0.0)) if gap.notna().all() else ""
+        within = f", certified within {percent} % of optimal" if percent else ""
         texts.append(escape(f"{labels.mechanism_label(str(name))}: {rows} outputs{within}."))
     return texts
 
