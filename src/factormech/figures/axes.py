@@ -71,7 +71,7 @@ def set_ratio_limits(ax: Axes, bottom: float, top: float) -> None:
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
     ax.set_ylim(10**bottom, 10**top)
-    near = [1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5]
+    near = [1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.3, 1.5]
     far = [m * 10.0**k for k in range(math.ceil(top) + 1) for m in (2, 3, 5, 10)]
     ticks = [1.0]
     for tick in near + far:

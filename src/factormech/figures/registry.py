@@ -19,6 +19,7 @@ KINDS = {
     "sample-complexity": "factormech.figures.sample_complexity",
     "simulated-collection": "factormech.figures.simulated_collection",
     "optimality-gap": "factormech.figures.optimality_gap",
+    "initialisation": "factormech.figures.initialisation",
 }
 # The kinds that can draw a lower bound as a band.
 BANDED = frozenset({"sample-complexity"})

@@ -1,7 +1,7 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
 Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
-``collections.py``, ``comparisons.py`` and ``gaps.py``. No two kinds have the same columns, so a table
+``collections.py``, ``comparisons.py``, ``gaps.py`` and ``starts.py``. No two kinds have the same columns, so a table
 says itself of which kind it is. A missing number is NaN and a missing text is "".
 """
 
@@ -17,6 +17,7 @@ from factormech.tables import collections as collection_table
 from factormech.tables import comparisons as comparison_tables
 from factormech.tables import gaps as gap_table
 from factormech.tables import sample_complexity as sample_complexity_table
+from factormech.tables import starts as starts_table
 from factormech.tables.format import TableFormat, read_lines
 from factormech.tables.sample_complexity import COLUMNS, COLUMNS_WITH_SEED, FLOATS, INTEGERS, LOWER_BOUND, MEASURED
 
@@ -49,6 +50,7 @@ FORMATS: dict[str, TableFormat] = {
         comparison_tables.IMPROVEMENT,
         comparison_tables.SLOPES,
         gap_table.FORMAT,
+        starts_table.FORMAT,
     )
 }
 
@@ -109,6 +111,7 @@ def latex(frame: pd.DataFrame) -> str:
     from factormech.tables import latex_comparisons as comparisons
     from factormech.tables import latex_gaps as gaps
     from factormech.tables import latex_sample_complexity as sample_complexity
+    from factormech.tables import latex_starts as starts
 
     typesetters = {
         "sample-complexity": sample_complexity.typeset,
@@ -116,6 +119,7 @@ def latex(frame: pd.DataFrame) -> str:
         "improvement": comparisons.typeset_improvement,
         "slopes": comparisons.typeset_slopes,
         "optimality-gap": gaps.typeset,
+        "initialisation": starts.typeset,
     }
     return typesetters[kind_of(frame)](frame)
 

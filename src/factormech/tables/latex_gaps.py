@@ -40,7 +40,7 @@ def typeset(frame: pd.DataFrame) -> str:
             f"{escape('ε')}-LDP strategy: median (largest) over {_points(frame)}; below, the largest worst-case "
             f"variance over the same bound. Bounds: {names}."
         ),
-        *(note(escape(text)) for text in _without(frame)),
+        *(note(escape(text)) for text in without_ratio(frame)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -64,7 +64,7 @@ def _points(frame: pd.DataFrame) -> str:
     return " and ".join(several) or "one point"
 
 
-def _without(frame: pd.DataFrame) -> list[str]:
+def without_ratio(frame: pd.DataFrame) -> list[str]:
     """What has no ratio, and why: a sentence for each mechanism and status."""
     gone = frame[frame["status"] != "ok"].groupby(["mechanism", "status"], sort=False)
     return [
