@@ -20,6 +20,7 @@ KINDS = {
     "simulated-collection": "factormech.figures.simulated_collection",
     "optimality-gap": "factormech.figures.optimality_gap",
     "initialisation": "factormech.figures.initialisation",
+    "timing": "factormech.figures.timing",
 }
 # The kinds that can draw a lower bound as a band.
 BANDED = frozenset({"sample-complexity"})

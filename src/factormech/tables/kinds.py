@@ -1,7 +1,7 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
 Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
-``collections.py``, ``comparisons.py``, ``gaps.py`` and ``starts.py``. No two kinds have the same columns, so a table
+``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py`` and ``timing.py``. No two kinds have the same columns, so a table
 says itself of which kind it is. A missing number is NaN and a missing text is "".
 """
 
@@ -18,6 +18,7 @@ from factormech.tables import comparisons as comparison_tables
 from factormech.tables import gaps as gap_table
 from factormech.tables import sample_complexity as sample_complexity_table
 from factormech.tables import starts as starts_table
+from factormech.tables import timing as timing_table
 from factormech.tables.format import TableFormat, read_lines
 from factormech.tables.sample_complexity import COLUMNS, COLUMNS_WITH_SEED, FLOATS, INTEGERS, LOWER_BOUND, MEASURED
 
@@ -51,6 +52,7 @@ FORMATS: dict[str, TableFormat] = {
         comparison_tables.SLOPES,
         gap_table.FORMAT,
         starts_table.FORMAT,
+        timing_table.FORMAT,
     )
 }
 
@@ -112,6 +114,7 @@ def latex(frame: pd.DataFrame) -> str:
     from factormech.tables import latex_gaps as gaps
     from factormech.tables import latex_sample_complexity as sample_complexity
     from factormech.tables import latex_starts as starts
+    from factormech.tables import latex_timing as timing
 
     typesetters = {
         "sample-complexity": sample_complexity.typeset,
@@ -120,6 +123,7 @@ def latex(frame: pd.DataFrame) -> str:
         "slopes": comparisons.typeset_slopes,
         "optimality-gap": gaps.typeset,
         "initialisation": starts.typeset,
+        "timing": timing.typeset,
     }
     return typesetters[kind_of(frame)](frame)
 

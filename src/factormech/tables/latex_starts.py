@@ -36,8 +36,8 @@ def typeset(frame: pd.DataFrame) -> str:
         "\\end{tabular}",
         note(
             f"Average variance over the strongest lower bound on that of every {escape('ε')}-LDP strategy: median "
-            f"(least to largest) over {starts} random starts. Last: the largest worst-case variance over the least, over "
-            "all starts and numbers of rows."
+            f"(least to largest) over {starts} random starts. Last: the largest worst-case variance over the least, "
+            "over all starts and numbers of rows."
         ),
         *(note(escape(text)) for text in without_ratio(frame)),
     ]
