@@ -39,6 +39,9 @@ TARGETS = frozenset(
         "starts",
         "iterate",
         "trace",
+        "tabulate_gaps",
+        "tabulate_starts",
+        "tabulate_timing",
     ]
 )
 

@@ -109,15 +109,19 @@ def _legend(frame: pd.DataFrame, looks: dict[str, Style], colours: dict[float, s
 
 
 def notes(part: pd.DataFrame) -> list[str]:
-    """What a panel has no point for, a line per status."""
+    """What a panel has no point for, a line per status: "not reached by Optimised: 1.05, 1.1 [n = 8]"."""
     lines = []
     for status, rows in part[~part["status"].isin(["ok", "unavailable"])].groupby("status", sort=False):
         x = np.unique(part["domain_size"].to_numpy(dtype=float))
         who = []
-        for (mechanism, gap), missing in rows.groupby(["mechanism", "gap"], sort=False):
-            place = span(missing["domain_size"].tolist(), x, "domain_size")
-            who.append(f"{labels.mechanism_label(mechanism)} {number(gap)}" + (f" [{place}]" if place else ""))
-        lines.append(f"{status}: {', '.join(who)}")
+        for mechanism, part_of_one in rows.groupby("mechanism", sort=False):
+            spans = [
+                (number(gap), span(missing["domain_size"].tolist(), x, "domain_size"))
+                for gap, missing in part_of_one.groupby("gap")
+            ]
+            gaps = ", ".join(gap + (f" [{place}]" if place else "") for gap, place in spans)
+            who.append(f"{labels.mechanism_label(str(mechanism))}: {gaps}")
+        lines.append(f"{status} by {'; '.join(who)}")
     return lines
 
 
@@ -141,10 +145,10 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     sentences = [
         sentence(study_title),
         sentence(caption_text),
-        f"First panel: seconds of one iteration of {labels.mechanism_label(str(single['mechanism'].iloc[0]))} on a random "
-        f"4n × n strategy and the identity workload, mean of {counts} iterations (dashes: the least).",
-        f"Other panels: seconds until the average variance of what a solver has found is within a factor of a lower bound "
-        f"on that of every ε-LDP strategy, with ε = {epsilons}; workloads: {workloads}.",
+        f"First panel: seconds of one iteration of {labels.mechanism_label(str(single['mechanism'].iloc[0]))} on a "
+        f"random 4n × n strategy and the identity workload, mean of {counts} iterations (dashes: the least).",
+        "Other panels: seconds until the average variance of what a solver has found is within a factor of a lower "
+        f"bound on that of every ε-LDP strategy, with ε = {epsilons}; workloads: {workloads}.",
         "Time includes the search for a step size, and no other job ran beside.",
         bound_words(list(dict.fromkeys(near["bound_name"]))),
         *(sentence(f"Without a point, {line}") for line in missed),

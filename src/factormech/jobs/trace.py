@@ -1,4 +1,4 @@
-"""Solve for one mechanism over the grid of a study by the clock: what it had found by when. Nothing should run beside."""
+"""Solve for one mechanism by the clock: what it had found by when. Nothing else should run beside."""
 
 from __future__ import annotations
 

@@ -131,8 +131,8 @@ def trace(
         heard = Trace()
         found = solve_with_report(mechanism, workload, epsilon, rng, heard)
         if isinstance(found, Unavailable):
-            row = {"stage": "end", "told": 0, "seconds": math.nan, "average_variance": math.nan}
-            yield {**point, **row, "reason": found.reason}
+            nothing = {"stage": "end", "told": 0, "seconds": math.nan, "average_variance": math.nan}
+            yield {**point, **nothing, "reason": found.reason}
             continue
         heard.note("end")
         energy = float(np.trace(asked.centred_gram))

@@ -24,8 +24,8 @@ def typeset(frame: pd.DataFrame) -> str:
 def _iterations(frame: pd.DataFrame) -> str:
     sizes = frame["domain_size"].tolist()
     what = (
-        f"Seconds of one iteration of {labels.mechanism_label(str(frame['mechanism'].iloc[0]))}, random 4n × n strategy, "
-        f"identity workload: mean and least of {_counts(frame)} iterations."
+        f"Seconds of one iteration of {labels.mechanism_label(str(frame['mechanism'].iloc[0]))}, random 4n × n "
+        f"strategy, identity workload: mean and least of {_counts(frame)} iterations."
     )
     rows = [
         row([name, *map(significant, frame[column].tolist())])
@@ -53,8 +53,8 @@ def _to_gap(frame: pd.DataFrame) -> str:
         rows.append(row([name, number(gap), *(_seconds(seconds.get(n, math.nan)) for n in sizes)]))
     bounds = ", ".join(escape(labels.bound_label(name)) for name in dict.fromkeys(frame["bound_name"]))
     what = (
-        f"Seconds until the average variance of what a solver has found is at most this multiple of the strongest lower "
-        f"bound; {EMPTY}: not reached. Bounds: {bounds}."
+        "Seconds until the average variance of what a solver has found is at most this multiple of the strongest "
+        f"lower bound; {EMPTY}: not reached. Bounds: {bounds}."
     )
     gone = frame[frame["status"] == "unavailable"].groupby("mechanism", sort=False)["reason"]
     notes = [escape(f"{labels.mechanism_label(str(m))}: {'; '.join(told(list(r)))}.") for m, r in gone]

@@ -1,9 +1,9 @@
 """The table of times: seconds of an iteration, and seconds until a solver has come near a lower bound.
 
 Its columns are :data:`COLUMNS`. A row of ``quantity`` ``iteration`` is the mean (``seconds``) and least
-(``least_seconds``) time of ``iterations`` iterations of the published optimiser at a domain size. A row of ``to-gap`` is
-the time after which ``mechanism`` had a strategy with an average variance of at most ``gap`` times ``lower_bound``, the
-strongest of the study's bounds, and the ``iterations`` that it had told of by then; ``final_variance`` and
+(``least_seconds``) time of ``iterations`` iterations of the published optimiser at a domain size. A row of ``to-gap``
+is the time after which ``mechanism`` had a strategy with an average variance of at most ``gap`` times ``lower_bound``,
+the strongest of the study's bounds, and the ``iterations`` that it had told of by then; ``final_variance`` and
 ``final_seconds`` are those of its end. The status is ``ok``; or, with a reason, ``not reached``, ``unbounded`` (every
 bound is 0) or ``unavailable``.
 
