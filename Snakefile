@@ -13,6 +13,7 @@ configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/common_optimality.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/workloads.smk"
 include: "workflow/rules/solve.smk"
