@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import difflib
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +71,19 @@ def workload_reason(name: str, size: int, definitions: Any, base: Path) -> str |
     return None
 
 
+def option_problems(name: str, options: Mapping[str, Any], key: str) -> list[BadValue]:
+    """``coin`` has the option ``side``, a word; nothing else has any."""
+    good = {"side": "heads"} if name == "coin" else {}
+    return [BadValue(f"{key}.{o}", v, "be an option", "leave it out") for o, v in options.items() if good.get(o) != v]
+
+
 KNOWN = Known(
-    family("line", "cube"), family("coin", "dice"), family("floor", "ceiling"), family("crowd"), workload_reason
+    family("line", "cube"),
+    family("coin", "dice"),
+    family("floor", "ceiling"),
+    family("crowd"),
+    workload_reason,
+    option_problems,
 )
 
 
@@ -411,13 +424,19 @@ def test_cycles_of_definitions(base: Path) -> None:
     assert keys == ["workloads.a", "workloads.b"]
 
 
+def test_settings_of_solvers(base: Path) -> None:
+    study = load(changed({"studies.one.options": {"coin": {"side": "heads"}}}), SCHEMA, base=base, known=KNOWN)
+    assert study.study("one").options == {"coin": {"side": "heads"}}
+    wrong = {"coin": {"side": "edge"}, "bowl": {}, "dice": {"eyes": 7}}
+    keys = [line.split()[1] for line in lines_for(changed({"studies.one.options": wrong}), base)]
+    assert keys == [f"studies.one.options.{name}" for name in ("coin.side", "bowl", "dice.eyes")]
+
+
 def test_the_numbers_of_a_name_are_checked_by_its_family(base: Path) -> None:
     def check(name: str) -> None:
         raise BadValue("k", name, "have at most 9 attributes", "give fewer")
 
-    known = Known(
-        KNOWN.workloads, Family(lambda: ["{k}-dice"], check), KNOWN.bounds, KNOWN.populations, workload_reason
-    )
+    known = dataclasses.replace(KNOWN, mechanisms=Family(lambda: ["{k}-dice"], check))
     with pytest.raises(ConfigErrors, match=r"mechanisms\[0\] = 'coin': must have at most 9 attributes; give fewer"):
         load(GOOD, SCHEMA, base=base, known=known)
 

@@ -17,6 +17,7 @@ from factormech.bounds.parametric import (
     objective_bound,
     parametric,
     smallest_omega,
+    solve,
 )
 from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import information_of_size, largest_information
@@ -186,6 +187,31 @@ def test_weights_do_not_help_where_a_group_moves_every_type_to_every_other(epsil
             weights = np.random.default_rng(seed).uniform(0.9, 1.1, n)
             assert objective_bound(C, weights, limit.ceiling, limit) <= closed * (1 + 1e-9)
         assert objective_bound(C, *best_weights(C, limit), limit) == pytest.approx(closed, rel=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0, 50.0])
+@pytest.mark.parametrize("name", ["prefix", "all-ranges", "all-marginals", "histogram", "random", "low-rank"])
+def test_the_target_attains_the_bound(name: str, epsilon: float) -> None:
+    rng = np.random.default_rng(0)
+    n = 16
+    drawn = {"random": rng.normal(size=(20, n)), "low-rank": rng.normal(size=(3, n))}
+    workload = MatrixWorkload(name, drawn[name]) if name in drawn else create(name, n)
+    C = workload.centred_gram()
+    found = solve(C, epsilon)
+    target = found.target(C)
+    P = np.eye(n) - 1.0 / n
+    p = found.weights
+    Y = P @ (np.diag(p) - np.outer(p, p) / found.omega) @ P
+    np.testing.assert_allclose(target.sum(axis=0), 0.0, atol=1e-12 * np.abs(target).max())
+    assert np.sum(target * Y) == pytest.approx(found.information / n, rel=1e-6)
+    assert np.sum(np.linalg.pinv(target, rcond=1e-11) * C) == pytest.approx(found.objective, rel=1e-6)
+    np.testing.assert_allclose(solve(7.0 * C, epsilon).target(7.0 * C), target, atol=1e-3 * np.abs(target).max())
+
+
+def test_the_target_of_histogram_is_subset_selection() -> None:
+    C = create("histogram", 7).centred_gram()
+    sigma = largest_information(7, 1.5)
+    np.testing.assert_allclose(solve(C, 1.5).target(C), C * sigma / 6, atol=1e-6)
 
 
 # The bound -------------------------------------------------------------------------------------------------

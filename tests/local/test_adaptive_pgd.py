@@ -16,7 +16,8 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local.adaptive_pgd import MECHANISM, inner_ratio, optimise, random_strategy
 from factormech.local.optimal.problem import Step
-from factormech.local.solved import SolvedWithReport, SolvedWithRows
+from factormech.local.registry import solve_with_report, solve_with_rows
+from factormech.local.solved import Solution
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.workloads.registry import create
 
@@ -290,12 +291,13 @@ def privacy_centred_objective(Q: FloatArray, G: FloatArray) -> float:
 def test_the_mechanism_with_a_number_of_rows_and_with_news() -> None:
     chosen, told = create("prefix", 8), list[Step]()
     plain = MECHANISM.solve(chosen, 1.0, np.random.default_rng(0))
-    heard = MECHANISM.solve_with_report(chosen, 1.0, np.random.default_rng(0), told.append)
-    few = MECHANISM.solve_with_rows(chosen, 1.0, np.random.default_rng(0), 16)
-    same = MECHANISM.solve_with_rows(chosen, 1.0, np.random.default_rng(0), 32)
+    heard = solve_with_report("adaptive-pgd", chosen, 1.0, np.random.default_rng(0), told.append)
+    few = solve_with_rows("adaptive-pgd", chosen, 1.0, np.random.default_rng(0), 16)
+    same = solve_with_rows("adaptive-pgd", chosen, 1.0, np.random.default_rng(0), 32)
+    assert isinstance(heard, Solution)
+    assert isinstance(few, Solution)
+    assert isinstance(same, Solution)
     np.testing.assert_array_equal(plain.datasets["strategy"], heard.datasets["strategy"])
     np.testing.assert_array_equal(plain.datasets["strategy"], same.datasets["strategy"])
     assert told
     assert few.record["rows"] == len(few.datasets["strategy"]) <= 16 < plain.record["rows"] <= 32
-    assert isinstance(MECHANISM, SolvedWithRows)
-    assert isinstance(MECHANISM, SolvedWithReport)

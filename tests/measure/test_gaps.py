@@ -12,8 +12,8 @@ import pytest
 from factormech.errors import BadValue
 from factormech.local import registry
 from factormech.local.optimal.problem import Step
-from factormech.local.strategy import Unavailable
-from factormech.measure.exact import as_frame, built, measure_bounds, measure_mechanism, questions_of
+from factormech.local.strategy import Strategy, Unavailable
+from factormech.measure.exact import Question, as_frame, built, measure_bounds, measure_mechanism, questions_of
 from factormech.measure.gaps import gap_table, summary
 from factormech.measure.starts import Starts, measure_starts, starts_table
 from factormech.measure.timing import Trace, iterations, time_iterations, timing_table, trace
@@ -117,11 +117,45 @@ def test_a_trace_is_the_best_so_far_of_the_very_solve() -> None:
     assert frame["average_variance"].iloc[-1] == pytest.approx(average, rel=1e-9)
 
 
-def test_only_improvements_are_written_down() -> None:
+def test_only_improvements_that_are_strategies_are_kept() -> None:
     heard = Trace()
-    for objective in (math.inf, 5.0, 7.0, 5.0, 3.0):
+    for objective in (math.inf, 5.0, 7.0, 1.0, 5.0, 3.0):
         heard(Step("descent", 0, 9, objective, 0.0))
-    assert [(row["told"], row["objective"]) for row in heard.rows] == [(2, 5.0), (5, 3.0)]
+    assert [(row["told"], row["objective"]) for row in heard.improvements(3.0)] == [(2, 5.0), (6, 3.0)]
+    assert len(heard.steps) == 6
+
+
+@pytest.mark.parametrize(("name", "n"), [("prefix", 8), ("prefix", 24), ("histogram", 32)])
+def test_no_trace_is_below_what_was_returned(name: str, n: int) -> None:
+    """Whatever scale or infeasible point an optimiser tells of, the trace ends at its least, near the lower bound."""
+    workloads = [(create(name, n), 0)]
+    frame = as_frame(trace("optimised", questions_of(workloads), [1.0], 0))
+    [bound] = as_frame(measure_bounds(["certified"], workloads, [1.0]))["variance_bound"]
+    assert frame["average_variance"].min() == frame["average_variance"].iloc[-1] >= bound * (1 - 1e-9)
+    assert frame["average_variance"].iloc[-1] < 1.05 * bound
+
+
+def test_the_certified_gap_is_that_of_the_variance() -> None:
+    """Of n·average + ‖W‖_F² the gap would be smaller, and at a large budget next to nothing."""
+    workload = create("prefix", 8)
+    questions = questions_of([(workload, 0)])
+    solution = registry.solve("optimised", workload, 3.0, np.random.default_rng(0))
+
+    def strategy(asked: Question, epsilon: float) -> Strategy:
+        return registry.restore("optimised", solution, epsilon)
+
+    [found] = measure_mechanism("optimised", strategy, questions, [3.0], lambda asked, epsilon: solution.record)
+    constant = workload.frobenius_squared()
+    bound = (solution.record["lower_bound"] - constant) / 8
+    assert found.rows == solution.record["rows"]
+    assert found.certified_gap == pytest.approx(max(found.average_variance / bound - 1, 0), abs=1e-9)
+    # A lower bound 1 % below makes a gap of more than 1 %.
+    weaker = dict(solution.record) | {"lower_bound": 0.99 * solution.record["lower_bound"]}
+    [again] = measure_mechanism("optimised", strategy, questions, [3.0], lambda asked, epsilon: weaker)
+    assert again.certified_gap > 0.011
+    [none] = measure_mechanism("optimised", strategy, questions, [3.0])
+    assert math.isnan(none.rows)
+    assert math.isnan(none.certified_gap)
 
 
 def told(mechanism: str, rows: list[tuple[int, float, float]], reason: str = "") -> pd.DataFrame:

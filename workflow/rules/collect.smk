@@ -26,9 +26,10 @@ rule collect:
         level=collected_level,
         root=CONFIG.seed,
         seeds=measured_seeds,
+        options=measured_options,
         digest=collect_digest,
     shell:
         "python -m factormech.jobs.collect --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --users {params.users} --populations {params.populations} --trials {params.trials} --level {params.level}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
-        " --strategies {input.strategies:q} --code {params.digest} --output {output} &> {log}"
+        " --strategies {input.strategies:q} --options {params.options:q} --code {params.digest} --output {output} &> {log}"

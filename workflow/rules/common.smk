@@ -88,9 +88,15 @@ def chance_matters(mechanism, workload):
     return seeded or mechanisms_registry.solver_of(mechanism).seeded
 
 
-def strategy_file(mechanism, workload, domain_size, epsilon, seed):
+def options_text(study, mechanism):
+    """The settings of a mechanism's solver in a study, as the jobs take them."""
+    return json.dumps(study.options.get(mechanism, {}), sort_keys=True)
+
+
+def strategy_file(mechanism, workload, domain_size, epsilon, seed, options="{}"):
     """The strategy that a solver found: its name says what was solved, the digest what the name does not."""
-    rest = json.dumps({"seed": seed if chance_matters(mechanism, workload) else None})
+    seed = seed if chance_matters(mechanism, workload) else None
+    rest = json.dumps({"seed": seed, "options": options})
     mark = hashlib.sha256(rest.encode()).hexdigest()[:8]
     budget = repr(epsilon) if mechanisms_registry.solver_of(mechanism).per_epsilon else "any"
     return f"results/strategies/{mechanism}/{workload}/n{domain_size}/eps{budget}-{mark}.h5"
@@ -104,12 +110,14 @@ def stored_points(study, mechanism):
 
 
 def solve_points(studies):
-    """What every strategy file of these studies is for: file → (mechanism, workload, domain size, epsilon, seed)."""
+    """What every strategy file is for: file → (mechanism, workload, domain size, epsilon, seed, options)."""
     points = {}
     for study in studies:
         for mechanism in study.mechanisms:
+            options = options_text(study, mechanism)
             for point in stored_points(study, mechanism):
-                points.setdefault(strategy_file(mechanism, *point), (mechanism, *point))
+                asked = (mechanism, *point, options)
+                points.setdefault(strategy_file(*asked), asked)
     return points
 
 
@@ -119,7 +127,8 @@ STRATEGIES = solve_points(STUDIES.values())
 def study_strategies(study, mechanism):
     """The strategy files that a measurement reads; none for a fixed mechanism and for cheap strategies."""
     points = stored_points(STUDIES[study], mechanism)
-    return list(dict.fromkeys(strategy_file(mechanism, *point) for point in points))
+    options = options_text(STUDIES[study], mechanism)
+    return list(dict.fromkeys(strategy_file(mechanism, *point, options) for point in points))
 
 
 def studies_of_kind(kind):
@@ -237,18 +246,22 @@ def solved_point(wildcards):
 
 
 def solve_workload(wildcards):
-    _, workload, domain_size, _, seed = solved_point(wildcards)
+    _, workload, domain_size, _, seed, _ = solved_point(wildcards)
     return workload_file(workload, domain_size, seed)
 
 
 def solve_epsilon(wildcards):
-    mechanism, _, _, epsilon, _ = solved_point(wildcards)
+    mechanism, _, _, epsilon, *_ = solved_point(wildcards)
     return f"--epsilon {epsilon!r}" if mechanisms_registry.solver_of(mechanism).per_epsilon else ""
 
 
 def solve_seed(wildcards):
-    mechanism, workload, *_, seed = solved_point(wildcards)
+    mechanism, workload, _, _, seed, _ = solved_point(wildcards)
     return f"--seed {seed}" if chance_matters(mechanism, workload) else ""
+
+
+def solve_options(wildcards):
+    return solved_point(wildcards)[-1]
 
 
 def solve_code(wildcards):
@@ -269,6 +282,10 @@ def solve_minutes(wildcards):
 
 def measured_strategies(wildcards):
     return study_strategies(wildcards.study, wildcards.mechanism)
+
+
+def measured_options(wildcards):
+    return options_text(STUDIES[wildcards.study], wildcards.mechanism)
 
 
 def measured_seeds(wildcards):

@@ -22,11 +22,12 @@ rule measure:
         epsilons=measured_epsilons,
         root=CONFIG.seed,
         seeds=measured_seeds,
+        options=measured_options,
         digest=measure_digest,
     shell:
         "python -m factormech.jobs.measure --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
-        " --root-seed {params.root}"
+        " --root-seed {params.root} --options {params.options:q}"
         " --code {params.digest} --output {output} &> {log}"
 
 

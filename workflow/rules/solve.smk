@@ -21,7 +21,8 @@ rule solve:
         epsilon=solve_epsilon,
         root=CONFIG.seed,
         seed=solve_seed,
+        options=solve_options,
         digest=solve_digest,
     shell:
         "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
-        " {params.seed} --code {params.digest} {input.workload:q} --output {output} &> {log}"
+        " {params.seed} --options {params.options:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"

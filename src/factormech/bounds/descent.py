@@ -1,5 +1,8 @@
 """Minimisation of a smooth function that is infinite outside an open set: L-BFGS with a bracketing line search.
 
+Variables may have lower limits: a step is cut off at them, and a variable that rests on its limit while the function
+would fall beyond it stays out of the step.
+
 The search of a step asks for sufficient decrease and a sufficiently increased slope (the weak Wolfe conditions), and
 halves or doubles its bracket: an infinite value only says that the step is too long. scipy's searches interpolate
 values, and end where they meet an infinite one.
@@ -23,7 +26,9 @@ PATIENCE = 4
 TRIES = 40
 
 
-def minimise(function: Function, start: FloatArray, gain: float, steps: int) -> tuple[FloatArray, float]:
+def minimise(
+    function: Function, start: FloatArray, gain: float, steps: int, lower: FloatArray | float = -math.inf
+) -> tuple[FloatArray, float]:
     """The best point found and its value; it ends where ``PATIENCE`` steps gain less than ``gain`` together.
 
     Parameters
@@ -36,13 +41,17 @@ def minimise(function: Function, start: FloatArray, gain: float, steps: int) -> 
         What is too little.
     steps
         The most steps taken.
+    lower
+        The limits.
     """
-    x = np.array(start, dtype=float)
+    x = np.maximum(start, lower)
     f, g = function(x)
     pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
     history = deque([f], maxlen=PATIENCE + 1)
     for _ in range(steps):
-        found = _step(function, x, f, g, _direction(g, pairs))
+        free = (x > lower) | (g < 0.0)
+        direction = np.where(free, _direction(np.where(free, g, 0.0), pairs), 0.0)
+        found = _step(function, x, f, g, direction, lower)
         if found is None:
             break
         new, f, slope = found
@@ -73,7 +82,7 @@ def _direction(g: FloatArray, pairs: deque[tuple[FloatArray, FloatArray]]) -> Fl
 
 
 def _step(
-    function: Function, x: FloatArray, f: float, g: FloatArray, direction: FloatArray
+    function: Function, x: FloatArray, f: float, g: FloatArray, direction: FloatArray, lower: FloatArray | float
 ) -> tuple[FloatArray, float, FloatArray] | None:
     """A point along the direction with its value and gradient; None where nothing lower is found."""
     slope = float(g @ direction)
@@ -82,13 +91,14 @@ def _step(
     if not slope < 0.0:
         return None
     for _ in range(TRIES):
-        new = x + t * direction
+        new = np.maximum(x + t * direction, lower)
+        moved = new - x
         value, gradient = function(new)
-        if not value <= f + 1e-4 * t * slope:
+        if not value <= f + 1e-4 * min(float(g @ moved), 0.0):
             high = t
         else:
             best = (new, value, gradient)
-            if gradient @ direction >= 0.9 * slope:
+            if gradient @ moved >= 0.9 * (g @ moved):
                 break
             low = t
         t = 0.5 * (low + high) if math.isfinite(high) else 2.0 * low

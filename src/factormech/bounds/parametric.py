@@ -93,9 +93,64 @@ def parametric(workload: Workload, epsilon: float) -> float:
     scale = float(np.trace(C))
     if scale <= n * np.finfo(float).eps * workload.frobenius_squared():
         return start  # the same query answers for all types, but for rounding
+    return max((solve(C, epsilon).objective - scale) / n, start)
+
+
+@dataclass(frozen=True)
+class ParametricBound:
+    """The best bound found on one C, and what certifies it.
+
+    Attributes
+    ----------
+    objective
+        No ε-LDP strategy of any number of outputs has tr(X_c⁺C) below.
+    weights
+        p, (n,); Σp_u = 1.
+    omega
+        ω; Y = P(Diag p − ppᵀ/ω)P, or P/n if p is uniform.
+    information
+        B(ω): no ε-LDP strategy has tr(X_cY) above B/n.
+    """
+
+    objective: float
+    weights: FloatArray
+    omega: float
+    information: float
+
+    def target(self, centred_gram: FloatArray) -> FloatArray:
+        """The X_c that attains the bound, were there a strategy that has it, (n, n).
+
+        With RRᵀ = C, K = RᵀYR and T = tr K^{1/2} it is X_c = B/(nT)·RK^{−1/2}Rᵀ, in the units of Q: X_c1 = 0,
+        tr(X_cY) = B/n and tr(X_c⁺C) = nT²/B = ``objective``, whatever the scale of C. If p is uniform it is
+        σC^{1/2}/tr C^{1/2}, of trace σ. Its diagonal and ranges are those that a good strategy nearly has; no strategy
+        need reach it.
+        """
+        n = len(centred_gram)
+        R = _root(centred_gram)
+        shifted = self.weights - 1.0 / n
+        w = R.T @ shifted
+        trace, U = _root_trace((R.T * self.weights) @ R - np.outer(w, w) / self.omega, R)
+        return np.asarray((U * (self.information / (n * trace))) @ U.T) if trace > 0.0 else np.zeros((n, n))
+
+
+def solve(centred_gram: FloatArray, epsilon: float) -> ParametricBound:
+    """The best bound on tr(X_c⁺C) for C = ``centred_gram``, (n, n), with X_c1 = 0 = C1; 0 for C = 0 or n = 1."""
+    C, n, epsilon = centred_gram, len(centred_gram), check_epsilon(epsilon)
+    uniform = np.full(n, 1.0 / n)
+    sigma, scale = largest_information(n, epsilon), float(np.trace(C))
+    if sigma <= 0.0 or scale <= 0.0:
+        return ParametricBound(0.0, uniform, 1.0, sigma)
+    values = np.linalg.eigvalsh(C)
+    values = values[values > n * np.finfo(float).eps * values[-1]]  # the root of rounding noise is not small
+    closed = float(np.sum(np.sqrt(values))) ** 2 / sigma
+    found = ParametricBound(closed, uniform, 1.0, sigma)
+    limit = InformationLimit.of(n, epsilon)
+    if limit is None:
+        return found
     weights, omega = best_weights(C / scale, limit)
-    bound = objective_bound(C / scale, weights, omega, limit)
-    return max(scale * (bound - 1.0) / n, start)
+    omega = feasible_omega(weights, omega, limit)
+    objective = scale * objective_bound(C / scale, weights, omega, limit)
+    return found if objective <= closed else ParametricBound(objective, weights, omega, limit.at(omega)[0])
 
 
 @dataclass(frozen=True)
@@ -158,13 +213,18 @@ def smallest_omega(weights: FloatArray, sizes: FloatArray | None = None) -> floa
     return float(np.sum(s * (p - alpha) ** 2 / p))
 
 
+def feasible_omega(weights: FloatArray, omega: float, limit: InformationLimit) -> float:
+    """ω raised to where Y ⪰ 0, for ``weights`` that sum to one; infinite where no ω ≤ 1/c² is enough."""
+    least = smallest_omega(weights) * (1.0 + 1e-9)  # so that no eigenvalue of Y on the complement of 1 is all rounding
+    return math.inf if least > limit.ceiling else min(max(omega, least), limit.ceiling)
+
+
 def objective_bound(centred_gram: FloatArray, weights: FloatArray, omega: float, limit: InformationLimit) -> float:
     """The theorem: a lower bound on tr(X_c⁺C), for any positive ``weights`` and ω; 0 where no ω makes Y ⪰ 0."""
     p = weights / weights.sum()
-    least = smallest_omega(p) * (1.0 + 1e-9)  # so that no eigenvalue of Y on the complement of 1 is all rounding
-    if least > limit.ceiling:
+    omega = feasible_omega(p, omega, limit)
+    if math.isinf(omega):
         return 0.0
-    omega = min(max(omega, least), limit.ceiling)
     problem = Problem.of(centred_gram, np.arange(len(p)))
     trace, _, _ = problem.root_trace(p, omega)
     return len(p) * trace**2 / limit.at(omega)[0]

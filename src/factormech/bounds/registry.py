@@ -15,6 +15,8 @@ _BOUNDS = {
     "svd": "factormech.bounds.spectral:svd",
     "centred-svd": "factormech.bounds.spectral:centred_svd",
     "parametric": "factormech.bounds.parametric:parametric",
+    "pairwise": "factormech.bounds.pairwise:pairwise",
+    "certified": "factormech.bounds.certified:certified",
 }
 
 

@@ -63,7 +63,7 @@ class Known:
 
     ``workload_reason`` takes a name, a domain size, the user's definitions and the folder of their files; it
     says why there is no such workload at that size, or gives ``None``, and raises ``BadValue`` for a definition
-    that is broken at every size.
+    that is broken at every size. ``option_problems`` takes a mechanism, settings of its solver and their key.
     """
 
     workloads: Family
@@ -71,6 +71,7 @@ class Known:
     bounds: Family
     populations: Family
     workload_reason: Callable[[str, int, Mapping[str, Any], Path], str | None]
+    option_problems: Callable[[str, Mapping[str, Any], str], list[BadValue]]
 
 
 def registries() -> Known:
@@ -87,6 +88,7 @@ def registries() -> Known:
         Family(bounds.names, bounds.module_of),
         Family(populations.names, lambda name: populations.probabilities(name, 1)),
         definitions.reason_against,
+        mechanisms.check_options,
     )
 
 
@@ -118,6 +120,7 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
         yield from workloads.name_problem((*path, "grid", "workload", i), name)
     for i, name in _texts(settings.get("mechanisms")):
         yield from _name_problem((*path, "mechanisms", i), name, known.mechanisms)
+    yield from _option_problems(path, mapping(settings.get("options")), known)
     for i, name in _texts(settings.get("bounds")):
         yield from _name_problem((*path, "bounds", i), name, known.bounds)
     for i, name in _texts(grid.get("population")):
@@ -145,6 +148,14 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
         for (_, name), (key, size) in itertools.product(names, sizes):
             if isinstance(name, str) and type(size) is int and size >= 1:
                 yield from workloads.size_problem(key, name, size)
+
+
+def _option_problems(path: Key, options: Mapping[str, Any], known: Known) -> Iterator[BadValue]:
+    """Settings of mechanisms that are not known or have no such settings."""
+    for name, settings in options.items():
+        key = (*path, "options", name)
+        unknown = list(_name_problem(key, name, known.mechanisms))
+        yield from unknown or known.option_problems(name, mapping(settings), place(key))
 
 
 def _axes_of_kind(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[BadValue]:

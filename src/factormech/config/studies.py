@@ -75,7 +75,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Study:
-    """One artefact of one paper: a grid, what is compared on it, and how it is drawn."""
+    """One artefact of one paper: a grid, what is compared on it, and how it is drawn.
+
+    ``options`` has the settings of the mechanisms' solvers, for those that have any.
+    """
 
     name: str
     paper: str
@@ -85,6 +88,7 @@ class Study:
     caption: str
     grid: Grid
     mechanisms: tuple[str, ...]
+    options: Mapping[str, Mapping[str, Any]]
     metric: str
     alpha: float
     bounds: tuple[str, ...]
@@ -192,6 +196,7 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
         name,
         grid=axes,
         mechanisms=mechanisms,
+        options=settings["options"],
         bounds=bounds,
         compare=settings.get("compare"),
         exclude=tuple(settings["exclude"]),

@@ -17,7 +17,8 @@ BOUNDS = {
     "centred-svd": "a stronger closed form, from the singular values of the workload after subtracting "
     "the mean of its columns",
     "parametric": "the same with weights of the user types, chosen by a concave problem",
-    "certified": "the dual certificate that the optimiser ends with, checked on its own",
+    "pairwise": "the same with weights of the pairs of user types",
+    "certified": "the largest of this package's bounds that a domain of this size affords",
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from factormech import store
-from factormech.jobs.common import job_parser, read_workloads, run
-from factormech.jobs.solutions import strategies_of
+from factormech.jobs.common import job_parser, options_of, read_workloads, run
+from factormech.jobs.solutions import Asked, strategies_of
 from factormech.measure.collection import CollectionGrid, as_frame, collect
 from factormech.measure.exact import questions_of
 
@@ -24,10 +24,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", required=True)
     parser.add_argument("--workloads", type=Path, nargs="+", required=True)
     parser.add_argument("--strategies", type=Path, nargs="*", default=[], help="of a solved mechanism")
+    parser.add_argument("--options", type=options_of, default={}, help="settings of its solver, in JSON")
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     questions = questions_of(read_workloads(args.workloads, args.seeds))
-    strategies = strategies_of(args.mechanism, args.strategies, args.root_seed, questions, args.epsilons)
+    asked = Asked(args.mechanism, args.options, args.root_seed)
+    strategies = strategies_of(asked, args.strategies, questions, args.epsilons)
     grid = CollectionGrid(args.users, args.populations, args.trials, level=args.level, root_seed=args.root_seed)
     frame = as_frame(collect(args.mechanism, strategies, questions, args.epsilons, grid))
     attributes = {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from factormech import store
 from factormech.workloads.stored import StoredWorkload
@@ -26,6 +28,14 @@ def run(main: Callable[[], None]) -> None:
         if not hasattr(error, "remedy"):  # not one of ours: the traceback is what the developer needs
             raise
         sys.exit(f"error: {error}")
+
+
+def options_of(text: str) -> dict[str, Any]:
+    """Settings of a solver from a JSON object on the command line."""
+    options = json.loads(text)
+    if not isinstance(options, dict):
+        raise argparse.ArgumentTypeError(f"must be a JSON object, not {text}")
+    return options
 
 
 def read_workload(path: Path) -> tuple[StoredWorkload, int | None]:

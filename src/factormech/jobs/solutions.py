@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from factormech import store
 from factormech.errors import BadValue
 from factormech.local.registry import is_solved, restore, rng_of, solve, solver_of
-from factormech.local.solved import Solution
+from factormech.local.solved import Options, Solution
 from factormech.local.strategy import Strategy
 from factormech.measure.exact import Question, RecordFor, StrategyFor, built, unrecorded
 
@@ -17,16 +19,26 @@ from factormech.measure.exact import Question, RecordFor, StrategyFor, built, un
 Key = tuple[str, int, int | None, float | None]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A mechanism, settings of its solver, and the root of its random streams."""
+
+    mechanism: str
+    options: Options
+    root_seed: int
+
+
 def strategies_of(
-    mechanism: str, paths: Sequence[Path], root_seed: int, questions: Sequence[Question], epsilons: Sequence[float]
+    wanted: Asked, paths: Sequence[Path], questions: Sequence[Question], epsilons: Sequence[float]
 ) -> StrategyFor:
     """How a mechanism comes by its strategies: built, or from a solver; a file that is not asked for is refused."""
+    mechanism = wanted.mechanism
     if not is_solved(mechanism):
         if paths:
             remedy = "leave the files out"
             raise BadValue("strategies", str(paths[0]), f"not be given for {mechanism}, which has no solver", remedy)
         return built(mechanism)
-    solutions = Solutions(mechanism, paths, root_seed)
+    solutions = Solutions(wanted, paths)
     asked = {key for question in questions for epsilon in epsilons for key in solutions.keys(question, epsilon)}
     for key, path in solutions.paths.items():
         if key not in asked:
@@ -47,11 +59,11 @@ class Solutions:
     own.
     """
 
-    def __init__(self, mechanism: str, paths: Sequence[Path], root_seed: int) -> None:
-        self.mechanism, self.root_seed = mechanism, root_seed
+    def __init__(self, wanted: Asked, paths: Sequence[Path]) -> None:
+        self.mechanism, self.options, self.root_seed = wanted.mechanism, wanted.options, wanted.root_seed
         self.solved: dict[Key, Solution] = {}
         self.last: tuple[Key, Solution] | None = None
-        solver = solver_of(mechanism)
+        solver = solver_of(self.mechanism)
         self.per_epsilon, self.seeded = solver.per_epsilon, solver.seeded
         self.paths = {self._key(path): path for path in paths}
 
@@ -83,7 +95,7 @@ class Solutions:
     def _solved(self, asked: Question, key: Key) -> Solution:
         if key not in self.solved:
             rng = rng_of(self.mechanism, asked.workload, key[-1], self.root_seed, asked.seed)
-            self.solved[key] = solve(self.mechanism, asked.workload, key[-1], rng)
+            self.solved[key] = solve(self.mechanism, asked.workload, key[-1], rng, self.options)
         return self.solved[key]
 
     def _key(self, path: Path) -> Key:
@@ -91,4 +103,7 @@ class Solutions:
         if found["mechanism"] != self.mechanism:
             remedy = "give a file of this mechanism"
             raise BadValue(str(path), found["mechanism"], f"be a strategy of {self.mechanism}", remedy)
+        settings = json.dumps(self.options, sort_keys=True)
+        if found["options"] != settings:
+            raise BadValue(str(path), found["options"], f"be solved with the settings {settings}", "solve it again")
         return found["workload"], found["domain_size"], found["seed"], found["epsilon"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from factormech import store
-from factormech.jobs.common import job_parser, read_workload, run
+from factormech.jobs.common import job_parser, options_of, read_workload, run
 from factormech.local.registry import rng_of, solve
 
 
@@ -16,12 +17,13 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, default=None, help="none where one strategy serves every budget")
     parser.add_argument("--root-seed", type=int, required=True)
     parser.add_argument("--seed", type=int, default=None, help="none where chance has no part")
+    parser.add_argument("--options", type=options_of, default={}, help="settings of the solver, in JSON")
     parser.add_argument("workload", type=Path)
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     workload, _ = read_workload(args.workload)
     rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed or 0)
-    solution = solve(args.mechanism, workload, args.epsilon, rng)
+    solution = solve(args.mechanism, workload, args.epsilon, rng, args.options)
     attributes = {
         "mechanism": args.mechanism,
         "workload": workload.name,
@@ -29,6 +31,7 @@ def main() -> None:
         "epsilon": args.epsilon,
         "root_seed": args.root_seed,
         "seed": args.seed,
+        "options": json.dumps(args.options, sort_keys=True),
         "code": args.code,
         **solution.record,
     }

@@ -352,39 +352,33 @@ def _largest_step(problem: _Problem, start: FloatArray, memory: _Memory) -> floa
     return step
 
 
+@dataclass(frozen=True)
 class AdaptivePgd:
-    """The registered mechanism: the published optimiser with its published settings."""
+    """The registered mechanism: the published optimiser with its published settings, 4n rows unless told."""
 
-    def solve(self, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
-        """250 iterations from a random start of 4n rows."""
-        return _solution(optimise(workload.gram(), check_epsilon(epsilon), rng=rng))
+    rows: int | None = None
 
-    def solve_with_rows(
-        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, rows: int
+    def with_options(self, rows: int | None = None) -> AdaptivePgd:
+        """The same from starts of another number of rows."""
+        return AdaptivePgd(rows)
+
+    def solve(
+        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report = silent
     ) -> Solution:
-        """The same from a random start of so many rows."""
-        return _solution(optimise(workload.gram(), check_epsilon(epsilon), rng=rng, rows=rows))
-
-    def solve_with_report(
-        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report
-    ) -> Solution:
-        """The very solution of ``solve``, with news on the way."""
-        return _solution(optimise(workload.gram(), check_epsilon(epsilon), rng=rng, report=report))
+        """250 iterations from a random start; ``report`` changes nothing."""
+        found = optimise(workload.gram(), check_epsilon(epsilon), rows=self.rows, rng=rng, report=report)
+        record = {
+            "objective": found.objective,
+            "rows": found.strategy.shape[0],
+            "iterations": found.iterations,
+            "stopped": found.stopped,
+            "step_size": found.step_size,
+        }
+        return Solution({"strategy": found.strategy, "history": found.history}, record)
 
     def restore(self, solution: Solution, epsilon: float) -> StrategyMatrix:
         """The stored matrix, verified."""
         return StrategyMatrix(solution.datasets["strategy"], epsilon)
-
-
-def _solution(found: OptimisedStrategy) -> Solution:
-    record = {
-        "objective": found.objective,
-        "rows": found.strategy.shape[0],
-        "iterations": found.iterations,
-        "stopped": found.stopped,
-        "step_size": found.step_size,
-    }
-    return Solution({"strategy": found.strategy, "history": found.history}, record)
 
 
 MECHANISM = AdaptivePgd()

@@ -8,7 +8,8 @@ figures and the tests that run on every mechanism all read these two tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
 from factormech.local.optimal.problem import Report
-from factormech.local.solved import Solution, SolvedMechanism, SolvedWithReport, SolvedWithRows
+from factormech.local.solved import Option, Options, ReportingMechanism, Solution, SolvedMechanism
 from factormech.local.strategy import Strategy, Unavailable
 from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
@@ -39,19 +40,36 @@ _FIXED = {
 class Solved:
     """The line of a mechanism with a solver.
 
-    ``per_epsilon``: every budget has a strategy of its own; ``seeded``: the solver starts at random.
+    ``per_epsilon``: every budget has a strategy of its own; ``seeded``: the solver starts at random; ``options``: the
+    settings that a study may give, for which the mechanism is a ``ConfigurableMechanism``; ``reports``: it is a
+    ``ReportingMechanism``.
     """
 
     target: str
     per_epsilon: bool
     seeded: bool
+    options: Mapping[str, Option] = field(default_factory=dict)
+    reports: bool = False
 
 
 _SOLVED = {
+    "optimised": Solved(
+        "factormech.local.optimal.mechanism:MECHANISM",
+        per_epsilon=True,
+        seeded=True,
+        options={"objective": Option(("average", "worst")), "effort": Option(("standard", "best")), "rows": Option()},
+        reports=True,
+    ),
     "matrix-l1": Solved("factormech.local.matrix_mechanism:L1", per_epsilon=False, seeded=False),
     "matrix-l2": Solved("factormech.local.matrix_mechanism:L2", per_epsilon=False, seeded=False),
     "matrix-l2-gaussian": Solved("factormech.local.matrix_mechanism:L2_GAUSSIAN", per_epsilon=False, seeded=False),
-    "adaptive-pgd": Solved("factormech.local.adaptive_pgd:MECHANISM", per_epsilon=True, seeded=True),
+    "adaptive-pgd": Solved(
+        "factormech.local.adaptive_pgd:MECHANISM",
+        per_epsilon=True,
+        seeded=True,
+        options={"rows": Option()},
+        reports=True,
+    ),
 }
 
 
@@ -86,31 +104,50 @@ def build(name: str, domain_size: int, epsilon: float) -> Strategy | Unavailable
     return built
 
 
-def solve(name: str, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
+def check_options(name: str, options: Options, key: str = "options") -> list[BadValue]:
+    """What is wrong with a mechanism's settings, a line each; ``key`` is where they stand."""
+    known = solver_of(name).options if name in _SOLVED else {}
+    found: list[BadValue] = []
+    for option, value in options.items():
+        if option in known:
+            problem = known[option].problem(f"{key}.{option}", value)
+            found += [problem] if problem is not None else []
+        else:
+            rule = f"be an option of {name} ({', '.join(known) or 'it has none'})"
+            found.append(BadValue(f"{key}.{option}", value, rule, "leave the key out"))
+    return found
+
+
+def solve(
+    name: str, workload: Workload, epsilon: float | None, rng: np.random.Generator, options: Options | None = None
+) -> Solution:
     """Find the strategy of a solved mechanism for a workload; no ε where one strategy serves every budget."""
     solver_of(name)
     mechanism: SolvedMechanism = _load(name)
+    for problem in check_options(name, options or {}):
+        raise problem
+    if options:
+        mechanism = mechanism.with_options(**options)  # type: ignore[attr-defined]
     return mechanism.solve(workload, epsilon, rng)
 
 
 def solve_with_rows(
     name: str, workload: Workload, epsilon: float, rng: np.random.Generator, rows: int
 ) -> Solution | Unavailable:
-    """A solution with at most ``rows`` outputs, or why the mechanism offers none."""
-    mechanism = _load(name)
-    if not isinstance(mechanism, SolvedWithRows):
+    """A solution with the mechanism's option ``rows``, or why it has none."""
+    if not is_solved(name) or "rows" not in solver_of(name).options:
         return Unavailable("it does not choose a number of rows")
-    return mechanism.solve_with_rows(workload, epsilon, rng, rows)
+    return solve(name, workload, epsilon, rng, {"rows": rows})
 
 
 def solve_with_report(
     name: str, workload: Workload, epsilon: float, rng: np.random.Generator, report: Report
 ) -> Solution | Unavailable:
     """The solution of ``solve``, with news on the way, or why there are none."""
-    mechanism = _load(name)
-    if not isinstance(mechanism, SolvedWithReport):
+    if not is_solved(name) or not solver_of(name).reports:
         return Unavailable("it has no solver that tells where it stands")
-    return mechanism.solve_with_report(workload, epsilon if solver_of(name).per_epsilon else None, rng, report)
+    mechanism: ReportingMechanism = _load(name)
+    return mechanism.solve(workload, epsilon if solver_of(name).per_epsilon else None, rng, report)
 
 
 def restore(name: str, solution: Solution, epsilon: float) -> Strategy:

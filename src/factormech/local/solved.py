@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.optimal.problem import Report
+from factormech.errors import BadValue
+from factormech.local.optimal.problem import Report, silent
 from factormech.local.strategy import Strategy
 from factormech.workloads.base import Workload
+
+# Settings of a solver, by name.
+Options: TypeAlias = Mapping[str, str | int]
 
 
 @dataclass(frozen=True)
@@ -47,23 +51,41 @@ class SolvedMechanism(Protocol):
         ...
 
 
-@runtime_checkable
-class SolvedWithRows(SolvedMechanism, Protocol):
-    """A mechanism whose solver can be asked for a number of rows."""
+class ReportingMechanism(SolvedMechanism, Protocol):
+    """A mechanism whose solver tells where it stands, as its registry's line says."""
 
-    def solve_with_rows(
-        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, rows: int
+    def solve(
+        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report = silent
     ) -> Solution:
-        """Find a strategy of at most ``rows`` outputs, m, from a start that ``rng`` draws."""
+        """The same solution, bit for bit; ``report`` is told tr(X_c⁺C) of what has been found on the way."""
         ...
 
 
-@runtime_checkable
-class SolvedWithReport(SolvedMechanism, Protocol):
-    """A mechanism whose solver tells where it stands."""
+class ConfigurableMechanism(SolvedMechanism, Protocol):
+    """A mechanism whose solver has settings, named in its registry's line."""
 
-    def solve_with_report(
-        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report
-    ) -> Solution:
-        """The solution of ``solve``, bit for bit; ``report`` is told tr(X_c⁺C) of what has been found on the way."""
+    def with_options(self, **options: Any) -> Self:
+        """The mechanism with these settings in place of its own."""
         ...
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting of a solver: one of some words, or, where there are none, a positive whole number."""
+
+    words: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """What holds of a good value, continuing "must …"."""
+        return f"be one of {', '.join(self.words)}" if self.words else "be a positive whole number"
+
+    @property
+    def example(self) -> str | int:
+        """A good value."""
+        return self.words[0] if self.words else 256
+
+    def problem(self, key: str, value: object) -> BadValue | None:
+        """What is wrong with a value, if anything."""
+        good = value in self.words if self.words else type(value) is int and value >= 1
+        return None if good else BadValue(key, value, self.rule, f"give for example {self.example}")

@@ -17,6 +17,13 @@ and the variance that one user of type u adds, summed over the queries (Theorem 
 The workload enters only through C, the number of users being known exactly, and the two large terms ‖W1‖²/n² cancel
 before they are ever computed: at small ε the eigenvalues of X_c are of the order (ε/n)², which the entries of X, of
 order 1/n, would drown.
+
+**Other priors.** The V of least variance averaged under a prior x of the user types has d = Qx in place of Q1, and in
+the centred form Q = Q_c + d1ᵀ, so that Q_cx = 0 and Q_cᵀD⁻¹d = 0. The vectors (X_c + 11ᵀ)⁻¹Q_cᵀe_o/d_o estimate
+I − x1ᵀ, the difference from the prior, and their entries sum to zero. Moved by what is public,
+B = (X_c + 11ᵀ)⁻¹Q_cᵀD⁻¹ + (x − 1/n)1ᵀ has BQ = P, and the second form of the variance holds of any such B; for x = 1/n
+it is the B above. A strategy of least *worst-case* variance needs the prior that is hardest for it (minimax: the
+variance is linear in x and convex in Q and QᵀV).
 """
 
 from __future__ import annotations
@@ -134,15 +141,19 @@ class StrategyMatrix:
     """An ε-LDP strategy given by its matrix Q (outputs × user types), verified as it is made.
 
     Outputs that never occur are dropped. What does not depend on the workload is computed once and kept.
+
+    ``prior`` is what the reconstruction is best for, a distribution over the user types; the uniform one if ``None``.
+    It changes variances alone: the estimates are unbiased for every data vector.
     """
 
-    def __init__(self, matrix: FloatArray, epsilon: float) -> None:
+    def __init__(self, matrix: FloatArray, epsilon: float, prior: FloatArray | None = None) -> None:
         Q = np.ascontiguousarray(matrix, dtype=float)
         self.epsilon = check_epsilon(epsilon)
         self.privacy_loss = verify_ldp(Q, epsilon)
         used = Q.any(axis=1)
         self.matrix = Q if used.all() else Q[used]
         self.matrix.setflags(write=False)
+        self.prior = _checked_prior(prior, self.domain_size)
 
     @property
     def outputs(self) -> int:
@@ -153,24 +164,32 @@ class StrategyMatrix:
         return int(self.matrix.shape[1])
 
     @cached_property
+    def frequencies(self) -> FloatArray:
+        """d = nQx, (m,): how often each output occurs under the prior, times n."""
+        return np.asarray(self.domain_size * (self.matrix @ self.prior))
+
+    @cached_property
     def centred(self) -> FloatArray:
         """Q_c = Q − d1ᵀ/n: what the outputs say beyond their own frequency."""
-        Q_c = self.matrix - self.matrix.mean(axis=1, keepdims=True)
-        return np.asarray(Q_c - Q_c.mean(axis=1, keepdims=True))  # the rounding of the mean matters at small ε
+        x = self.prior[:, None]
+        Q_c = self.matrix - self.matrix @ x
+        return np.asarray(Q_c - Q_c @ x)  # the rounding of the mean matters at small ε
 
     @cached_property
     def information(self) -> FloatArray:
         """X_c = Q_cᵀD⁻¹Q_c, (n, n)."""
-        Y = self.centred / np.sqrt(self.matrix.sum(axis=1, keepdims=True))
+        Y = self.centred / np.sqrt(self.frequencies[:, None])
         return np.asarray(Y.T @ Y)
 
     @cached_property
     def reconstruction(self) -> FloatArray:
-        """B = X_c⁺Q_cᵀD⁻¹, (n, m): the centred data vector is estimated by By, without bias on the row space."""
-        d = self.matrix.sum(axis=1)
+        """B, (n, m), with BQ = P: the centred data vector is estimated by By, without bias on the row space."""
+        d = self.frequencies
         B = _pseudo_solve(self.information, self.centred.T / d)
-        # Bd = X_c⁺Q_cᵀ1 = 0; its rounding, magnified by X_c⁺ at small ε, would bias the estimates.
-        return np.asarray(B - (B @ d / d.sum())[:, None])
+        # Bd = 0, as Q_cᵀ1 = 0; its rounding, magnified by the inverse of X_c at small ε, would bias the estimates.
+        B -= (B @ d / d.sum())[:, None]
+        B -= np.outer(self.prior, B.sum(axis=0))  # 1ᵀB = 0; the prior is invisible to Q_c
+        return np.asarray(B + (self.prior - 1.0 / self.domain_size)[:, None])
 
     @cached_property
     def defect(self) -> FloatArray:
@@ -254,8 +273,22 @@ class StrategyMatrix:
         return n * evaluation.average + float(np.trace(centred_gram)) + total_squared / n
 
 
+def _checked_prior(prior: FloatArray | None, domain_size: int) -> FloatArray:
+    if prior is None:
+        return np.full(domain_size, 1.0 / domain_size)
+    x = np.array(prior, dtype=float)
+    good = x.shape == (domain_size,) and np.isfinite(x).all() and x.min() > 0.0 and abs(float(x.sum()) - 1.0) <= 1e-9
+    if not good:
+        rule = "be a distribution over the user types without zeros"
+        raise BadValue("prior", f"array of shape {x.shape}, sum {x.sum():.6g}", rule, "mix in a little of the uniform")
+    return np.asarray(x / x.sum())
+
+
 def _pseudo_solve(X: FloatArray, right: FloatArray) -> FloatArray:
-    """X⁺·right for symmetric X ⪰ 0 with X1 = 0, by Cholesky where its rank is n − 1, else by eigenvectors."""
+    """Z with XZ = right for symmetric X ⪰ 0 with Xx = 0 for one prior x, by Cholesky where its rank is n − 1.
+
+    There 1ᵀZ = 0 if xᵀright = 0, as (X + 11ᵀ)x is a multiple of 1; elsewhere Z is X⁺·right, by eigenvectors.
+    """
     n = len(X)
     scale = float(np.trace(X)) / max(n - 1, 1)
     if scale <= 0:

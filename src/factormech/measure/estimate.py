@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from factormech.config.studies import Study
@@ -56,13 +57,14 @@ def _solve_seconds(studies: Sequence[Study]) -> float:
             continue  # their solves have nothing in common with those of other studies
         for name in filter(is_solved, study.mechanisms):
             solver = solver_of(name)
+            options = json.dumps(study.options.get(name, {}), sort_keys=True)
             points = {
-                (p.workload, p.domain_size, p.epsilon * solver.per_epsilon, p.seed * solver.seeded)
+                (options, p.workload, p.domain_size, p.epsilon * solver.per_epsilon, p.seed * solver.seeded)
                 for p in study.grid.points()
             }
             for point in points:
-                if cost.deserves_a_job(name, point[1]):
+                if cost.deserves_a_job(name, point[2]):
                     stored.add((name, *point))
                 else:
-                    spot += cost.solve_seconds(name, point[1])
-    return spot + sum(cost.SOLVER_START_SECONDS + cost.solve_seconds(name, n) for name, _, n, *_ in stored)
+                    spot += cost.solve_seconds(name, point[2])
+    return spot + sum(cost.SOLVER_START_SECONDS + cost.solve_seconds(name, n) for name, _, _, n, *_ in stored)

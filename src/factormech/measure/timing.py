@@ -18,7 +18,7 @@ import numpy as np
 from factormech.local.adaptive_pgd import inner_ratio, random_strategy
 from factormech.local.bounded_simplex import project_columns, pull_back
 from factormech.local.optimal.problem import Step
-from factormech.local.registry import rng_of, solve_with_report
+from factormech.local.registry import restore, rng_of, solve_with_report
 from factormech.local.strategy import Unavailable
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.measure.exact import Question
@@ -32,6 +32,7 @@ PUBLISHED = "adaptive-pgd"
 # Repetitions up to this size and beyond it, where one takes seconds to minutes.
 LARGE_SIZE, REPETITIONS, LARGE_REPETITIONS = 1024, 15, 3
 WARM_UP_SIZE = 8
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -90,24 +91,26 @@ def time_iterations(sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 @dataclass
 class Trace:
-    """What a solver told, with the clock: every time that it had found something better, and its end."""
+    """What a solver told, with the clock."""
 
     begin: float = field(default_factory=time.perf_counter)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    told: int = 0
-    best: float = math.inf
+    steps: list[tuple[str, float, float]] = field(default_factory=list)
 
     def __call__(self, step: Step) -> None:
-        """Hear of a step."""
-        self.told += 1
-        if step.objective < self.best:
-            self.best = step.objective
-            self.note(step.stage)
+        """Hear of a step: its stage, when, and its objective."""
+        self.steps.append((step.stage, time.perf_counter() - self.begin, step.objective))
 
-    def note(self, stage: str) -> None:
-        """Write down what has been found by now."""
-        seconds = time.perf_counter() - self.begin
-        self.rows.append({"stage": stage, "told": self.told, "seconds": seconds, "objective": self.best})
+    def improvements(self, least: float) -> Iterator[dict[str, Any]]:
+        """Every time that something better had been found.
+
+        What is below ``least``, the objective of the strategy that the solver returned in the end, was not a strategy
+        (of points that do not keep all constraints, an optimiser tells less), and is passed over.
+        """
+        best = math.inf
+        for told, (stage, seconds, objective) in enumerate(self.steps, start=1):
+            if least * (1.0 - ROUNDING) <= objective < best:
+                best = objective
+                yield {"stage": stage, "told": told, "seconds": seconds, "objective": objective}
 
 
 def trace(
@@ -115,7 +118,8 @@ def trace(
 ) -> Iterator[dict[str, Any]]:
     """Rows of the traces of a solver: ``seconds`` since its start, and ``average_variance`` of the best by then.
 
-    The last row of each has stage ``end``. tr(X_c⁺C), which solvers tell, is n·average + tr C.
+    The last row of each has stage ``end``, and the variance of the strategy as it is returned. tr(X_c⁺C), which solvers
+    tell, is n·average + tr C.
     """
     _warm_up(mechanism)
     for asked, epsilon in itertools.product(questions, epsilons):
@@ -134,11 +138,14 @@ def trace(
             nothing = {"stage": "end", "told": 0, "seconds": math.nan, "average_variance": math.nan}
             yield {**point, **nothing, "reason": found.reason}
             continue
-        heard.note("end")
-        energy = float(np.trace(asked.centred_gram))
-        for row in heard.rows:
-            average = max((row.pop("objective") - energy) / workload.domain_size, 0.0)
-            yield {**point, **row, "average_variance": average, "reason": ""}
+        ended = time.perf_counter() - heard.begin
+        average = restore(mechanism, found, epsilon).evaluate(asked.centred_gram).average
+        n, energy = workload.domain_size, float(np.trace(asked.centred_gram))
+        for row in heard.improvements(n * average + energy):
+            so_far = max((row.pop("objective") - energy) / n, average)
+            yield {**point, **row, "average_variance": so_far, "reason": ""}
+        end = {"stage": "end", "told": len(heard.steps), "seconds": ended}
+        yield {**point, **end, "average_variance": average, "reason": ""}
 
 
 def _warm_up(mechanism: str) -> None:

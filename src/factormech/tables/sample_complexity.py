@@ -11,8 +11,8 @@ of the grid (workload, domain size, ε, seed):
 
 Variances are summed over the queries, for one user. ``sample_complexity`` is worst_variance / (queries · α),
 not rounded, and ``lower_bound`` has its units. Where a solver's record says them, ``rows`` is the number of outputs of
-its strategy and ``certified_gap`` its objective over its own lower bound on the objective of every ε-LDP strategy,
-less 1; the objective is domain size × average variance + ‖WP‖_F².
+its strategy and ``certified_gap`` the average variance over the solver's own lower bound on that of every ε-LDP
+strategy, less 1.
 """
 
 from __future__ import annotations

@@ -1,0 +1,171 @@
+r"""The search for the weights of ``pairwise.py``.
+
+It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0, with smaller
+and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C has a small rank, Y ≻ 0 matters outside its range too,
+so the search adds a little of P to C (the bound does not). With F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ,
+h = −2Gg/ω (all of them without their part along 1) and the derivatives of B,
+
+* ∂F/∂p_u = G_uu + h_u, made orthogonal to p as Σp_u = 1,
+* ∂F/∂ω = gᵀGg/ω² + B_ω/B,
+* ∂F/∂N_uv (both entries) = −2G_uv − κ(h_u + h_v) + 2B_ν/B.
+
+The barrier adds −β/rank·RK^{−1}Rᵀ to G.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from factormech.arrays import FloatArray
+from factormech.bounds.descent import minimise
+from factormech.bounds.halves import Halves, RootTrace
+from factormech.bounds.size_limit import Limit, SizeLimit
+
+# β, and the gain in F over a few steps that is too little at each.
+BARRIERS = ((1e-2, 1e-5), (1e-4, 1e-6), (1e-6, 1e-7))
+STEPS_LIMIT = 150
+# What of P is added to C, relative to tr C/n, in the search.
+SMOOTHING = 1e-7
+# A pair's weight gains something if F falls by it faster than this share of what it costs.
+GAIN = 1e-6
+LARGEST_LOGARITHM = 50.0
+# The ω that are tried at a start, relative to 1/c² + 1/n, and the distances of columns that are rounding.
+START_OMEGAS = np.geomspace(1e-3, 1e3, 13)
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class PairWeights:
+    """p, (n,); N, (n, n), symmetric, ≥ 0, zero on the diagonal; ω."""
+
+    types: FloatArray
+    pairs: FloatArray
+    omega: float
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The derivatives of F − β(log det K)/rank by p (without regard to Σp = 1), N (of each pair, (n, n)) and ω."""
+
+    types: FloatArray
+    pairs: FloatArray
+    omega: float
+
+
+def slopes(weights: PairWeights, found: RootTrace, B: Limit, kappa: float, barrier: float = 0.0) -> Slopes:
+    """The gradient of the module's first lines."""
+    p, N, omega = weights.types, weights.pairs, weights.omega
+    g = p - kappa * N.sum(axis=1)
+    g = g - g.mean()
+    G = -found.gradient(1.0 / found.trace, barrier / found.rank)
+    Gg = G @ g
+    h = -2.0 / omega * Gg
+    pairs = -2.0 * G
+    pairs -= kappa * h[:, None]
+    pairs -= kappa * h - 2.0 * B.by_nu / B.value
+    return Slopes(np.diagonal(G) + h, pairs, float(g @ Gg) / omega**2 + B.by_omega / B.value)
+
+
+def pairs_gain(halves: Halves, limit: SizeLimit, weights: PairWeights) -> bool:
+    """Whether F falls where the weight of some pair becomes positive."""
+    found = halves.root_trace(weights.types, weights.pairs, weights.types, weights.omega)
+    if found is None:
+        return True
+    B = limit.at(0.0, weights.omega)
+    by_pair = slopes(weights, found, B, limit.kappa).pairs
+    np.fill_diagonal(by_pair, 0.0)
+    return bool(by_pair.min() < -GAIN * 2.0 * B.by_nu / B.value)
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Where the search is: log p up to a constant in units of √ω_0, log ω/ω_0, and nN above the diagonal."""
+
+    domain_size: int
+    omega: float
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        n = self.domain_size
+        return n + 1 + n * (n - 1) // 2
+
+    @property
+    def lower(self) -> FloatArray:
+        """The limits of the coordinates."""
+        return np.where(np.arange(self.size) <= self.domain_size, -math.inf, 0.0)
+
+    def weights(self, point: FloatArray) -> PairWeights:
+        """The weights at a point."""
+        n = self.domain_size
+        z = math.sqrt(self.omega) * point[:n]
+        e = np.exp(np.maximum(z - z.max(), -LARGEST_LOGARITHM))
+        exponent = min(max(float(point[n]), -LARGEST_LOGARITHM), LARGEST_LOGARITHM)
+        N = np.zeros((n, n))
+        N[np.triu_indices(n, 1)] = point[n + 1 :] / n
+        return PairWeights(e / e.sum(), N + N.T, self.omega * math.exp(exponent))
+
+    def gradient(self, weights: PairWeights, by: Slopes) -> FloatArray:
+        """The chain rule."""
+        n, p = self.domain_size, weights.types
+        by_z = p * (by.types - float(p @ by.types))
+        by_pair = by.pairs[np.triu_indices(n, 1)] / n
+        return np.concatenate([math.sqrt(self.omega) * by_z, [weights.omega * by.omega], by_pair])
+
+
+def negative_log(
+    halves: Halves, limit: SizeLimit, coordinates: Coordinates, point: FloatArray, barrier: float
+) -> tuple[float, FloatArray]:
+    """F − β(log det K)/rank and its gradient; infinite unless Y ≻ 0 on the range of C."""
+    weights = coordinates.weights(point)
+    r = weights.pairs.sum(axis=1)
+    found = halves.root_trace(weights.types, weights.pairs, weights.types - limit.kappa * r, weights.omega)
+    if found is None:
+        return math.inf, np.zeros_like(point)
+    B = limit.at(float(r.sum()), weights.omega)
+    value = math.log(B.value) - 2.0 * math.log(found.trace) - barrier * found.mean_logarithm
+    return value, coordinates.gradient(weights, slopes(weights, found, B, limit.kappa, barrier))
+
+
+def uniform_start(domain_size: int, limit: SizeLimit) -> PairWeights:
+    """Uniform p and N = 0, where Y = P/n whatever ω is."""
+    n = domain_size
+    return PairWeights(np.full(n, 1.0 / n), np.zeros((n, n)), max(limit.flatness, 1.0 / n))
+
+
+def single_start(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights | None:
+    """The weights that are best where reports name one type each (``pairwise.py``), for C of trace 1."""
+    C, n = centred_gram, len(centred_gram)
+    halves, diagonal = Halves.of(C), np.diagonal(C)
+    distances = 0.5 * (diagonal[:, None] + diagonal) - C
+    np.fill_diagonal(distances, 0.0)
+    positive = distances[distances > ROUNDING * distances.max()]
+    N = np.maximum(distances / (n * positive.min()) - 1.0 / n, 0.0)
+    np.fill_diagonal(N, 0.0)
+    p, r = np.full(n, 1.0 / n), N.sum(axis=1)
+    best, least = None, math.inf
+    for omega in (limit.flatness + 1.0 / n) * START_OMEGAS:
+        found = halves.root_trace(p, N, p - limit.kappa * r, float(omega))
+        if found is None:
+            continue
+        value = math.log(limit.at(float(r.sum()), float(omega)).value) - 2.0 * math.log(found.trace)
+        if value < least:
+            best, least = PairWeights(p, N, float(omega)), value
+    return best
+
+
+def best_pair_weights(centred_gram: FloatArray, limit: SizeLimit, start: PairWeights) -> PairWeights:
+    """The best weights that the search finds from ``start``, with uniform p, for C of trace 1."""
+    n = len(centred_gram)
+    smoothed = centred_gram + SMOOTHING / n * (np.eye(n) - 1.0 / n)
+    halves = Halves.of(smoothed)
+    coordinates = Coordinates(n, start.omega)
+    point = np.concatenate([np.zeros(n + 1), n * start.pairs[np.triu_indices(n, 1)]])
+    for barrier, gain in BARRIERS:
+        function = partial(negative_log, halves, limit, coordinates, barrier=barrier)
+        point, _ = minimise(function, point, gain, STEPS_LIMIT, coordinates.lower)
+    return coordinates.weights(point)

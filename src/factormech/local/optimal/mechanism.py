@@ -1,0 +1,264 @@
+r"""The optimised mechanism: for every workload and budget the best strategy that any solver of this package finds.
+
+Which solver is asked depends on the workload:
+
+* the exact one on small domains (``exact.py``, ``worst_case.py``),
+* the symmetric one where the centred Gram matrix depends on u ⊕ v alone (``local/symmetric``),
+* the general one otherwise, and beside the symmetric one where that leaves a gap (``general.py``), followed by the game
+  against the prior where the worst case is the objective (``worst.py``).
+
+Every fixed strategy of the package competes as well, and is where the general solver starts from. Whatever has the
+least error is taken, so that no fixed strategy is ever better. The error is that of the strategy as it is stored:
+verified, rounded, evaluated.
+
+The record says L = ‖W1‖²/n + tr(X_c⁺C), the objective of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), with a
+lower bound on it. For the worst case L has n times the worst variance in place of the sum of all, so the same lower
+bound holds of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds.certified import certified
+from factormech.errors import BadValue
+from factormech.local import (
+    fourier,
+    hadamard,
+    hierarchical,
+    randomized_response,
+    rappor,
+    subset_selection,
+)
+from factormech.local.optimal import general, worst
+from factormech.local.optimal.files import CHOSEN, from_symmetric, restored, to_datasets
+from factormech.local.optimal.problem import Optimised, Problem, Report, silent
+from factormech.local.solved import Solution
+from factormech.local.strategy import Evaluation, Strategy, StrategyMatrix, Unavailable
+from factormech.workloads.base import Workload
+
+Objective: TypeAlias = Literal["average", "worst"]
+Effort: TypeAlias = Literal["standard", "best"]
+
+# The fixed strategies that compete, by their names in the registry.
+COMPETITORS: dict[str, Callable[[int, float], Strategy | Unavailable]] = {
+    "randomized-response": randomized_response.strategy,
+    "subset-selection": subset_selection.strategy,
+    "rappor": rappor.strategy,
+    "hadamard": hadamard.strategy,
+    "hadamard-table1": hadamard.table1_strategy,
+    "hierarchical": hierarchical.strategy,
+    "hierarchical-table1": hierarchical.table1_strategy,
+    "fourier": fourier.strategy,
+    "fourier-3": fourier.low_order_strategy,
+}
+# Domains on which the exact solver runs, by effort; with a budget of rows the general one runs instead.
+EXACT_UP_TO = {"standard": 16, "best": 20}
+# A symmetric strategy this close to the bound leaves nothing to look for.
+SYMMETRIC_IS_ENOUGH = 5e-3
+# The general solver runs up to this n: beyond, its matrices take many gigabytes.
+GENERAL_UP_TO = 4096
+
+
+@dataclass(frozen=True)
+class Found:
+    """A strategy that competes.
+
+    Attributes
+    ----------
+    solver
+        Who found it.
+    datasets
+        What it is restored from.
+    evaluation
+        Its exact error.
+    lower_bound
+        On tr(X_c⁺C) of any strategy, as far as this solver knows.
+    iterations, stopped
+        What the solver says of its run.
+    """
+
+    solver: str
+    datasets: dict[str, FloatArray]
+    evaluation: Evaluation
+    lower_bound: float
+    iterations: int
+    stopped: str
+
+
+@dataclass(frozen=True)
+class OptimisedMechanism:
+    """The registered mechanism.
+
+    Attributes
+    ----------
+    objective
+        What is made least: the variance averaged over the user types, or the largest.
+    effort
+        ``standard`` for figures, ``best`` for benchmarks.
+    rows
+        The most outputs of the strategy; none leaves it to the solvers.
+    """
+
+    objective: Objective = "average"
+    effort: Effort = "standard"
+    rows: int | None = None
+
+    def with_options(
+        self, objective: Objective = "average", effort: Effort = "standard", rows: int | None = None
+    ) -> OptimisedMechanism:
+        """The mechanism with these settings."""
+        return replace(self, objective=objective, effort=effort, rows=rows)
+
+    def solve(
+        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report = silent
+    ) -> Solution:
+        """The best of all solvers and competitors."""
+        run = _Run(self, workload, check_epsilon(epsilon), rng, report)
+        return run.solution()
+
+    def restore(self, solution: Solution, epsilon: float) -> Strategy:
+        """The strategy from what was kept, verified again."""
+        name = str(solution.record[CHOSEN])
+        if name in COMPETITORS:
+            built = COMPETITORS[name](int(solution.record["domain_size"]), epsilon)
+            if isinstance(built, Unavailable):
+                raise BadValue("stored strategy", name, f"exist ({built.reason})", "solve it again")
+            return built
+        return restored(solution, epsilon)
+
+
+class _Run:
+    """One solve."""
+
+    def __init__(
+        self, options: OptimisedMechanism, workload: Workload, epsilon: float, rng: np.random.Generator, report: Report
+    ) -> None:
+        self.options, self.workload, self.epsilon = options, workload, epsilon
+        self.rng, self.report = rng, report
+        self.C = workload.centred_gram()
+        self.problem = Problem(self.C, epsilon)
+        self.trace = float(np.trace(self.C))
+        n = workload.domain_size
+        self.bound = n * certified(workload, epsilon) + self.trace
+        if self.trace <= n * np.finfo(float).eps * workload.frobenius_squared():
+            self.bound = 0.0  # the same answers for all types
+
+    def error(self, evaluation: Evaluation) -> float:
+        """What is made least."""
+        return evaluation.worst if self.options.objective == "worst" else evaluation.average
+
+    def solution(self) -> Solution:
+        """The best of all, with its record."""
+        competitors = dict(self._competitors())
+        rivals = [found for found, _ in competitors.values()]
+        matrices = [strategy.matrix for _, strategy in competitors.values() if isinstance(strategy, StrategyMatrix)]
+        solved = list(self._solved(matrices))
+        best = min([*solved, *rivals], key=lambda found: self.error(found.evaluation))
+        bound = max(self.bound, *(found.lower_bound for found in [*solved, best]))
+        constant = self.workload.total_squared() / self.workload.domain_size
+        objective = self.workload.domain_size * self.error(best.evaluation) + self.trace + constant
+        lower = bound + constant
+        record = {
+            CHOSEN: best.solver,
+            "domain_size": self.workload.domain_size,
+            "objective": objective,
+            "lower_bound": lower,
+            "gap": max(objective / lower - 1.0, 0.0) if lower > 0.0 else 0.0,
+            "rows": best.evaluation.outputs if best.evaluation.outputs < 2**63 else str(best.evaluation.outputs),
+            "iterations": best.iterations,
+            "stopped": best.stopped,
+            "average_variance": best.evaluation.average,
+            "worst_variance": best.evaluation.worst,
+        }
+        return Solution(best.datasets, record)
+
+    def _allowed(self, evaluation: Evaluation) -> bool:
+        budget = self.options.rows
+        return evaluation.answered and (budget is None or evaluation.outputs <= budget)
+
+    def _competitors(self) -> Iterator[tuple[str, tuple[Found, Strategy]]]:
+        """The fixed strategies that answer the workload within the budget of rows."""
+        for name, build in COMPETITORS.items():
+            strategy = build(self.workload.domain_size, self.epsilon)
+            if isinstance(strategy, Unavailable):
+                continue
+            evaluation = strategy.evaluate(self.C)
+            if self._allowed(evaluation):
+                yield name, (Found(name, {}, evaluation, 0.0, 0, "fixed"), strategy)
+
+    def _solved(self, starts: list[FloatArray]) -> Iterator[Found]:
+        """What the solvers that suit the workload find."""
+        n, effort = self.workload.domain_size, self.options.effort
+        if 1 < n <= EXACT_UP_TO[effort] and self.options.rows is None:
+            yield from self._exact()
+            return
+        symmetric = self._symmetric()
+        yield from symmetric
+        reached = min((self._gap(found) for found in symmetric), default=np.inf)
+        if n <= GENERAL_UP_TO and reached > SYMMETRIC_IS_ENOUGH:
+            yield from self._general(starts)
+
+    def _gap(self, found: Found) -> float:
+        objective = self.workload.domain_size * self.error(found.evaluation) + self.trace
+        bound = max(self.bound, found.lower_bound)
+        return objective / bound - 1.0 if bound > 0.0 else 0.0
+
+    def _exact(self) -> Iterator[Found]:
+        """Small domains: every set is looked at."""
+        from factormech.local.optimal import exact, worst_case
+
+        if self.options.objective == "worst":
+            yield self._evaluated("exact", worst_case.solve_worst_case(self.problem, report=self.report))
+        else:
+            yield self._evaluated("exact", exact.solve(self.problem, self.rng, report=self.report))
+
+    def _symmetric(self) -> list[Found]:
+        """Workloads that translations of {0,1}^d leave alone: all types have one variance, on average and at worst."""
+        if self.workload.centred_walsh_spectrum() is None or self.workload.domain_size < 2 or not self.bound > 0.0:
+            return []
+        from factormech.local.symmetric import solver
+
+        found = solver.solve(self.workload, self.epsilon, rng=self.rng, report=self.report)
+        evaluation = found.strategy.evaluate(self.C)
+        if not self._allowed(evaluation):
+            return []
+        kept = from_symmetric(found.strategy)
+        return [Found("symmetric", kept, evaluation, found.lower_bound, found.iterations, found.stopped)]
+
+    def _general(self, starts: list[FloatArray]) -> Iterator[Found]:
+        """Any workload."""
+        spend = general.BEST if self.options.effort == "best" else general.STANDARD
+        options = replace(spend, rows=self.options.rows)
+        found = general.solve(
+            self.problem, self.rng, options=options, lower_bound=self.bound, starts=starts, report=self.report
+        )
+        if self.options.objective == "worst":
+            yield self._evaluated("general", found)
+            game = worst.BEST if self.options.effort == "best" else worst.STANDARD
+            played = worst.solve(
+                self.problem,
+                found,
+                options=game,
+                rows=self.options.rows,
+                lower_bound=self.bound,
+                report=self.report,
+            )
+            yield self._evaluated("game", played)
+        else:
+            yield self._evaluated("general", found)
+
+    def _evaluated(self, solver: str, found: Optimised) -> Found:
+        """A staircase strategy as it will be restored."""
+        datasets = to_datasets(found)
+        strategy = restored(Solution(datasets, {"domain_size": self.workload.domain_size}), self.epsilon)
+        evaluation = strategy.evaluate(self.C)
+        return Found(solver, datasets, evaluation, found.lower_bound, found.iterations, found.stopped)
+
+
+MECHANISM = OptimisedMechanism()

@@ -1,0 +1,129 @@
+r"""Better masses for given sets: the multiplicative (EM) step, and a quasi-Newton method that it preconditions.
+
+*The EM step.* p'_S = p_S (h_S/(ν + μᵀu_S))^e with (ν, μ) such that Σp' = 1 and Σp'u = 0. The reconstruction that is
+best for p is one for p' too, so f(p') ≤ nΣp_S²h_S/p'_S; hence e = 1 never increases f, and e = ½ minimises this bound.
+e = 1 is faster as a rule, but can cycle for ever.
+
+*The quasi-Newton method.* Put p = Π(exp φ), Π the entropic projection onto the feasible masses (``feasible.py``): a
+problem without constraints. The derivative in φ is −ν·p·x with x_S = (h_S − ν − μᵀu_S)/ν, the excess, and the step
+φ ← φ + x is the EM step but for terms of second order. So L-BFGS with the metric νDiag(p) starts from EM and
+gathers what the metric leaves out: the overlap of sets. A step is taken only if it lowers the objective enough, so
+the value never increases.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from factormech.arrays import FloatArray
+from factormech.local.optimal.feasible import project
+from factormech.local.optimal.frame import Blocks, Frame
+from factormech.local.optimal.objective import Place, evaluate
+
+MEMORY = 12
+# No log-mass moves further than this in one step.
+LONGEST_MOVE = 1.0
+_SUFFICIENT = 1e-4
+_HALVINGS = 12
+_EM_NEWTON_STEPS = 60
+
+
+def improve(
+    frame: Frame, features: Blocks, place: Place, steps: int, gain: float, gap: float = 0.0
+) -> tuple[Place, int]:
+    """At most ``steps`` quasi-Newton steps; it ends where one gains less than ``gain`` or the excess is below ``gap``.
+
+    ``gain`` is relative, and asked of two steps in a row.
+    """
+    pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
+    poor, taken = 0, 0
+    while taken < steps and place.column_gap > gap:
+        new = _line_search(frame, features, place, _direction(place, pairs))
+        if new is None:
+            if not pairs:
+                break
+            pairs.clear()
+            continue
+        taken += 1
+        _remember(pairs, place, new)
+        poor = poor + 1 if place.value - new.value <= gain * new.value else 0
+        place = new
+        if poor == 2:
+            break
+    return place, taken
+
+
+def _gradient(place: Place) -> FloatArray:
+    """∂(log f)/∂φ = −p·x."""
+    return -place.masses * place.excess
+
+
+def _remember(pairs: deque[tuple[FloatArray, FloatArray]], old: Place, new: Place) -> None:
+    live = (old.masses > 0) & (new.masses > 0)
+    s = np.zeros(len(old.masses))
+    s[live] = np.log(new.masses[live] / old.masses[live])
+    y = _gradient(new) - _gradient(old)
+    if s @ y > 1e-10 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+        pairs.append((s, y))
+
+
+def _direction(place: Place, pairs: deque[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """−H·gradient by the two loops over the kept pairs, H₀ = Diag(1/p) times what the last pair says."""
+    p = np.maximum(place.masses, 1e-300)
+    q, shares = _gradient(place), []
+    for s, y in reversed(pairs):
+        share = (s @ q) / (s @ y)
+        q = q - share * y
+        shares.append(share)
+    if pairs:
+        s, y = pairs[-1]
+        q = q * (s @ y) / float(np.sum(y * y / p))
+    d = np.asarray(q / p)
+    for (s, y), share in zip(pairs, reversed(shares), strict=True):
+        d += (share - (y @ d) / (s @ y)) * s
+    return -d
+
+
+def _line_search(frame: Frame, features: Blocks, place: Place, direction: FloatArray) -> Place | None:
+    """A lower place along the direction; None where halving finds none."""
+    direction = np.clip(direction, -LONGEST_MOVE, LONGEST_MOVE)
+    slope = float(_gradient(place) @ direction)
+    if not slope < 0.0:
+        return None
+    t = 1.0
+    single = features[0].dtype != np.float64
+    for _ in range(3 if single else _HALVINGS):
+        masses, found = project(frame, features[0], place.masses * np.exp(t * direction), place.inverses[0])
+        if found:
+            new = evaluate(frame, features, masses)
+            if new.value <= place.value * (1.0 + _SUFFICIENT * t * slope):
+                return new
+        t *= 0.4
+    return None
+
+
+def em_step(frame: Frame, features: Blocks, place: Place, exponent: float = 1.0) -> Place:
+    """One multiplicative step; with e = 1 or ½ the value does not increase, and with ½ it falls off the optimum."""
+    U = features[0].astype(float)
+    A = np.column_stack([np.ones(len(U)), U])
+    weighted = place.masses * place.gains**exponent
+    # x = (ν, μ) minimises a convex function whose derivative is (1, 0) − Σp'(1, u).
+    x = np.zeros(A.shape[1])
+    x[0] = float(weighted.sum()) ** (1.0 / exponent)
+    for _ in range(_EM_NEWTON_STEPS):
+        z = A @ x
+        new = weighted / z**exponent
+        gradient = -(new @ A)
+        gradient[0] += 1.0
+        if float(np.abs(gradient).max()) < 1e-14 * max(1.0, float(np.abs(A).max())):
+            break
+        H = (A * (exponent * new / z)[:, None]).T @ A
+        step = -np.linalg.lstsq(H, gradient, rcond=1e-14)[0]
+        t = 1.0
+        while t > 1e-12 and not (A @ (x + t * step)).min() > 0.1 * z.min():
+            t *= 0.5
+        x = x + t * step
+    masses, _ = project(frame, U, new, place.inverses[0])
+    return evaluate(frame, features, masses)

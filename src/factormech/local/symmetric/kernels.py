@@ -1,0 +1,40 @@
+"""Compiled inner loops of the symmetric solvers.
+
+Importing this module imports numba (half a second), so its users import it where they need it.
+"""
+
+from __future__ import annotations
+
+from factormech.arrays import FloatArray
+from factormech.local.column_kernels import compiled
+
+# Stages whose pairs lie closer than this are done block by block: a block of 8192 numbers stays in the fast caches.
+_BLOCK = 8192
+
+
+@compiled()
+def _stages(x: FloatArray, start: int, stop: int, half: int, end: int) -> None:
+    """Butterflies of x[start:stop] from distance ``half`` up to, not including, ``end``, two stages at a time."""
+    while 2 * half < end:
+        for base in range(start, stop, 4 * half):
+            for i in range(base, base + half):
+                a, b, c, e = x[i], x[i + half], x[i + 2 * half], x[i + 3 * half]
+                p, q, r, s = a + b, a - b, c + e, c - e
+                x[i], x[i + half] = p + r, q + s
+                x[i + 2 * half], x[i + 3 * half] = p - r, q - s
+        half *= 4
+    if half < end:
+        for base in range(start, stop, 2 * half):
+            for i in range(base, base + half):
+                a, b = x[i], x[i + half]
+                x[i], x[i + half] = a + b, a - b
+
+
+@compiled()
+def transform_in_place(x: FloatArray) -> None:
+    """Walsh–Hadamard transform of a vector whose length is a power of two, in place (see ``workloads/walsh.py``)."""
+    n = x.size
+    block = min(n, _BLOCK)
+    for start in range(0, n, block):
+        _stages(x, start, start + block, 1, block)
+    _stages(x, 0, n, block, n)

@@ -1,0 +1,91 @@
+r"""What every norm's solver answers: an interval, the factors that attain its upper end, the witness of its lower end.
+
+Conventions. W is k × N (queries × domain). A factorization is W = RA with R, k × s, on the left and A, s × N, on the
+right.
+‖A‖_{1→2} is the largest column norm of A, ‖R‖_{2→∞} the largest row norm of R, and for p ≥ 2
+
+.. math:: \gamma_{(p)}(W) = k^{-1/p} \min_{RA = W} \Bigl(\sum_i \lVert R_{i\cdot}\rVert_2^p\Bigr)^{1/p}
+          \lVert A\rVert_{1\to2} ,
+
+so that γ₍∞₎ = γ₂ and γ₍₂₎ = γ_F. The approximate norm γ₂(W, α) is the least γ₂(W̃) over |W̃ − W| ≤ α entrywise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from factormech.arrays import FloatArray
+
+
+class Factor(Protocol):
+    """A factor of a workload, dense or known only by what it does to vectors."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        """The factor times each column of ``vectors``, (columns of the factor, any number)."""
+        ...
+
+    def apply_transposed(self, vectors: FloatArray) -> FloatArray:
+        """The factor's transpose times each column of ``vectors``."""
+        ...
+
+    def dense(self) -> FloatArray:
+        """The factor as a matrix; refused where it would not fit in memory."""
+        ...
+
+
+@dataclass(frozen=True)
+class DenseFactor:
+    """A factor stored as a matrix."""
+
+    matrix: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        return self.matrix @ vectors
+
+    def apply_transposed(self, vectors: FloatArray) -> FloatArray:
+        return self.matrix.T @ vectors
+
+    def dense(self) -> FloatArray:
+        return self.matrix
+
+
+@dataclass(frozen=True)
+class CertifiedNorm:
+    """A norm between two ends that hold in exact arithmetic.
+
+    Attributes
+    ----------
+    lower, upper
+        The interval.
+    left, right
+        R and A, whose product is W (or W̃) up to ``residual``; the upper end accounts for the residual.
+    residual
+        A bound on the largest |W − RA| entry (for an approximate norm: on what W̃ lies outside its box).
+    witness
+        What proves the lower end: the dual matrix U (k × N), or its weights where U is too large to store.
+    record
+        ``method``, ``iterations``, ``stopped`` and what else the solver wishes to say.
+    """
+
+    lower: float
+    upper: float
+    left: Factor
+    right: Factor
+    residual: float
+    witness: dict[str, FloatArray] = field(default_factory=dict)
+    record: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """upper ÷ lower − 1; 0 where the norm is zero, infinite where the lower end proves nothing."""
+        if self.lower <= 0.0:
+            return 0.0 if self.upper == 0.0 else float("inf")
+        return self.upper / self.lower - 1.0
