@@ -13,11 +13,13 @@ configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/common_optimality.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/workloads.smk"
 include: "workflow/rules/solve.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/collect.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/optimality.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"

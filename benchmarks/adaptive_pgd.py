@@ -16,8 +16,6 @@ import csv
 import os
 import resource
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 # Threads must be fixed before NumPy loads its BLAS.
@@ -26,9 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ["OMP_NUM_THREADS"])
 
 import numpy as np
 
-from factormech.local.adaptive_pgd import inner_ratio, random_strategy
-from factormech.local.bounded_simplex import project_columns, pull_back
-from factormech.local.strategy_objective import StrategyObjective
+from factormech.measure.timing import iterations
 
 SIZES, LARGE_SIZES = (64, 128, 256, 512, 1024), (2048, 4096)
 COLUMNS = (
@@ -43,35 +39,12 @@ COLUMNS = (
 )
 
 
-def iterations(n: int, repetitions: int) -> Iterator[tuple[float, float, float]]:
-    """Seconds of each iteration, of its objective with gradient, and of its projection."""
-    a, m = inner_ratio(1.0), 4 * n
-    objective = StrategyObjective(np.eye(n))
-    Q = random_strategy(m, n, a, np.random.default_rng(0))
-    z = np.full(m, (1 + 1 / a) / (2 * m))
-    scratch, gradient = np.empty((n, m)), np.empty((n, m))
-    # Entries of Q are about 1/m, of the gradient about 140 n: a step of a hundredth of Q, and far less of z.
-    step = 0.01 / (140 * n * m)
-    for _ in range(repetitions):
-        begin = time.perf_counter()
-        objective.evaluate(Q.T, scratch, gradient)
-        evaluated = time.perf_counter()
-        slope = pull_back(gradient.T, Q, z, a, multipliers_move=False)
-        z = np.clip(z - step / (n * a) * slope, 0.0, 1.0)
-        gradient *= -step
-        Q += gradient.T
-        stepped = time.perf_counter()
-        Q = project_columns(Q, z, a, overwrite=True)
-        end = time.perf_counter()
-        yield end - begin, evaluated - begin, end - stepped
-
-
 def measure(n: int) -> dict[str, int | str]:
     """One line of the table."""
     repetitions = 15 if n <= 1024 else 2
     if n <= 1024:
         list(iterations(n, 1))  # compiles or loads the kernels, and touches the memory
-    times = np.array(list(iterations(n, repetitions)))
+    times = np.array([(one.seconds, one.gradient, one.projection) for one in iterations(n, repetitions)])
     total, gradient, projection = (f"{t:.6f}" for t in times.min(axis=0))
     unit = 2**20 if sys.platform == "darwin" else 2**10
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit

@@ -91,7 +91,7 @@ def test_header_is_the_promised_one(make_table: MakeTable, tmp_path: Path) -> No
     tables.write_csv(make_table(**SMALL), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text().splitlines()[0] == (
         "study,workload,domain_size,epsilon,mechanism,metric,alpha,sample_complexity,worst_variance,"
-        "average_variance,lower_bound,bound_name,status,reason"
+        "average_variance,lower_bound,bound_name,rows,certified_gap,status,reason"
     )
 
 
@@ -162,6 +162,8 @@ def edited(path: Path, line: int, column: str, cell: str) -> None:
         ("bound_name", "", "bound_name"),
         ("bound_name", "svd", "strongest"),
         ("lower_bound", "1.5", "strongest"),
+        ("rows", "0.5", "be at least 1, or empty"),
+        ("certified_gap", "-0.1", "be at least 0, or empty"),
         ("mechanism", "", "not be empty"),
         ("mechanism", "lower-bound", "only there"),
         ("workload", "hist\x00", "control"),
@@ -188,8 +190,8 @@ def test_edited_cells_are_refused(make_table: MakeTable, tmp_path: Path, column:
         (b"\x89HDF\r\n\x1a\n" + bytes(range(256)), "UTF-8"),
         (b"study,workload\n", "line 1"),
         (",".join(tables.COLUMNS).encode() + b"\n", "at least one row"),
-        (",".join(tables.COLUMNS).encode() + b"\n\n", "have 14 cells"),
-        (",".join(tables.COLUMNS).encode() + b"\na,b\n", "have 14 cells"),
+        (",".join(tables.COLUMNS).encode() + b"\n\n", "have 16 cells"),
+        (",".join(tables.COLUMNS).encode() + b"\na,b\n", "have 16 cells"),
         (",".join(tables.COLUMNS).encode() + b'\n"a\n', "CSV"),
     ],
 )
@@ -331,3 +333,18 @@ def test_escape() -> None:
     )
     assert escape("n ≥ 2 × ε") == r"n $\geq$ 2 $\times$ $\varepsilon$"
     assert escape("日") == "[U+65E5]"
+
+
+def test_what_solvers_recorded_is_below_the_table(make_table: MakeTable) -> None:
+    """Rows and certified gap of solved mechanisms, with the largest gap; none for the others."""
+    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0, "optimised": 0.5, "adaptive-pgd": 0.7}, (0.5, 4.0))
+    assert "outputs" not in tables.latex(frame)
+    for name, rows, gap in (("optimised", [70.0, 64.0], [0.01, 0.004]), ("adaptive-pgd", [9.0, 9.0], [math.nan] * 2)):
+        frame.loc[frame["mechanism"] == name, ["rows", "certified_gap"]] = np.column_stack([rows, gap])
+    tables.check(frame)
+    latex = tables.latex(frame)
+    assert "Optimised: 64 to 70 outputs, certified within 1.00 \\% of optimal." in latex
+    assert "Adaptive PGD (as published): 9 outputs." in latex
+    frame.loc[frame["status"] == "bound", "rows"] = 3.0
+    with pytest.raises(BadValue, match="rows"):
+        tables.check(frame)

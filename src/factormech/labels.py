@@ -26,7 +26,11 @@ BOUNDS: dict[str, str] = {
     "centred-svd": "Lower bound (centred SVD)",
     "parametric": "Lower bound (weighted)",
     "data-svd": "Lower bound for the data (centred SVD)",
+    "pairwise": "Lower bound (weights of pairs)",
+    "certified": "Lower bound (certified)",
 }
+# Bounds that a paper printed: a figure with a band keeps their lines.
+PUBLISHED_BOUNDS = frozenset({"svd"})
 
 WORKLOADS: dict[str, str] = {
     "all-ranges": "All Ranges",

@@ -255,6 +255,7 @@ def test_seeds_are_medians_with_bands(make_table: MakeTable) -> None:
 
 def test_registry(make_table: MakeTable) -> None:
     assert {"sample-complexity", "simulated-collection", "data-dependent", "consistency"} <= set(registry.names())
+    assert {"initialisation", "optimality-gap", "timing"} <= set(registry.names())
     assert registry.module_of("sample-complexity") == "factormech.figures.sample_complexity"
     assert isinstance(registry.draw("sample-complexity", make_table({"prefix": 1.0})), Figure)
     with pytest.raises(UnknownName, match="did you mean 'sample-complexity'"):

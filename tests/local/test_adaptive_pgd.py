@@ -14,8 +14,12 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.adaptive_pgd import inner_ratio, optimise, random_strategy
+from factormech.local.adaptive_pgd import MECHANISM, inner_ratio, optimise, random_strategy
+from factormech.local.optimal.problem import Step
+from factormech.local.registry import solve_with_report, solve_with_rows
+from factormech.local.solved import Solution
 from factormech.local.strategy_objective import StrategyObjective
+from factormech.workloads.registry import create
 
 
 def walsh(n: int) -> FloatArray:
@@ -256,3 +260,44 @@ def test_importing_the_optimiser_does_not_import_numba() -> None:
     code = "import sys, factormech.local.adaptive_pgd; sys.exit('numba' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], check=False, env=environment).returncode == 0
+
+
+def test_a_report_changes_nothing_and_tells_every_iterate() -> None:
+    """The objectives told are tr(X_c⁺C): those of the history less ‖W1‖²/n; the last run is the one returned."""
+    G, told = gram("prefix", 16), list[Step]()
+    plain = optimise(G, 1.0, rng=np.random.default_rng(3), iterations=40)
+    heard = optimise(G, 1.0, rng=np.random.default_rng(3), iterations=40, report=told.append)
+    np.testing.assert_array_equal(plain.strategy, heard.strategy)
+    np.testing.assert_array_equal(plain.history, heard.history)
+    last = [step.objective for step in told if step.stage == "descent"]
+    np.testing.assert_array_equal(last, heard.history - StrategyObjective(G).constant)
+    assert [step.iteration for step in told][-1] == 40 == told[-1].limit
+    search = [step for step in told if step.stage == "step size"]
+    assert len(search) >= 3 * 9
+    assert len(search) + len(last) == len(told)
+    assert {step.lower_bound for step in told} == {0.0}
+    centred = privacy_centred_objective(heard.strategy, G)
+    assert min(last) == pytest.approx(centred, rel=1e-9)
+
+
+def privacy_centred_objective(Q: FloatArray, G: FloatArray) -> float:
+    """tr(X_c⁺C) from its definition."""
+    n = len(G)
+    P = np.eye(n) - 1.0 / n
+    X = Q.T @ (Q / Q.sum(axis=1, keepdims=True))
+    return float(np.trace(np.linalg.pinv(P @ X @ P, rcond=1e-10, hermitian=True) @ P @ G @ P))
+
+
+def test_the_mechanism_with_a_number_of_rows_and_with_news() -> None:
+    chosen, told = create("prefix", 8), list[Step]()
+    plain = MECHANISM.solve(chosen, 1.0, np.random.default_rng(0))
+    heard = solve_with_report("adaptive-pgd", chosen, 1.0, np.random.default_rng(0), told.append)
+    few = solve_with_rows("adaptive-pgd", chosen, 1.0, np.random.default_rng(0), 16)
+    same = solve_with_rows("adaptive-pgd", chosen, 1.0, np.random.default_rng(0), 32)
+    assert isinstance(heard, Solution)
+    assert isinstance(few, Solution)
+    assert isinstance(same, Solution)
+    np.testing.assert_array_equal(plain.datasets["strategy"], heard.datasets["strategy"])
+    np.testing.assert_array_equal(plain.datasets["strategy"], same.datasets["strategy"])
+    assert told
+    assert few.record["rows"] == len(few.datasets["strategy"]) <= 16 < plain.record["rows"] <= 32

@@ -62,6 +62,19 @@ def test_improvement_of_known_numbers(compared: pd.DataFrame) -> None:
     assert set(compared["mechanism"]) == {"optimised"}
 
 
+def test_what_is_excluded_does_not_compete() -> None:
+    frame = table({("prefix", 1.0): {"rappor": 9.0, "hadamard": 6.0, "optimised": 3.0}})
+    for exclude, competitor, ratio in ((), "optimised", 0.5), (("optimised",), "rappor", 1.5):
+        found = improvement(frame, "hadamard", exclude)
+        assert (found["competitor"][0], found["ratio"][0]) == (competitor, ratio)
+        assert found["excluded"][0] == " ".join(exclude)
+        assert ("Not among the others: Optimised." in tables.latex(found)) == bool(exclude)
+    alone = improvement(frame, "hadamard", ["optimised", "rappor"])
+    assert alone["status"][0] == "alone"
+    with pytest.raises(UnknownName, match="does not compete"):
+        improvement(frame, "hadamard", ["hadamard"])
+
+
 def test_summary_is_attained(compared: pd.DataFrame) -> None:
     found = summarise(compared)
     assert found is not None

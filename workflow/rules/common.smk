@@ -467,6 +467,10 @@ def compared_mechanism(wildcards):
     return STUDIES[wildcards.study].compare
 
 
+def compared_without(wildcards):
+    return STUDIES[wildcards.study].exclude
+
+
 def tabulated_metric(wildcards):
     return STUDIES[wildcards.study].metric
 
@@ -493,3 +497,7 @@ def figure_title(wildcards):
 
 def figure_caption(wildcards):
     return STUDIES[wildcards.study].caption
+
+
+def figure_options(wildcards):
+    return "--band" if STUDIES[wildcards.study].band else ""

@@ -21,7 +21,8 @@ rule draw:
         kind=figure_kind,
         title=figure_title,
         caption=figure_caption,
+        options=figure_options,
         digest=figure_digest,
     shell:
         "python -m factormech.jobs.draw --kind {params.kind} --title={params.title:q} --caption={params.caption:q}"
-        " --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"
+        " {params.options} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"

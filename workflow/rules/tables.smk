@@ -149,7 +149,9 @@ rule compare:
         runtime=5,
     params:
         mechanism=compared_mechanism,
+        exclude=compared_without,
         digest=digest(*COMPARE_MODULES),
     shell:
-        "python -m factormech.jobs.compare --what {wildcards.what} --mechanism {params.mechanism} --csv {output.csv}"
-        " --latex {output.latex} --code {params.digest} {input.table} &> {log}"
+        "python -m factormech.jobs.compare --what {wildcards.what} --mechanism {params.mechanism}"
+        " --exclude {params.exclude} --table {input.table:q} --csv {output.csv} --latex {output.latex}"
+        " --code {params.digest} &> {log}"

@@ -19,7 +19,7 @@ Key: TypeAlias = tuple[str | int, ...]
 Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 
-COLLECTION = "simulated-collection"
+COLLECTION, SAMPLE_COMPLEXITY = "simulated-collection", "sample-complexity"
 DATA_DEPENDENT, CONSISTENCY = "data-dependent", "consistency"
 # Axes that only some kinds of study have: which kinds, and an example.
 AXES = {
@@ -43,6 +43,13 @@ TARGETS = frozenset(
         "process",
         "tabulate",
         "draw",
+        "compare",
+        "starts",
+        "iterate",
+        "trace",
+        "tabulate_gaps",
+        "tabulate_starts",
+        "tabulate_timing",
     ]
 )
 
@@ -142,6 +149,15 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
         yield BadValue(place((*path, "compare")), compared, "be a mechanism of the study", remedy)
     if mapping(whole.get("grid")).get("data"):
         yield from _sizes_of_data(path, grid)
+    for i, name in _texts(settings.get("exclude")):
+        if name not in others or name == (compared or whole.get("compare")):
+            remedy = "give mechanisms that do not compete, or leave the key out"
+            yield BadValue(place((*path, "exclude", i)), name, "be another mechanism of the study", remedy)
+    if settings.get("band") is True and mapping(settings if "kind" in settings else whole).get("kind") not in (
+        SAMPLE_COMPLEXITY,
+        None,
+    ):
+        yield BadValue(place((*path, "band")), True, f"be of studies of kind {SAMPLE_COMPLEXITY} only", "leave it out")
     if "domain_size" in grid or "workload" in grid:
         names, sizes = (_axis(axis, own, replaced) for axis in ("workload", "domain_size"))
         for (_, name), (key, size) in itertools.product(names, sizes):

@@ -94,6 +94,12 @@ class Study:
     alpha: float
     bounds: tuple[str, ...]
     compare: str | None
+    exclude: tuple[str, ...]
+    band: bool
+    rows: tuple[int, ...]
+    starts: int
+    gaps: tuple[float, ...]
+    iteration_sizes: tuple[int, ...]
     trials: int
     level: float
     quick: bool
@@ -200,6 +206,12 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
         options=settings["options"],
         bounds=bounds,
         compare=settings.get("compare"),
+        exclude=tuple(settings["exclude"]),
+        band=settings["band"],
+        rows=tuple(sorted(settings["rows"])),
+        starts=settings["starts"],
+        gaps=tuple(sorted(float(gap) for gap in settings["gaps"])),
+        iteration_sizes=tuple(sorted(settings["iteration_sizes"])),
         alpha=float(settings["alpha"]),
         trials=settings["trials"],
         level=float(settings["level"]),

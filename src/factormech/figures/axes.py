@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 LEAST_DECADES, DECADES_BELOW = 1.0, 1.0
 MARGIN, X_MARGIN = 0.06, 0.04
 MOST_LABELS = 6
+# An axis of multiples of a lower bound reaches this far at least; its labels are this share of it apart.
+LEAST_RATIO, RATIO_STEP = 1.02, 0.13
 # With a single x, the curves stand side by side up to this far from it.
 SINGLE_SPREAD = 0.8
 
 
 def prepare(ax: Axes, panel: Panel, axis: str) -> None:
     """Scales, limits and ticks for what a panel shows."""
-    _prepare_x(ax, panel.x, axis)
+    prepare_x(ax, panel.x, axis)
     ax.set_yscale("log")
     bottom, top = limits(panel)
     set_decades(ax, bottom, top)
@@ -55,6 +57,37 @@ def set_decades(ax: Axes, bottom: float, top: float) -> None:
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
+def set_ratios(ax: Axes, largest: float) -> None:
+    """A logarithmic axis for multiples of a lower bound: from 1, which is a line, to a little above ``largest``."""
+    ax.set_yscale("log")
+    reach = max(math.log10(largest), math.log10(LEAST_RATIO)) * (1.0 + 1.5 * MARGIN)
+    # A little room below 1, so that what is optimal is seen whole.
+    set_ratio_limits(ax, -MARGIN * reach, reach)
+    ax.axhline(1.0, color="#404040", linewidth=0.8, zorder=1)
+
+
+def set_ratio_limits(ax: Axes, bottom: float, top: float) -> None:
+    """Set the vertical limits to 10^bottom and 10^top, with labels at round multiples from 1."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
+
+    ax.set_ylim(10**bottom, 10**top)
+    near = [1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.3, 1.5]
+    far = [m * 10.0**k for k in range(math.ceil(top) + 1) for m in (2, 3, 5, 10)]
+    ticks = [1.0]
+    for tick in near + far:
+        if math.log10(tick) <= top and math.log10(tick / ticks[-1]) >= RATIO_STEP * top:
+            ticks.append(tick)
+    ax.yaxis.set_major_locator(FixedLocator(ticks))
+    ax.yaxis.set_major_formatter(FixedFormatter([_ratio(tick) for tick in ticks]))
+    ax.yaxis.set_minor_locator(FixedLocator([]))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _ratio(value: float) -> str:
+    exponent = math.floor(math.log10(value) + 1e-9)
+    return f"{value:g}" if value < 10000 else _power(exponent, round(value / 10.0**exponent))
+
+
 def thin_labels(ax: Axes, renderer: Any) -> None:
     """Blank the labels below the axis that would touch the next one, from the right; their ticks remain."""
     labels = [label for label in ax.get_xticklabels() if label.get_text()]
@@ -69,7 +102,8 @@ def thin_labels(ax: Axes, renderer: Any) -> None:
         ax.set_xticks(ax.get_xticks(), texts)
 
 
-def _prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
+def prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
+    """Limits and ticks of what varies."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
     if len(x) == 1:
@@ -77,7 +111,7 @@ def _prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
         ax.set_xticks(x, [_size(x[0])])
         ax.grid(visible=False, axis="x")
         return
-    if axis == "domain_size":
+    if axis in ("domain_size", "row_factor"):
         ax.set_xscale("log", base=2)
         logs = np.log2(x)
         margin = X_MARGIN * (logs[-1] - logs[0])

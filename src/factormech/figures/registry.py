@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from factormech.errors import UnknownName
+from factormech.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,12 @@ KINDS = {
     "simulated-collection": "factormech.figures.simulated_collection",
     "data-dependent": "factormech.figures.data_dependent",
     "consistency": "factormech.figures.consistency",
+    "optimality-gap": "factormech.figures.optimality_gap",
+    "initialisation": "factormech.figures.initialisation",
+    "timing": "factormech.figures.timing",
 }
+# The kinds that can draw a lower bound as a band.
+BANDED = frozenset({"sample-complexity"})
 
 
 def names() -> list[str]:
@@ -35,11 +40,19 @@ def module_of(kind: str) -> str:
     return KINDS[kind]
 
 
-def draw(kind: str, frame: pd.DataFrame) -> Figure:
-    """The figure of this kind for a table."""
-    return cast("Figure", import_module(module_of(kind)).draw(frame))
+def draw(kind: str, frame: pd.DataFrame, *, band: bool = False) -> Figure:
+    """The figure of this kind for a table; ``band``, where the kind has one, draws the strongest bound as a band."""
+    return cast("Figure", import_module(module_of(kind)).draw(frame, **_options(kind, band=band)))
 
 
-def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> str:
     """The caption of the figure of this kind for a table, after the study's own words."""
-    return cast("str", import_module(module_of(kind)).caption(study_title, caption_text, frame))
+    options = _options(kind, band=band)
+    return cast("str", import_module(module_of(kind)).caption(study_title, caption_text, frame, **options))
+
+
+def _options(kind: str, *, band: bool) -> dict[str, bool]:
+    if band and kind not in BANDED:
+        remedy = f"leave it out; kinds with one: {', '.join(sorted(BANDED))}"
+        raise BadValue("band", band, f"not be asked of a figure of kind {kind}", remedy)
+    return {"band": True} if band else {}

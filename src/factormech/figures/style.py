@@ -27,6 +27,8 @@ ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 VERMILLION, PURPLE, BLACK = "#D55E00", "#CC79A7", "#000000"
 WINE, INDIGO = "#882255", "#332288"
 GREY, IMPOSSIBLE = "#6E6E6E", "#EDEDED"
+# A band below a certified bound, and its edge: warm and pale, behind every colour of a mechanism.
+BAND, BAND_EDGE = "#F3E3DC", "#A98274"
 
 SOLID: Line = "-"
 DASHED: Line = (0, (4.0, 1.6))

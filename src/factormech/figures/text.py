@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -81,8 +82,10 @@ def place_around(
     y_text.set_position((PAD / 2 / width, (y0 + y1) / 2))
 
 
-def place_note(figure: Figure, ax: Axes, lines: list[str]) -> None:
-    """Small text in a corner without curves; if there is none, the panel gets room at its top."""
+def place_note(
+    figure: Figure, ax: Axes, lines: list[str], set_limits: Callable[[Axes, float, float], None] = scales.set_decades
+) -> None:
+    """Small text in a corner without curves; if there is none, the panel gets room at its top by ``set_limits``."""
     if not lines:
         return
     frame = ax.get_window_extent()
@@ -104,7 +107,7 @@ def place_note(figure: Figure, ax: Axes, lines: list[str]) -> None:
     corner = next((c for c in _CORNERS if not _covered(points, c, size).size), None)
     if corner is None:
         corner = min(((1, 1), (0, 1)), key=lambda c: float(_highest(points, c, size)))
-        _raise_top(ax, _highest(points, corner, size), float(size[1]))
+        _raise_top(ax, _highest(points, corner, size), float(size[1]), set_limits)
     inset = np.array([gap / frame.width, gap / frame.height])
     x, y = (inset[i] if corner[i] == 0 else 1 - inset[i] for i in (0, 1))
     note.set(position=(x, y), ha=("left", "right")[corner[0]], va=("bottom", "top")[corner[1]])
@@ -193,8 +196,8 @@ def _highest(points: FloatArray, corner: tuple[int, int], size: FloatArray) -> f
     return float(below[:, 1].max(initial=0.0))
 
 
-def _raise_top(ax: Axes, highest: float, needed: float) -> None:
+def _raise_top(ax: Axes, highest: float, needed: float, set_limits: Callable[[Axes, float, float], None]) -> None:
     """Stretch the axis until what is now at height ``highest`` is below the top ``needed`` of the panel."""
     bottom, top = np.log10(ax.get_ylim())
     share = max(1 - needed - 0.03, 0.2)
-    scales.set_decades(ax, float(bottom), float(bottom + (top - bottom) * max(highest / share, 1.0)))
+    set_limits(ax, float(bottom), float(bottom + (top - bottom) * max(highest / share, 1.0)))

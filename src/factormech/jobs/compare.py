@@ -14,12 +14,13 @@ def main() -> None:
     parser = job_parser(__doc__)
     parser.add_argument("--what", choices=["improvement", "slopes"], required=True)
     parser.add_argument("--mechanism", required=True)
-    parser.add_argument("table", type=Path)
+    parser.add_argument("--exclude", nargs="*", default=[], help="mechanisms that do not compete")
+    parser.add_argument("--table", type=Path, required=True)
     parser.add_argument("--csv", type=Path, required=True)
     parser.add_argument("--latex", type=Path, required=True)
     args = parser.parse_args()
     frame = tables.read_csv(args.table)
-    found = improvement(frame, args.mechanism) if args.what == "improvement" else slopes(frame)
+    found = improvement(frame, args.mechanism, args.exclude) if args.what == "improvement" else slopes(frame)
     tables.write(found, args.csv, args.latex)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from factormech import store
 from factormech.jobs.common import job_parser, options_of, read_workloads, run
-from factormech.jobs.solutions import Asked, strategies_of
+from factormech.jobs.solutions import Asked, record_of, strategies_of
 from factormech.measure.exact import as_frame, measure_mechanism, questions_of
 
 
@@ -25,7 +25,8 @@ def main() -> None:
     questions = questions_of(read_workloads(args.workloads, args.seeds))
     asked = Asked(args.mechanism, args.options, args.root_seed)
     strategies = strategies_of(asked, args.strategies, questions, args.epsilons)
-    frame = as_frame(measure_mechanism(args.mechanism, strategies, questions, args.epsilons))
+    measured = measure_mechanism(args.mechanism, strategies, questions, args.epsilons, record_of(strategies))
+    frame = as_frame(measured)
     attributes = {"mechanism": args.mechanism, "epsilons": args.epsilons, "code": args.code}
     store.write(args.output, "measurement", datasets={"measurements": frame}, attributes=attributes)
 

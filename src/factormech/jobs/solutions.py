@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from factormech import store
 from factormech.errors import BadValue
 from factormech.local.registry import is_solved, restore, rng_of, solve, solver_of
 from factormech.local.solved import Options, Solution
 from factormech.local.strategy import Strategy
-from factormech.measure.exact import Question, StrategyFor, built
+from factormech.measure.exact import Question, RecordFor, StrategyFor, built, unrecorded
 
 # Workload, domain size, seed (none where chance has no part), budget (none where one strategy serves every budget).
 Key = tuple[str, int, int | None, float | None]
@@ -46,6 +47,11 @@ def strategies_of(
     return solutions
 
 
+def record_of(strategies: StrategyFor) -> RecordFor:
+    """What the solver recorded, where the strategies come from one."""
+    return strategies.record if isinstance(strategies, Solutions) else unrecorded
+
+
 class Solutions:
     """The strategies of a solved mechanism, found when they are asked for.
 
@@ -56,16 +62,18 @@ class Solutions:
     def __init__(self, wanted: Asked, paths: Sequence[Path]) -> None:
         self.mechanism, self.options, self.root_seed = wanted.mechanism, wanted.options, wanted.root_seed
         self.solved: dict[Key, Solution] = {}
+        self.last: tuple[Key, Solution] | None = None
         solver = solver_of(self.mechanism)
         self.per_epsilon, self.seeded = solver.per_epsilon, solver.seeded
         self.paths = {self._key(path): path for path in paths}
 
     def __call__(self, asked: Question, epsilon: float) -> Strategy:
         """The strategy for a question at a budget, restored and verified."""
-        keys = self.keys(asked, epsilon)
-        stored = next((key for key in keys if key in self.paths), None)
-        found = self._solved(asked, keys[0]) if stored is None else self._stored(stored)
-        return restore(self.mechanism, found, epsilon)
+        return restore(self.mechanism, self._found(asked, epsilon), epsilon)
+
+    def record(self, asked: Question, epsilon: float) -> Mapping[str, Any]:
+        """What the solver recorded of it."""
+        return self._found(asked, epsilon).record
 
     def keys(self, asked: Question, epsilon: float) -> list[Key]:
         """What a strategy is for: with the seed, or without where chance has no part in it."""
@@ -73,9 +81,16 @@ class Solutions:
         seeds = (asked.seed,) if self.seeded else (asked.seed, None)
         return [(workload.name, workload.domain_size, seed, budget) for seed in seeds]
 
+    def _found(self, asked: Question, epsilon: float) -> Solution:
+        keys = self.keys(asked, epsilon)
+        stored = next((key for key in keys if key in self.paths), None)
+        return self._solved(asked, keys[0]) if stored is None else self._stored(stored)
+
     def _stored(self, key: Key) -> Solution:
-        record = store.read(self.paths[key], "strategy")
-        return Solution(record.datasets, record.attributes)
+        if self.last is None or self.last[0] != key:  # one is kept: a large one is not read twice
+            record = store.read(self.paths[key], "strategy")
+            self.last = key, Solution(record.datasets, record.attributes)
+        return self.last[1]
 
     def _solved(self, asked: Question, key: Key) -> Solution:
         if key not in self.solved:

@@ -42,6 +42,7 @@ from factormech import privacy
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back
+from factormech.local.optimal.problem import Report, Step, silent
 from factormech.local.solved import Solution
 from factormech.local.strategy import StrategyMatrix
 from factormech.local.strategy_objective import StrategyObjective
@@ -96,6 +97,7 @@ def optimise(
     rng: np.random.Generator,
     start: FloatArray | None = None,
     exact_chain_rule: bool = False,
+    report: Report = silent,
 ) -> OptimisedStrategy:
     """Optimise an ε-LDP strategy for the workload with Gram matrix ``gram``.
 
@@ -115,6 +117,9 @@ def optimise(
         An ε-LDP strategy to start from instead, of shape (m, n).
     exact_chain_rule
         See the module's text; False is the published method.
+    report
+        Is told of every iterate that is evaluated, in the stages "step size" and "descent", and changes nothing. Its
+        objective is tr(X_c⁺C) = L − ‖W1‖²/n, as other optimisers report it, and its lower bound 0: there is none.
 
     Returns
     -------
@@ -138,7 +143,7 @@ def optimise(
     if objective.root.shape[1] == 0:
         L = objective.constant
         return OptimisedStrategy(Q, L, 0, 0.0, "nothing to optimise", np.array([L]))
-    problem = _Problem(objective, a, 1.0 / objective.trace, exact_chain_rule)
+    problem = _Problem(objective, a, 1.0 / objective.trace, exact_chain_rule, report)
     return _optimise(problem, Q, iterations)
 
 
@@ -186,6 +191,7 @@ class _Problem:
     ratio: float
     unit_step: float
     exact_chain_rule: bool
+    report: Report
 
     def slope(self, gradient: FloatArray, Q: FloatArray, z: FloatArray) -> FloatArray:
         """∇_z L, by the chain rule chosen, times the step of z per step of Q, 1/(n e^ε)."""
@@ -213,8 +219,11 @@ class _Memory:
 class _Descent:
     """Algorithm 2 from one strategy with one step size, remembering the best iterate."""
 
-    def __init__(self, problem: _Problem, Q: FloatArray, step: float, memory: _Memory) -> None:
+    def __init__(
+        self, problem: _Problem, Q: FloatArray, step: float, memory: _Memory, *, stage: str, limit: int
+    ) -> None:
         self.problem, self.step, self.memory = problem, step, memory
+        self.stage, self.limit = stage, limit
         self.history: list[float] = []
         self.best_objective, self.best_rows = math.inf, Q.shape[0]
         self._place(Q.T)
@@ -234,6 +243,8 @@ class _Descent:
         memory, rows = self.memory, self.z.size
         gradient = None if last else memory.shaped(memory.gradient, rows)
         L = self.problem.objective.evaluate(self.T, memory.shaped(memory.scratch, rows), gradient)
+        centred = L - self.problem.objective.constant
+        self.problem.report(Step(self.stage, len(self.history), self.limit, centred, 0.0))
         self.history.append(L)
         if self.best_objective > L:
             self.best_objective, self.best_rows = L, rows
@@ -300,7 +311,7 @@ def _optimise(problem: _Problem, Q: FloatArray, iterations: int) -> OptimisedStr
     """Search for a step size, then the long run from the best short run."""
     memory = _Memory(Q)
     step, Q = _search(problem, Q, memory, max(1, iterations // 5))
-    descent = _Descent(problem, Q, step, memory)
+    descent = _Descent(problem, Q, step, memory, stage="descent", limit=iterations)
     stopped = descent.run(iterations)
     history = np.array(descent.history)
     Q, L = descent.best.copy(order="F"), descent.best_objective
@@ -313,7 +324,7 @@ def _search(problem: _Problem, start: FloatArray, memory: _Memory, short: int) -
     best_objective, best_step, best = math.inf, step, start
     completed = 0
     for _ in range(HALVINGS):
-        descent = _Descent(problem, start, step, memory)
+        descent = _Descent(problem, start, step, memory, stage="step size", limit=short)
         if descent.completes(short):
             completed += 1
             before = descent.history[0]
@@ -330,7 +341,7 @@ def _search(problem: _Problem, start: FloatArray, memory: _Memory, short: int) -
 def _largest_step(problem: _Problem, start: FloatArray, memory: _Memory) -> float:
     """The largest step of the ladder whose first move keeps 1ᵀz feasible."""
     step = problem.unit_step * 2.0**FIRST_RUNG
-    descent = _Descent(problem, start, step, memory)
+    descent = _Descent(problem, start, step, memory, stage="step size", limit=0)
     if not descent.look():
         rule = "span the queries (W must lie in the row space of the strategy)"
         raise BadValue("rows of the start", start.shape[0], rule, "ask for more rows, or another start")
@@ -351,11 +362,14 @@ class AdaptivePgd:
         """The same from starts of another number of rows."""
         return AdaptivePgd(rows)
 
-    def solve(self, workload: Workload, epsilon: float | None, rng: np.random.Generator) -> Solution:
-        """250 iterations from a random start."""
-        found = optimise(workload.gram(), check_epsilon(epsilon), rows=self.rows, rng=rng)
+    def solve(
+        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report = silent
+    ) -> Solution:
+        """250 iterations from a random start; ``report`` changes nothing."""
+        found = optimise(workload.gram(), check_epsilon(epsilon), rows=self.rows, rng=rng, report=report)
         record = {
             "objective": found.objective,
+            "rows": found.strategy.shape[0],
             "iterations": found.iterations,
             "stopped": found.stopped,
             "step_size": found.step_size,

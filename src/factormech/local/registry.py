@@ -17,7 +17,8 @@ import numpy as np
 
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
-from factormech.local.solved import Option, Options, Solution, SolvedMechanism
+from factormech.local.optimal.problem import Report
+from factormech.local.solved import Option, Options, ReportingMechanism, Solution, SolvedMechanism
 from factormech.local.strategy import Strategy, Unavailable
 from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
@@ -40,13 +41,15 @@ class Solved:
     """The line of a mechanism with a solver.
 
     ``per_epsilon``: every budget has a strategy of its own; ``seeded``: the solver starts at random; ``options``: the
-    settings that a study may give, for which the mechanism is a ``ConfigurableMechanism``.
+    settings that a study may give, for which the mechanism is a ``ConfigurableMechanism``; ``reports``: it is a
+    ``ReportingMechanism``.
     """
 
     target: str
     per_epsilon: bool
     seeded: bool
     options: Mapping[str, Option] = field(default_factory=dict)
+    reports: bool = False
 
 
 _SOLVED = {
@@ -55,12 +58,17 @@ _SOLVED = {
         per_epsilon=True,
         seeded=True,
         options={"objective": Option(("average", "worst")), "effort": Option(("standard", "best")), "rows": Option()},
+        reports=True,
     ),
     "matrix-l1": Solved("factormech.local.matrix_mechanism:L1", per_epsilon=False, seeded=False),
     "matrix-l2": Solved("factormech.local.matrix_mechanism:L2", per_epsilon=False, seeded=False),
     "matrix-l2-gaussian": Solved("factormech.local.matrix_mechanism:L2_GAUSSIAN", per_epsilon=False, seeded=False),
     "adaptive-pgd": Solved(
-        "factormech.local.adaptive_pgd:MECHANISM", per_epsilon=True, seeded=True, options={"rows": Option()}
+        "factormech.local.adaptive_pgd:MECHANISM",
+        per_epsilon=True,
+        seeded=True,
+        options={"rows": Option()},
+        reports=True,
     ),
 }
 
@@ -121,6 +129,25 @@ def solve(
     if options:
         mechanism = mechanism.with_options(**options)  # type: ignore[attr-defined]
     return mechanism.solve(workload, epsilon, rng)
+
+
+def solve_with_rows(
+    name: str, workload: Workload, epsilon: float, rng: np.random.Generator, rows: int
+) -> Solution | Unavailable:
+    """A solution with the mechanism's option ``rows``, or why it has none."""
+    if not is_solved(name) or "rows" not in solver_of(name).options:
+        return Unavailable("it does not choose a number of rows")
+    return solve(name, workload, epsilon, rng, {"rows": rows})
+
+
+def solve_with_report(
+    name: str, workload: Workload, epsilon: float, rng: np.random.Generator, report: Report
+) -> Solution | Unavailable:
+    """The solution of ``solve``, with news on the way, or why there are none."""
+    if not is_solved(name) or not solver_of(name).reports:
+        return Unavailable("it has no solver that tells where it stands")
+    mechanism: ReportingMechanism = _load(name)
+    return mechanism.solve(workload, epsilon if solver_of(name).per_epsilon else None, rng, report)
 
 
 def restore(name: str, solution: Solution, epsilon: float) -> Strategy:

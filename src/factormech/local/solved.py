@@ -10,6 +10,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
+from factormech.local.optimal.problem import Report, silent
 from factormech.local.strategy import Strategy
 from factormech.workloads.base import Workload
 
@@ -27,6 +28,8 @@ class Solution:
         The strategy, as the arrays that the mechanism restores it from.
     record
         How it was found: ``objective``, ``iterations``, ``stopped``, and ``lower_bound`` where the solver has one.
+        A solver for strategy matrices says its ``rows`` m; one that bounds every ε-LDP strategy from below says the
+        certified ``gap``, objective ÷ lower bound − 1.
     """
 
     datasets: Mapping[str, FloatArray]
@@ -45,6 +48,16 @@ class SolvedMechanism(Protocol):
 
     def restore(self, solution: Solution, epsilon: float) -> Strategy:
         """The strategy from what was kept, its privacy verified again."""
+        ...
+
+
+class ReportingMechanism(SolvedMechanism, Protocol):
+    """A mechanism whose solver tells where it stands, as its registry's line says."""
+
+    def solve(
+        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report = silent
+    ) -> Solution:
+        """The same solution, bit for bit; ``report`` is told tr(X_c⁺C) of what has been found on the way."""
         ...
 
 

@@ -6,7 +6,7 @@ Columns are documented in ``tables/comparisons.py``.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,16 +55,20 @@ class Summary:
     largest_to_bound: float
 
 
-def improvement(frame: pd.DataFrame, mechanism: str) -> pd.DataFrame:
+def improvement(frame: pd.DataFrame, mechanism: str, exclude: Sequence[str] = ()) -> pd.DataFrame:
     """The table of improvements of ``mechanism`` on the best of the others, at each point of a grid.
 
-    Where several others are equally good, the first of the table is named.
+    Where several others are equally good, the first of the table is named. Those of ``exclude`` do not compete.
     """
     others = frame.loc[~frame["mechanism"].isin([mechanism, LOWER_BOUND]), "mechanism"].unique().tolist()
     if not (frame["mechanism"] == mechanism).any() or mechanism == LOWER_BOUND:
         raise UnknownName("mechanism", mechanism, others)
-    points = frame.groupby(["study", *point_columns(frame)], sort=False)
-    return IMPROVEMENT.from_rows(_improvement(part, mechanism) for _, part in points)
+    for name in exclude:
+        if name not in others:
+            raise UnknownName("mechanism that does not compete", name, others)
+    points = frame[~frame["mechanism"].isin(list(exclude))].groupby(["study", *point_columns(frame)], sort=False)
+    told = {"excluded": " ".join(exclude)}
+    return IMPROVEMENT.from_rows({**_improvement(part, mechanism), **told} for _, part in points)
 
 
 def _improvement(point: pd.DataFrame, mechanism: str) -> dict[str, Any]:

@@ -20,6 +20,8 @@ DRAW_SECONDS = 4.0
 SOLVER_START_SECONDS = 2.5
 SOLVE_SECONDS = {"adaptive-pgd": 1.3e-7, "matrix-l1": 5e-8, "matrix-l2": 8e-9, "matrix-l2-gaussian": 2.5e-8}
 SOLVE_SECONDS_OTHERS = 2e-7
+# Per n³ an iteration of the published optimiser with its 4n rows.
+ITERATION_SECONDS, DEFAULT_ROWS = 4e-10, 4
 # Per collection and user type, on average over the mechanisms.
 COLLECT_SECONDS = 2e-5
 # The same with both kinds of non-negative least squares.
@@ -36,6 +38,16 @@ def workload_seconds(domain_size: int) -> float:
 def solve_seconds(mechanism: str, domain_size: int) -> float:
     """Find one strategy, in a process that has started."""
     return SOLVE_SECONDS.get(mechanism, SOLVE_SECONDS_OTHERS) * domain_size**3
+
+
+def starts_seconds(mechanism: str, domain_size: int, row_factors: Collection[int], starts: int) -> float:
+    """Solve from ``starts`` starts for each number of rows; the cost of an iteration is proportional to the rows."""
+    return SOLVER_START_SECONDS + starts * solve_seconds(mechanism, domain_size) * sum(row_factors) / DEFAULT_ROWS
+
+
+def iterate_seconds(sizes: Collection[int]) -> float:
+    """Clock iterations at each of these sizes, sixteen of them or, beyond 1024, three."""
+    return SOLVER_START_SECONDS + sum(ITERATION_SECONDS * n**3 * (16 if n <= 1024 else 3) for n in sizes)
 
 
 def deserves_a_job(mechanism: str, domain_size: int) -> bool:
@@ -78,6 +90,11 @@ def workload_memory_mb(domain_size: int) -> int:
 def solve_memory_mb(domain_size: int) -> int:
     """Five arrays of 4n × n, as the published optimiser holds them, and as many of n × n."""
     return 2 * BASE_MEMORY_MB + math.ceil(5 * 8 * 5 * domain_size**2 / 2**20)
+
+
+def starts_memory_mb(domain_size: int, row_factors: Collection[int]) -> int:
+    """As a solve, with more rows."""
+    return math.ceil(solve_memory_mb(domain_size) * max(1.0, max(row_factors) / DEFAULT_ROWS))
 
 
 def measure_memory_mb(workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1) -> int:

@@ -9,6 +9,9 @@ from factormech.config.studies import Study
 from factormech.local.registry import is_solved, solver_of
 from factormech.measure import cost
 
+# The kinds whose jobs solve, and keep no strategies.
+OF_SOLVERS = frozenset({"initialisation", "timing"})
+
 
 def run_seconds(studies: Sequence[Study]) -> float:
     """Seconds of one core for all studies."""
@@ -20,12 +23,29 @@ def _own_seconds(study: Study) -> float:
     grid = study.grid
     size = (len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds))
     collections = len(grid.users) * len(grid.populations) * study.trials
+    if study.kind in OF_SOLVERS:
+        return cost.measure_seconds(*size) + 2 * cost.START_SECONDS + cost.DRAW_SECONDS + _solver_seconds(study)
     processed = len(grid.users) * len(grid.data) * study.trials
     if processed:
         each = cost.process_seconds(*size, processed)
     else:
         each = cost.collect_seconds(*size, collections) if collections else cost.measure_seconds(*size)
     return (len(study.mechanisms) + 1) * each + 2 * cost.START_SECONDS + cost.DRAW_SECONDS
+
+
+def _solver_seconds(study: Study) -> float:
+    """The solves of a study of starts or of times: a job for each solver and workload."""
+    grid = study.grid
+    points = len(grid.epsilons) * len(grid.seeds)
+    single = cost.iterate_seconds(study.iteration_sizes) if study.kind == "timing" else 0.0
+    rows, starts = (study.rows, study.starts) if study.kind == "initialisation" else ((cost.DEFAULT_ROWS,), 1)
+    each = sum(
+        cost.starts_seconds(name, n, rows, points * starts)
+        for name in study.mechanisms
+        if is_solved(name)
+        for n in grid.domain_sizes
+    )
+    return single + len(grid.workloads) * each
 
 
 def _workload_seconds(studies: Sequence[Study]) -> float:
@@ -37,6 +57,8 @@ def _solve_seconds(studies: Sequence[Study]) -> float:
     """Strategies: each once if it has a file, else once in every study that asks for it."""
     stored, spot = set(), 0.0
     for study in studies:
+        if study.kind in OF_SOLVERS:
+            continue  # their solves have nothing in common with those of other studies
         for name in filter(is_solved, study.mechanisms):
             solver = solver_of(name)
             options = json.dumps(study.options.get(name, {}), sort_keys=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One mechanism at one grid point. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason."""
+    """One mechanism at one grid point. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason.
+
+    ``rows`` and ``certified_gap`` are what the record of its solver says of them, NaN where it says nothing.
+    """
 
     workload: str
     domain_size: int
@@ -45,6 +48,8 @@ class Measurement:
     average_variance: float
     residual: float
     privacy_loss: float
+    rows: float
+    certified_gap: float
     status: str
     reason: str
 
@@ -60,6 +65,14 @@ def questions_of(workloads: Iterable[tuple[Workload, int]]) -> list[Question]:
 
 
 StrategyFor = Callable[[Question, float], Strategy | Unavailable]
+# What a solver recorded of the strategy for a question at a budget.
+RecordFor = Callable[[Question, float], Mapping[str, Any]]
+
+
+def unrecorded(asked: Question, epsilon: float) -> Mapping[str, Any]:
+    """The record of a mechanism without a solver."""
+    del asked, epsilon
+    return {}
 
 
 def built(mechanism: str) -> StrategyFor:
@@ -69,20 +82,27 @@ def built(mechanism: str) -> StrategyFor:
 
 
 def measure_mechanism(
-    mechanism: str, strategy_for: StrategyFor, questions: Sequence[Question], epsilons: Sequence[float]
+    mechanism: str,
+    strategy_for: StrategyFor,
+    questions: Sequence[Question],
+    epsilons: Sequence[float],
+    record_for: RecordFor = unrecorded,
 ) -> Iterator[Measurement]:
     """Measure a mechanism at every point of questions × epsilons, domain by domain and budget by budget."""
     by_size = sorted(questions, key=_domain_size)
     for _, group in itertools.groupby(by_size, key=_domain_size):
         for epsilon, asked in itertools.product(epsilons, list(group)):
-            yield _measure(mechanism, strategy_for(asked, epsilon), asked, epsilon)
+            strategy = strategy_for(asked, epsilon)
+            yield _measure(mechanism, strategy, asked, epsilon, record_for(asked, epsilon))
 
 
 def _domain_size(asked: Question) -> int:
     return asked.workload.domain_size
 
 
-def _measure(mechanism: str, strategy: Strategy | Unavailable, asked: Question, epsilon: float) -> Measurement:
+def _measure(
+    mechanism: str, strategy: Strategy | Unavailable, asked: Question, epsilon: float, record: Mapping[str, Any]
+) -> Measurement:
     point: dict[str, Any] = {
         "workload": asked.workload.name,
         "domain_size": asked.workload.domain_size,
@@ -104,9 +124,25 @@ def _measure(mechanism: str, strategy: Strategy | Unavailable, asked: Question, 
         average_variance=evaluation.average,
         residual=evaluation.residual,
         privacy_loss=evaluation.privacy_loss,
+        rows=float(record.get("rows", math.nan)) if status == "ok" else math.nan,
+        certified_gap=_certified_gap(record, evaluation.average, asked.workload) if status == "ok" else math.nan,
         status=status,
         reason=reason,
     )
+
+
+def _certified_gap(record: Mapping[str, Any], average: float, workload: Workload) -> float:
+    """The average variance over the solver's own lower bound on it, less 1; NaN where the bound certifies nothing.
+
+    The record of a solver that states a ``gap`` has a ``lower_bound`` on n·average + ‖W‖_F² of every ε-LDP strategy.
+    The gap of that sum would hide what is large beside a small variance, so ‖W‖_F² is taken off first.
+    """
+    if "gap" not in record:
+        return math.nan
+    if average == 0.0:
+        return 0.0
+    bound = (float(record["lower_bound"]) - workload.frobenius_squared()) / workload.domain_size
+    return max(average / bound - 1.0, 0.0) if bound > 0.0 else math.nan
 
 
 def measure_bounds(

@@ -3,9 +3,9 @@
 **Improvement** (:data:`IMPROVEMENT_COLUMNS`, and ``seed`` if the grid has several): for each grid point, the
 ``sample_complexity`` of ``mechanism``, the best of the others (``competitor``) with its own, and ``ratio``, competitor
 over mechanism: above 1 is an improvement. ``ratio_to_bound`` is the mechanism over the strongest lower bound, at least
-1, and empty where there is no bound above 0. The status is ``ok``; or without a ratio, but with a reason, ``alone`` (no
-other mechanism has a number here), ``free`` (the mechanism needs no users), or the mechanism's own ``refused`` or
-``unavailable``.
+1, and empty where there is no bound above 0. ``excluded`` names the mechanisms that do not compete. The status is
+``ok``; or without a ratio, but with a reason, ``alone`` (no other mechanism has a number here), ``free`` (the mechanism
+needs no users), or the mechanism's own ``refused`` or ``unavailable``.
 
 **Slopes** (:data:`SLOPE_COLUMNS`): for each workload, ε, and mechanism or lower bound, the least-squares ``slope`` of
 log(sample complexity) against log(domain size), over ``part`` = ``all`` of the study's domain sizes and over their
@@ -41,6 +41,7 @@ IMPROVEMENT_COLUMNS = (
     "lower_bound",
     "bound_name",
     "ratio_to_bound",
+    "excluded",
     "status",
     "reason",
 )

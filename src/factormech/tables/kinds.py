@@ -1,8 +1,10 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
 Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
-``collections.py``, ``comparisons.py``, ``on_data.py`` and ``consistency.py``. No two kinds have the same columns, so a
-table says itself of which kind it is. A missing number is NaN and a missing text is ""."""
+``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py``, ``timing.py``, ``on_data.py`` and
+``consistency.py``. No two kinds have the same columns, so a table says itself of which kind it is. A missing number is
+NaN and a missing text is "".
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,11 @@ from factormech.errors import BadValue, UnknownName
 from factormech.tables import collections as collection_table
 from factormech.tables import comparisons as comparison_tables
 from factormech.tables import consistency as consistency_table
+from factormech.tables import gaps as gap_table
 from factormech.tables import on_data as on_data_table
 from factormech.tables import sample_complexity as sample_complexity_table
+from factormech.tables import starts as starts_table
+from factormech.tables import timing as timing_table
 from factormech.tables.format import TableFormat, read_lines
 from factormech.tables.sample_complexity import COLUMNS, COLUMNS_WITH_SEED, FLOATS, INTEGERS, LOWER_BOUND, MEASURED
 
@@ -50,6 +55,9 @@ FORMATS: dict[str, TableFormat] = {
         comparison_tables.SLOPES,
         on_data_table.FORMAT,
         consistency_table.FORMAT,
+        gap_table.FORMAT,
+        starts_table.FORMAT,
+        timing_table.FORMAT,
     )
 }
 
@@ -109,8 +117,11 @@ def latex(frame: pd.DataFrame) -> str:
     from factormech.tables import latex_collections as collections
     from factormech.tables import latex_comparisons as comparisons
     from factormech.tables import latex_consistency as consistency
+    from factormech.tables import latex_gaps as gaps
     from factormech.tables import latex_on_data as on_data
     from factormech.tables import latex_sample_complexity as sample_complexity
+    from factormech.tables import latex_starts as starts
+    from factormech.tables import latex_timing as timing
 
     typesetters = {
         "sample-complexity": sample_complexity.typeset,
@@ -119,6 +130,9 @@ def latex(frame: pd.DataFrame) -> str:
         "slopes": comparisons.typeset_slopes,
         "data-dependent": on_data.typeset,
         "consistency": consistency.typeset,
+        "optimality-gap": gaps.typeset,
+        "initialisation": starts.typeset,
+        "timing": timing.typeset,
     }
     return typesetters[kind_of(frame)](frame)
 

@@ -33,9 +33,15 @@ def typeset_improvement(frame: pd.DataFrame) -> str:
         f"{escape(labels.accuracy(_single(frame, 'metric'), _single(frame, 'alpha')))}: least, median and largest over "
         f"{len(frame)} points, with the first point and competitor that attain them. Last: users needed by "
         f"{mechanism} over the strongest lower bound, least to largest.",
+        *_not_competing(frame),
         *(escape(text) for text in _without_ratio(frame)),
     ]
     return _tabular("lllll", header, rows, notes)
+
+
+def _not_competing(frame: pd.DataFrame) -> list[str]:
+    names = [escape(labels.mechanism_label(name)) for name in str(_single(frame, "excluded")).split()]
+    return [f"Not among the others: {', '.join(names)}."] if names else []
 
 
 def typeset_slopes(frame: pd.DataFrame) -> str:

@@ -58,7 +58,8 @@ def typeset(frame: pd.DataFrame) -> str:
     fixed = f"{_AXES['domain_size' if table.axis == 'epsilon' else 'epsilon']} $=$ {number(table.fixed)}"
     seeds = f", medians over {table.seeds} seeds" if table.seeds > 1 else ""
     what = f"users needed for {escape(labels.accuracy(table.metric, table.alpha))}; {fixed}{seeds}"
-    return "\n".join(_tabular(panel, table, what) for panel in table.panels)
+    solved = {str(name): _solved(part) for name, part in frame.groupby("workload", sort=False)}
+    return "\n".join(_tabular(panel, table, what, solved[panel.workload]) for panel in table.panels)
 
 
 def escape(text: str) -> str:
@@ -80,7 +81,7 @@ def significant(value: float) -> str:
     return f"${mantissa}\\times10^{{{power}}}$"
 
 
-def _tabular(panel: Panel, table: View, what: str) -> str:
+def _tabular(panel: Panel, table: View, what: str, solved: list[str]) -> str:
     notes = _Notes()
     best = _best(panel)
     rows = []
@@ -104,9 +105,21 @@ def _tabular(panel: Panel, table: View, what: str) -> str:
         "\\hline",
         "\\end{tabular}",
         # Below the tabular, where long reasons can break into lines.
-        *map(note, [capital(what) + ".", *notes.texts]),
+        *map(note, [capital(what) + ".", *solved, *notes.texts]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _solved(frame: pd.DataFrame) -> list[str]:
+    """What the solvers recorded of their strategies for a workload, a sentence for each mechanism."""
+    texts = []
+    for name, part in frame[frame["rows"].notna()].groupby("mechanism", sort=False):
+        low, high, gap = part["rows"].min(), part["rows"].max(), part["certified_gap"]
+        rows = number(low) if low == high else f"{number(low)} to {number(high)}"
+        percent = significant(100 * max(gap.max(), 0.0)) if gap.notna().all() else ""
+        within = f", certified within {percent} % of optimal" if percent else ""
+        texts.append(escape(f"{labels.mechanism_label(str(name))}: {rows} outputs{within}."))
+    return texts
 
 
 class _Notes:

@@ -7,6 +7,7 @@ different stories. Names here are those of the table; how they are called and dr
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from factormech.tables.sample_complexity import LOWER_BOUND
 if TYPE_CHECKING:
     import pandas as pd
 
-SYMBOLS = {"epsilon": "ε", "domain_size": "n", "users": "N"}
+SYMBOLS = {"epsilon": "ε", "domain_size": "n", "users": "N", "row_factor": "m/n"}
 ABSENT = "not in the table"
 ZERO = "needs no users"
 VACUOUS = "vacuous"
@@ -103,25 +104,33 @@ class View:
         )
 
 
-def view(frame: pd.DataFrame) -> View:
-    """Arrange a table; refused if it has no rows, more than one metric or α, or two axes that vary."""
+def view(frame: pd.DataFrame, value: str = "sample_complexity", axis: str | None = None) -> View:
+    """Arrange a table; refused if it has no rows, more than one metric or α, or two axes that vary.
+
+    ``value`` is the column whose numbers are shown: tables of other numbers have no metric and α (the view then has the
+    column's name and NaN). ``axis`` is the column that varies, of domain size and ε the one that does if not given.
+    """
     if frame.empty:
         raise BadValue("table", "no rows", "have at least one row", "run the workflow again")
     sizes = frame["domain_size"].unique()
-    axis, other = ("domain_size", "epsilon") if len(sizes) > 1 else ("epsilon", "domain_size")
+    if axis is None:
+        axis, other = ("domain_size", "epsilon") if len(sizes) > 1 else ("epsilon", "domain_size")
+    else:
+        other = "epsilon"
+        _single(frame, "domain_size", "choose one by table[table.domain_size == …]")
     mechanisms = frame.loc[frame["mechanism"] != LOWER_BOUND, "mechanism"].unique()
     bounds = frame.loc[frame["mechanism"] == LOWER_BOUND, "bound_name"].unique()
     x = np.unique(frame[axis].to_numpy(dtype=np.float64))
     return View(
         axis=axis,
         fixed=float(_single(frame, other, f"choose one by table[table.{other} == …]")),
-        metric=str(_single(frame, "metric", "draw one metric at a time")),
-        alpha=float(_single(frame, "alpha", "draw one α at a time")),
+        metric=str(_single(frame, "metric", "draw one metric at a time")) if "metric" in frame else value,
+        alpha=float(_single(frame, "alpha", "draw one α at a time")) if "alpha" in frame else math.nan,
         seeds=int(frame["seed"].nunique()) if "seed" in frame else 1,
         mechanisms=tuple(mechanisms.tolist()),
         bounds=tuple(bounds.tolist()),
         panels=tuple(
-            _panel(str(name), part, axis, x, mechanisms.tolist(), bounds.tolist())
+            _panel(str(name), part, axis, x, mechanisms.tolist(), bounds.tolist(), value)
             for name, part in frame.groupby("workload", sort=False)
         ),
     )
@@ -162,12 +171,12 @@ def _single(frame: pd.DataFrame, column: str, remedy: str) -> Any:
 
 
 def _panel(
-    workload: str, frame: pd.DataFrame, axis: str, x: FloatArray, mechanisms: list[str], bounds: list[str]
+    workload: str, frame: pd.DataFrame, axis: str, x: FloatArray, mechanisms: list[str], bounds: list[str], value: str
 ) -> Panel:
     by_mechanism = {name: frame[frame["mechanism"] == name] for name in mechanisms}
     is_bound = frame["mechanism"] == LOWER_BOUND
     by_bound = {name: frame[is_bound & (frame["bound_name"] == name)] for name in bounds}
-    curves = tuple(_curve(name, rows, axis, "sample_complexity", x) for name, rows in by_mechanism.items())
+    curves = tuple(_curve(name, rows, axis, value, x) for name, rows in by_mechanism.items())
     lines = tuple(_curve(name, rows, axis, "lower_bound", x) for name, rows in by_bound.items())
     gaps = [gap for curve in curves for gap in _gaps(by_mechanism[curve.name], curve, axis, x)]
     return Panel(workload, x, curves, lines, tuple(gaps))

@@ -10,7 +10,9 @@ of the grid (workload, domain size, ε, seed):
 * one per lower bound, with mechanism ``lower-bound``, status ``bound`` and the value in ``lower_bound``.
 
 Variances are summed over the queries, for one user. ``sample_complexity`` is worst_variance / (queries · α),
-not rounded, and ``lower_bound`` has its units.
+not rounded, and ``lower_bound`` has its units. Where a solver's record says them, ``rows`` is the number of outputs of
+its strategy and ``certified_gap`` the average variance over the solver's own lower bound on that of every ε-LDP
+strategy, less 1.
 """
 
 from __future__ import annotations
@@ -38,13 +40,18 @@ COLUMNS = (
     "average_variance",
     "lower_bound",
     "bound_name",
+    "rows",
+    "certified_gap",
     "status",
     "reason",
 )
 COLUMNS_WITH_SEED = (*COLUMNS[:4], "seed", *COLUMNS[4:])
 
 INTEGERS = frozenset({"domain_size", "seed"})
-FLOATS = frozenset({"epsilon", "alpha", "sample_complexity", "worst_variance", "average_variance", "lower_bound"})
+SOLVED = ("rows", "certified_gap")
+FLOATS = frozenset(
+    {"epsilon", "alpha", "sample_complexity", "worst_variance", "average_variance", "lower_bound", *SOLVED}
+)
 MEASURED = ("sample_complexity", "worst_variance", "average_variance")
 STATUSES = ("ok", "refused", "unavailable", "bound")
 LOWER_BOUND = "lower-bound"
@@ -72,6 +79,9 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
             return column, "be a finite number of at least 0 where the status is ok"
         if not ok and not math.isnan(row[column]):
             return column, f"be empty where the status is {row['status']}"
+    for column, least in zip(SOLVED, (1.0, -1e-9), strict=True):
+        if not math.isnan(row[column]) and not (ok and row[column] >= least):
+            return column, f"be at least {max(least, 0.0):g}, or empty, and empty where the status is {row['status']}"
     if bound and math.isnan(row["lower_bound"]):
         return "lower_bound", "be a number where the status is bound"
     if math.isnan(row["lower_bound"]) != (row["bound_name"] == ""):

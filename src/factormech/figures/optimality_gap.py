@@ -1,0 +1,78 @@
+"""How far from optimal: average variance over the strongest lower bound, on a logarithmic axis from 1.
+
+What the bound proves of every ε-LDP strategy is that no curve goes below the line at 1; a curve at 1.1 is a mechanism
+that no other can beat by more than a factor of 1.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from factormech.figures import axes as scales
+from factormech.figures import curves, style
+from factormech.figures.captions import drawn, fixed_and_varied, missing, never, sentence
+from factormech.figures.sample_complexity_caption import bound_words
+from factormech.tables.panels import Panel, View, view
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["caption", "draw"]
+
+Y_LABEL = "average variance over the lower bound"
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """The figure of a table of optimality gaps (:mod:`factormech.tables.gaps`)."""
+    table = view(frame, "ratio")
+    looks = style.mechanism_styles(table.mechanisms)
+    with style.context():
+        figure, panels = curves.canvas(len(table.panels))
+        for ax, panel in zip(panels, table.panels, strict=True):
+            scales.prepare_x(ax, panel.x, table.axis)
+            scales.set_ratios(ax, largest(panel))
+            curves.draw_curves(ax, panel, looks, table.drawn)
+        curves.finish(
+            figure,
+            panels,
+            table,
+            curves.mechanism_entries(table.drawn, looks),
+            x_label=curves.X_LABELS[table.axis],
+            y_label=Y_LABEL,
+            notes=[notes(panel, table) for panel in table.panels],
+            set_limits=scales.set_ratio_limits,
+        )
+    return figure
+
+
+def largest(panel: Panel) -> float:
+    """The largest ratio of a panel."""
+    return float(np.nanmax([1.0, *(v for curve in panel.curves for v in curve.high.tolist())]))
+
+
+def notes(panel: Panel, table: View) -> list[str]:
+    """What this panel lacks, a line per status."""
+    return [f"{status}: {', '.join(names)}" for status, names in curves.lacking(panel, table).items()]
+
+
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+    """The caption of a study's figure, in plain text."""
+    table = view(frame, "ratio")
+    seeds = f"Lines are medians over {table.seeds} seeds" if table.seeds > 1 else ""
+    sentences = [
+        sentence(study_title),
+        sentence(caption_text),
+        "Average variance over the user types, divided by a lower bound on that of every ε-LDP strategy with any "
+        f"number of outputs, {fixed_and_varied(table)}; 1 is optimal, and no curve can be below.",
+        "The worst-case variance is at least the average one, so the bound holds for it, too; its ratio is in the "
+        "table.",
+        sentence(seeds),
+        drawn(table),
+        bound_words(list(dict.fromkeys(frame["bound_name"]))),
+        *(never(name, reasons) for name, reasons in table.never_drawn.items()),
+        *missing(table),
+    ]
+    return " ".join(text for text in sentences if text)

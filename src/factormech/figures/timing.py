@@ -1,0 +1,157 @@
+"""Seconds of an iteration of the published optimiser, and seconds until solvers come near a lower bound.
+
+The first panel is Figure 3c of McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020. In the others a colour is a gap,
+a line and marker a solver; what is never reached has no point and is named in the panel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from factormech import labels
+from factormech.figures import axes as scales
+from factormech.figures import curves, style, text
+from factormech.figures.captions import sentence
+from factormech.figures.sample_complexity_caption import bound_words
+from factormech.tables.panels import number, span, told
+from factormech.tables.timing import ITERATION, TO_GAP
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from factormech.figures.style import Style
+
+__all__ = ["caption", "draw"]
+
+# From the widest gap to the narrowest, light to dark blue: their order is seen in grey, too.
+GAP_COLOURS = ("#7FB2D9", "#2F7EBB", "#0B3C6F")
+MARKER = 4.2
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """The figure of a table of times (:mod:`factormech.tables.timing`)."""
+    single, near = frame[frame["quantity"] == ITERATION], frame[frame["quantity"] == TO_GAP]
+    parts = [part for _, part in near.groupby("workload", sort=False)]
+    titles = ["One iteration", *(labels.workload_label(str(part["workload"].iloc[0])) for part in parts)]
+    colours = gap_colours(near)
+    looks = style.mechanism_styles(dict.fromkeys(frame["mechanism"]))
+    with style.context():
+        figure, panels = curves.canvas(len(titles))
+        _draw_iterations(panels[0], single, looks)
+        for ax, part in zip(panels[1:], parts, strict=True):
+            _draw_times(ax, part, looks, colours)
+        width = float(figure.get_figwidth())
+        for ax, title in zip(panels, titles, strict=True):
+            room = width / curves.columns_of(len(panels)) - 0.45
+            ax.set_title(text.balanced(figure, title, room, style.TEXT_SIZE + 0.5))
+        shown, names = _legend(frame, looks, colours)
+        footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in unavailable(near)]
+        text.place_around(figure, curves.X_LABELS["domain_size"], "seconds", shown, names, footer)
+        for ax, part in zip(panels, [single, *parts], strict=True):
+            scales.thin_labels(ax, text.renderer_of(figure))
+            text.place_note(figure, ax, notes(part))
+    return figure
+
+
+def gap_colours(near: pd.DataFrame) -> dict[float, str]:
+    """A colour for each gap, the narrowest darkest; more gaps than colours share the lightest."""
+    gaps = sorted(set(near["gap"]))
+    return {gap: GAP_COLOURS[max(len(GAP_COLOURS) - 1 - i, 0)] for i, gap in enumerate(gaps)}
+
+
+def _draw_iterations(ax: Axes, single: pd.DataFrame, looks: dict[str, Style]) -> None:
+    """Means, and dashes at the least."""
+    x = np.sort(single["domain_size"].to_numpy(dtype=float))
+    rows = single.sort_values("domain_size")
+    scales.prepare_x(ax, x, "domain_size")
+    _prepare_y(ax, rows[["seconds", "least_seconds"]].to_numpy().ravel())
+    look = looks[str(rows["mechanism"].iloc[0])]
+    ax.plot(x, rows["least_seconds"], color=look.colour, linestyle="", marker="_", markersize=7, zorder=3)
+    ax.plot(x, rows["seconds"], zorder=3, clip_on=False, **curves.as_drawn(look, MARKER))
+
+
+def _draw_times(ax: Axes, part: pd.DataFrame, looks: dict[str, Style], colours: dict[float, str]) -> None:
+    """A line for each solver and gap; over seeds and budgets, medians."""
+    x = np.unique(part["domain_size"].to_numpy(dtype=float))
+    scales.prepare_x(ax, x, "domain_size")
+    _prepare_y(ax, part["seconds"].to_numpy())
+    for (mechanism, gap), rows in part.groupby(["mechanism", "gap"], sort=False):
+        seconds = rows.groupby("domain_size")["seconds"].median().reindex(x)
+        look = {**curves.as_drawn(looks[mechanism], MARKER), "color": colours[gap]}
+        if looks[mechanism].filled:
+            look["markerfacecolor"] = colours[gap]
+        ax.plot(x, seconds, zorder=3, clip_on=False, **look)
+
+
+def _prepare_y(ax: Axes, seconds: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+    ax.set_yscale("log")
+    logs = np.log10(seconds[np.isfinite(seconds) & (seconds > 0)])
+    low, high = (float(logs.min()), float(logs.max())) if logs.size else (-1.0, 1.0)
+    room = max(high - low, scales.LEAST_DECADES)
+    middle = (low + high) / 2
+    scales.set_decades(ax, middle - (0.5 + scales.MARGIN) * room, middle + (0.5 + scales.MARGIN) * room)
+
+
+def _legend(frame: pd.DataFrame, looks: dict[str, Style], colours: dict[float, str]) -> tuple[list[Any], list[str]]:
+    from matplotlib.lines import Line2D
+
+    drawn = dict.fromkeys(frame.loc[frame["status"] == "ok", "mechanism"])
+    shown: list[Any] = [Line2D([], [], **curves.as_drawn(looks[name], MARKER)) for name in drawn]
+    names = [looks[name].label for name in drawn]
+    for gap, colour in colours.items():
+        shown.append(Line2D([], [], color=colour, linewidth=2.4))
+        names.append(f"within {number(gap)} of the lower bound")
+    return shown, names
+
+
+def notes(part: pd.DataFrame) -> list[str]:
+    """What a panel has no point for, a line per status: "not reached by Optimised: 1.05, 1.1 [n = 8]"."""
+    lines = []
+    for status, rows in part[~part["status"].isin(["ok", "unavailable"])].groupby("status", sort=False):
+        x = np.unique(part["domain_size"].to_numpy(dtype=float))
+        who = []
+        for mechanism, part_of_one in rows.groupby("mechanism", sort=False):
+            spans = [
+                (number(gap), span(missing["domain_size"].tolist(), x, "domain_size"))
+                for gap, missing in part_of_one.groupby("gap")
+            ]
+            gaps = ", ".join(gap + (f" [{place}]" if place else "") for gap, place in spans)
+            who.append(f"{labels.mechanism_label(str(mechanism))}: {gaps}")
+        lines.append(f"{status} by {'; '.join(who)}")
+    return lines
+
+
+def unavailable(near: pd.DataFrame) -> list[str]:
+    """The mechanisms without a trace, and why."""
+    gone = near[near["status"] == "unavailable"].groupby("mechanism", sort=False)["reason"]
+    return [f"not drawn: {labels.mechanism_label(str(name))} — {'; '.join(told(list(why)))}" for name, why in gone]
+
+
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+    """The caption of a study's figure, in plain text."""
+    single, near = frame[frame["quantity"] == ITERATION], frame[frame["quantity"] == TO_GAP]
+    counts = " or ".join(number(c) for c in sorted(set(single["iterations"]), reverse=True))
+    workloads = ", ".join(labels.workload_label(w) for w in dict.fromkeys(near["workload"]))
+    epsilons = ", ".join(number(e) for e in sorted(set(near["epsilon"])))
+    missed = [
+        f"{labels.workload_label(str(workload))}: {'; '.join(notes(part))}"
+        for workload, part in near.groupby("workload", sort=False)
+        if notes(part)
+    ]
+    sentences = [
+        sentence(study_title),
+        sentence(caption_text),
+        f"First panel: seconds of one iteration of {labels.mechanism_label(str(single['mechanism'].iloc[0]))} on a "
+        f"random 4n × n strategy and the identity workload, mean of {counts} iterations (dashes: the least).",
+        "Other panels: seconds until the average variance of what a solver has found is within a factor of a lower "
+        f"bound on that of every ε-LDP strategy, with ε = {epsilons}; workloads: {workloads}.",
+        "Time includes the search for a step size, and the workflow ran no other job beside.",
+        bound_words(list(dict.fromkeys(near["bound_name"]))),
+        *(sentence(f"Without a point, {line}") for line in missed),
+        *(sentence(line[:1].upper() + line[1:]) for line in unavailable(near)),
+    ]
+    return " ".join(part for part in sentences if part)

@@ -1,0 +1,89 @@
+"""What a solver finds from several random starts with several numbers of rows.
+
+As in section 6.5 of McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020; the variances are set over a lower bound on
+those of every strategy instead of over the best one found.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from factormech.local.registry import restore, rng_of, solve_with_rows
+from factormech.local.strategy import Unavailable
+from factormech.measure.exact import Question
+from factormech.measure.gaps import POINT, ratios, strongest_bounds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Which starts: rows as multiples of the domain size, how many of each, and the root of their random streams."""
+
+    row_factors: Sequence[int]
+    starts: int
+    root_seed: int = 0
+
+
+def measure_starts(
+    mechanism: str, questions: Sequence[Question], epsilons: Sequence[float], starts: Starts
+) -> Iterator[dict[str, Any]]:
+    """One record for each question, budget, number of rows and start; every start has a random stream of its own."""
+    for asked, epsilon, factor, start in itertools.product(
+        questions, epsilons, starts.row_factors, range(starts.starts)
+    ):
+        workload = asked.workload
+        rng = rng_of(mechanism, workload, epsilon, starts.root_seed, asked.seed, factor, start)
+        found = solve_with_rows(mechanism, workload, epsilon, rng, factor * workload.domain_size)
+        yield {
+            "workload": workload.name,
+            "domain_size": workload.domain_size,
+            "seed": asked.seed,
+            "epsilon": epsilon,
+            "mechanism": mechanism,
+            "row_factor": factor,
+            "start": start,
+            **_NOTHING,
+        } | (_refused(found) if isinstance(found, Unavailable) else _found(mechanism, found, asked, epsilon))
+
+
+_NOTHING = {"rows": math.nan, "average_variance": math.nan, "worst_variance": math.nan, "stopped": ""}
+
+
+def _refused(reason: Unavailable) -> dict[str, Any]:
+    return {"status": "unavailable", "reason": reason.reason}
+
+
+def _found(mechanism: str, solution: Any, asked: Question, epsilon: float) -> dict[str, Any]:
+    evaluation = restore(mechanism, solution, epsilon).evaluate(asked.centred_gram)
+    if not evaluation.answered:
+        return {"status": "refused", "reason": evaluation.refusal}
+    return {
+        "rows": float(evaluation.outputs),
+        "average_variance": evaluation.average,
+        "worst_variance": evaluation.worst,
+        "stopped": str(solution.record["stopped"]),
+        "status": "ok",
+        "reason": "",
+    }
+
+
+def starts_table(study: str, measurements: Sequence[pd.DataFrame], bounds: pd.DataFrame) -> pd.DataFrame:
+    """The table of ``tables/starts.py``, in the order of workload and mechanism as asked, then of the grid."""
+    import pandas as pd
+
+    from factormech.tables.starts import FORMAT
+
+    measured = pd.concat(measurements, ignore_index=True)
+    joined = measured.merge(strongest_bounds(bounds), on=POINT, how="left", validate="many_to_one").assign(study=study)
+    asked = {c: {name: i for i, name in enumerate(dict.fromkeys(joined[c]))} for c in ("workload", "mechanism")}
+    order = joined.assign(**{f"_{c}": joined[c].map(ranks) for c, ranks in asked.items()}).sort_values(
+        ["_workload", "domain_size", "epsilon", "seed", "_mechanism", "row_factor", "start"], kind="stable"
+    )
+    columns = [c for c in FORMAT.columns if c in order]
+    return FORMAT.from_rows({**row, **ratios(row)} for row in order[columns].to_dict("records"))

@@ -1,0 +1,198 @@
+"""What solvers cost by the clock: seconds of one iteration, and what has been found by when.
+
+These are the only results that a second run does not repeat: seconds are of the machine and the moment. All else here
+(iterations, objectives) is as deterministic as the solvers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from factormech.local.adaptive_pgd import inner_ratio, random_strategy
+from factormech.local.bounded_simplex import project_columns, pull_back
+from factormech.local.optimal.problem import Step
+from factormech.local.registry import restore, rng_of, solve_with_report
+from factormech.local.strategy import Unavailable
+from factormech.local.strategy_objective import StrategyObjective
+from factormech.measure.exact import Question
+from factormech.measure.gaps import POINT, strongest_bounds
+from factormech.workloads.registry import create
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PUBLISHED = "adaptive-pgd"
+# Repetitions up to this size and beyond it, where one takes seconds to minutes.
+LARGE_SIZE, REPETITIONS, LARGE_REPETITIONS = 1024, 15, 3
+WARM_UP_SIZE = 8
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Seconds of one iteration, and of its two large parts."""
+
+    seconds: float
+    gradient: float
+    projection: float
+
+
+def iterations(domain_size: int, repetitions: int) -> Iterator[Iteration]:
+    """Iterations of the published optimiser, clocked one by one.
+
+    As in section 6.6 of McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020: identity Gram matrix, random 4n × n
+    strategy, ε = 1. One iteration is the objective with its gradient, the chain rule to the row minima, a step, and the
+    projection; the cost depends on n alone.
+    """
+    n, a, m = domain_size, inner_ratio(1.0), 4 * domain_size
+    objective = StrategyObjective(np.eye(n))
+    Q = random_strategy(m, n, a, np.random.default_rng(0))
+    z = np.full(m, (1 + 1 / a) / (2 * m))
+    scratch, gradient = np.empty((n, m)), np.empty((n, m))
+    # Entries of Q are about 1/m, of the gradient about 140 n: a step of a hundredth of Q, and far less of z.
+    step = 0.01 / (140 * n * m)
+    for _ in range(repetitions):
+        begin = time.perf_counter()
+        objective.evaluate(Q.T, scratch, gradient)
+        evaluated = time.perf_counter()
+        slope = pull_back(gradient.T, Q, z, a, multipliers_move=False)
+        z = np.clip(z - step / (n * a) * slope, 0.0, 1.0)
+        gradient *= -step
+        Q += gradient.T
+        stepped = time.perf_counter()
+        Q = project_columns(Q, z, a, overwrite=True)
+        end = time.perf_counter()
+        yield Iteration(end - begin, evaluated - begin, end - stepped)
+
+
+def time_iterations(sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """For each domain size the mean seconds of an iteration, as the paper reports, and the least."""
+    for n in sizes:
+        large = n > LARGE_SIZE
+        repetitions = LARGE_REPETITIONS if large else REPETITIONS
+        if not large:
+            list(iterations(n, 1))  # compiles or loads the kernels, and touches the memory
+        seconds = [one.seconds for one in iterations(n, repetitions)]
+        yield {
+            "domain_size": n,
+            "mechanism": PUBLISHED,
+            "iterations": repetitions,
+            "seconds": float(np.mean(seconds)),
+            "least_seconds": min(seconds),
+        }
+
+
+@dataclass
+class Trace:
+    """What a solver told, with the clock."""
+
+    begin: float = field(default_factory=time.perf_counter)
+    steps: list[tuple[str, float, float]] = field(default_factory=list)
+
+    def __call__(self, step: Step) -> None:
+        """Hear of a step: its stage, when, and its objective."""
+        self.steps.append((step.stage, time.perf_counter() - self.begin, step.objective))
+
+    def improvements(self, least: float) -> Iterator[dict[str, Any]]:
+        """Every time that something better had been found.
+
+        What is below ``least``, the objective of the strategy that the solver returned in the end, was not a strategy
+        (of points that do not keep all constraints, an optimiser tells less), and is passed over.
+        """
+        best = math.inf
+        for told, (stage, seconds, objective) in enumerate(self.steps, start=1):
+            if least * (1.0 - ROUNDING) <= objective < best:
+                best = objective
+                yield {"stage": stage, "told": told, "seconds": seconds, "objective": objective}
+
+
+def trace(
+    mechanism: str, questions: Sequence[Question], epsilons: Sequence[float], root_seed: int
+) -> Iterator[dict[str, Any]]:
+    """Rows of the traces of a solver: ``seconds`` since its start, and ``average_variance`` of the best by then.
+
+    The last row of each has stage ``end``, and the variance of the strategy as it is returned. tr(X_c⁺C), which solvers
+    tell, is n·average + tr C.
+    """
+    _warm_up(mechanism)
+    for asked, epsilon in itertools.product(questions, epsilons):
+        workload = asked.workload
+        point = {
+            "workload": workload.name,
+            "domain_size": workload.domain_size,
+            "seed": asked.seed,
+            "epsilon": epsilon,
+            "mechanism": mechanism,
+        }
+        rng = rng_of(mechanism, workload, epsilon, root_seed, asked.seed)
+        heard = Trace()
+        found = solve_with_report(mechanism, workload, epsilon, rng, heard)
+        if isinstance(found, Unavailable):
+            nothing = {"stage": "end", "told": 0, "seconds": math.nan, "average_variance": math.nan}
+            yield {**point, **nothing, "reason": found.reason}
+            continue
+        ended = time.perf_counter() - heard.begin
+        average = restore(mechanism, found, epsilon).evaluate(asked.centred_gram).average
+        n, energy = workload.domain_size, float(np.trace(asked.centred_gram))
+        for row in heard.improvements(n * average + energy):
+            so_far = max((row.pop("objective") - energy) / n, average)
+            yield {**point, **row, "average_variance": so_far, "reason": ""}
+        end = {"stage": "end", "told": len(heard.steps), "seconds": ended}
+        yield {**point, **end, "average_variance": average, "reason": ""}
+
+
+def _warm_up(mechanism: str) -> None:
+    """Compile or load the kernels, which no solve should be charged with."""
+    rng = np.random.default_rng(0)
+    solve_with_report(mechanism, create("prefix", WARM_UP_SIZE), 1.0, rng, Trace())
+
+
+def timing_table(
+    study: str, single: pd.DataFrame, traces: Sequence[pd.DataFrame], bounds: pd.DataFrame, gaps: Sequence[float]
+) -> pd.DataFrame:
+    """The table of ``tables/timing.py``: single iterations first, then the time to each gap."""
+    import pandas as pd
+
+    from factormech.tables.timing import FORMAT
+
+    rows: list[dict[str, Any]] = [
+        {"study": study, "quantity": "iteration", "workload": "histogram", "seed": 0, "epsilon": 1.0, "status": "ok"}
+        | row
+        for row in single.to_dict("records")
+    ]
+    told = pd.concat(traces, ignore_index=True)
+    workloads = {name: rank for rank, name in enumerate(dict.fromkeys(told["workload"]))}
+    best = strongest_bounds(bounds).set_index(POINT).to_dict("index")
+    ordered = told.assign(_w=told["workload"].map(workloads)).sort_values(["_w", "domain_size"], kind="stable")
+    for (*point, mechanism), part in ordered.groupby([*POINT, "mechanism"], sort=False):
+        place = dict(zip(POINT, point, strict=True))
+        bound = best[tuple(point)]
+        for gap in gaps:
+            rows.append(
+                {"study": study, "quantity": "to-gap", "mechanism": mechanism, "gap": gap, **place, **bound}
+                | _reached(part, gap, bound["lower_bound"])
+            )
+    return FORMAT.from_rows(rows)
+
+
+def _reached(told: pd.DataFrame, gap: float, bound: float) -> dict[str, Any]:
+    """When a trace first was within a gap of the bound, or why that is not known."""
+    end = told.iloc[-1]
+    if end["reason"]:
+        return {"status": "unavailable", "reason": end["reason"]}
+    final = {"final_variance": end["average_variance"], "final_seconds": end["seconds"]}
+    if bound <= 0.0:
+        return {**final, "status": "unbounded", "reason": "every lower bound is 0 here"}
+    within = told[told["average_variance"] <= gap * bound]
+    if within.empty:
+        reason = f"ends at {end['average_variance'] / bound:.3f} times the lower bound"
+        return {**final, "status": "not reached", "reason": reason}
+    first = within.iloc[0]
+    return {**final, "iterations": first["told"], "seconds": first["seconds"], "status": "ok"}

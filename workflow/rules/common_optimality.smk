@@ -1,0 +1,99 @@
+"""What the rules of gaps, starts and times ask of their wildcards."""
+
+
+def starts_modules(mechanism):
+    """Where the code of random starts begins."""
+    return ["factormech.jobs.starts", mechanisms_registry.module_of(mechanism)]
+
+
+def trace_modules(mechanism):
+    """Where the code of a clocked solve begins."""
+    return ["factormech.jobs.trace", mechanisms_registry.module_of(mechanism)]
+
+
+def mechanisms_by_workload(study, folder):
+    """A file for each mechanism and workload of a study."""
+    names = STUDIES[study].mechanisms
+    return [f"results/{folder}/{study}/{name}/{w}.h5" for name in names for w in STUDIES[study].grid.workloads]
+
+
+def workload_sizes(wildcards):
+    """The files of one workload at every size of a study."""
+    grid = STUDIES[wildcards.study].grid
+    files = [workload_file(wildcards.workload, n, seed) for n in grid.domain_sizes for seed in grid.seeds]
+    return list(dict.fromkeys(files))
+
+
+def starts_code(wildcards):
+    return code(*starts_modules(wildcards.mechanism))
+
+
+def starts_digest(wildcards):
+    return digest(*starts_modules(wildcards.mechanism))
+
+
+def starts_rows(wildcards):
+    return STUDIES[wildcards.study].rows
+
+
+def starts_count(wildcards):
+    return STUDIES[wildcards.study].starts
+
+
+def starts_memory(wildcards):
+    study = STUDIES[wildcards.study]
+    return cost.starts_memory_mb(max(study.grid.domain_sizes), study.rows)
+
+
+def starts_minutes(wildcards):
+    study = STUDIES[wildcards.study]
+    repeated = len(study.grid.epsilons) * len(study.grid.seeds) * study.starts
+    each = sum(cost.starts_seconds(wildcards.mechanism, n, study.rows, repeated) for n in study.grid.domain_sizes)
+    return cost.minutes(each)
+
+
+def trace_code(wildcards):
+    return code(*trace_modules(wildcards.mechanism))
+
+
+def trace_digest(wildcards):
+    return digest(*trace_modules(wildcards.mechanism))
+
+
+def trace_memory(wildcards):
+    return cost.solve_memory_mb(max(STUDIES[wildcards.study].grid.domain_sizes))
+
+
+def trace_minutes(wildcards):
+    grid = STUDIES[wildcards.study].grid
+    each = sum(cost.solve_seconds(wildcards.mechanism, n) for n in grid.domain_sizes)
+    return cost.minutes(len(grid.epsilons) * len(grid.seeds) * each)
+
+
+def iterated_sizes(wildcards):
+    return STUDIES[wildcards.study].iteration_sizes
+
+
+def iterate_memory(wildcards):
+    return cost.solve_memory_mb(max(iterated_sizes(wildcards)))
+
+
+def iterate_minutes(wildcards):
+    return cost.minutes(cost.iterate_seconds(iterated_sizes(wildcards)))
+
+
+def timed_gaps(wildcards):
+    return STUDIES[wildcards.study].gaps
+
+
+def tabulated_starts(wildcards):
+    return mechanisms_by_workload(wildcards.study, "starts")
+
+
+def tabulated_traces(wildcards):
+    return mechanisms_by_workload(wildcards.study, "traces")
+
+
+# A job that clocks takes every core, so that nothing runs beside it; its libraries keep to CONFIG.threads.
+ALL_CORES = workflow.cores or CONFIG.threads
+QUIET = f"export OMP_NUM_THREADS={CONFIG.threads} OPENBLAS_NUM_THREADS={CONFIG.threads};"

@@ -1,0 +1,171 @@
+"""How far from optimal: gaps to the strongest lower bound, random starts, and time by the clock."""
+
+
+rule starts:
+    input:
+        workloads=workload_sizes,
+        code=starts_code,
+    output:
+        "results/starts/{study}/{mechanism}/{workload}.h5",
+    log:
+        "results/logs/starts/{study}/{mechanism}/{workload}.log",
+    benchmark:
+        "results/benchmarks/starts/{study}/{mechanism}/{workload}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=starts_memory,
+        runtime=starts_minutes,
+    params:
+        epsilons=measured_epsilons,
+        rows=starts_rows,
+        starts=starts_count,
+        root=CONFIG.seed,
+        seeds=measured_seeds,
+        digest=starts_digest,
+    shell:
+        "python -m factormech.jobs.starts --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
+        " --rows {params.rows} --starts {params.starts} --root-seed {params.root} --seeds {params.seeds}"
+        " --workloads {input.workloads:q} --code {params.digest} --output {output} &> {log}"
+
+
+rule iterate:
+    input:
+        code=code("factormech.jobs.iterate"),
+    output:
+        "results/iterations/{study}.h5",
+    log:
+        "results/logs/iterate/{study}.log",
+    benchmark:
+        "results/benchmarks/iterate/{study}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: ALL_CORES
+    resources:
+        mem_mb=iterate_memory,
+        runtime=iterate_minutes,
+    params:
+        quiet=QUIET,
+        sizes=iterated_sizes,
+        digest=digest("factormech.jobs.iterate"),
+    shell:
+        "{params.quiet} python -m factormech.jobs.iterate --sizes {params.sizes} --code {params.digest}"
+        " --output {output} &> {log}"
+
+
+rule trace:
+    input:
+        workloads=workload_sizes,
+        code=trace_code,
+    output:
+        "results/traces/{study}/{mechanism}/{workload}.h5",
+    log:
+        "results/logs/trace/{study}/{mechanism}/{workload}.log",
+    benchmark:
+        "results/benchmarks/trace/{study}/{mechanism}/{workload}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: ALL_CORES
+    resources:
+        mem_mb=trace_memory,
+        runtime=trace_minutes,
+    params:
+        quiet=QUIET,
+        epsilons=measured_epsilons,
+        root=CONFIG.seed,
+        seeds=measured_seeds,
+        digest=trace_digest,
+    shell:
+        "{params.quiet} python -m factormech.jobs.trace --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
+        " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest}"
+        " --output {output} &> {log}"
+
+
+rule tabulate_gaps:
+    input:
+        measurements=tabulated_measurements,
+        bounds="results/bounds/{study}.h5",
+        code=code("factormech.jobs.tabulate_gaps"),
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_gaps/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_gaps/{study}.tsv"
+    wildcard_constraints:
+        study=studies_of_kind("optimality-gap"),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        digest=digest("factormech.jobs.tabulate_gaps"),
+    shell:
+        "python -m factormech.jobs.tabulate_gaps --study {wildcards.study} --measurements {input.measurements:q}"
+        " --bounds {input.bounds:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
+        " --code {params.digest} &> {log}"
+
+
+rule tabulate_starts:
+    input:
+        starts=tabulated_starts,
+        bounds="results/bounds/{study}.h5",
+        code=code("factormech.jobs.tabulate_starts"),
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_starts/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_starts/{study}.tsv"
+    wildcard_constraints:
+        study=studies_of_kind("initialisation"),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        digest=digest("factormech.jobs.tabulate_starts"),
+    shell:
+        "python -m factormech.jobs.tabulate_starts --study {wildcards.study} --starts {input.starts:q}"
+        " --bounds {input.bounds:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
+        " --code {params.digest} &> {log}"
+
+
+rule tabulate_timing:
+    input:
+        iterations="results/iterations/{study}.h5",
+        traces=tabulated_traces,
+        bounds="results/bounds/{study}.h5",
+        code=code("factormech.jobs.tabulate_timing"),
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_timing/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_timing/{study}.tsv"
+    wildcard_constraints:
+        study=studies_of_kind("timing"),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        gaps=timed_gaps,
+        digest=digest("factormech.jobs.tabulate_timing"),
+    shell:
+        "python -m factormech.jobs.tabulate_timing --study {wildcards.study} --gaps {params.gaps}"
+        " --iterations {input.iterations:q} --traces {input.traces:q} --bounds {input.bounds:q} --csv {output.csv}"
+        " --latex {output.latex} --hdf5 {output.hdf5} --code {params.digest} &> {log}"
