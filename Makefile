@@ -25,7 +25,8 @@ quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick
 	@factormech study list --config $(CONFIG) --made --quick
 
 verify: $(STAMP)  ## an independent check of every optimised strategy: results/verification.txt
-	$(call RUN,verify)
+	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
+	@tail -n 1 results/verification.txt
 
 setup: $(STAMP)  ## make .venv from requirements.lock
 
