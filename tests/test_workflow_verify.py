@@ -1,4 +1,4 @@
-"""The target ``verify``: each optimised strategy that a study measures has a file, and the independent tool reads it."""
+"""The target ``verify``: each optimised strategy that a study measures has a file, which the independent tool reads."""
 
 from __future__ import annotations
 
