@@ -29,6 +29,7 @@ CASES = {
     "fixed": ("histogram", 16, 4.0, {}),
     "symmetric": ("all-marginals", 32, 1.0, {}),
     "general": ("prefix", 20, 1.0, {"rows": 40}),
+    "pairs": ("prefix", 20, 4.0, {}),
 }
 
 
@@ -71,9 +72,12 @@ def test_honest_files_hold(tool: ModuleType, files: dict[str, Path]) -> None:
         "fixed": "randomized-response",
         "symmetric": "symmetric",
         "general": "general",
+        "pairs": "general",
     }
     assert "proved exactly" in tool.verify(files["exact"])
     assert "by the rigorous bound" in tool.verify(files["general"])
+    gaps = tool.verify(files["pairs"]).split("gap ")[1].split(",")
+    assert float(gaps[1].split()[0]) == pytest.approx(float(gaps[0]), abs=1e-5)
 
 
 def dataset(name: str, change: Callable[[Any], Any]) -> Callable[[h5py.File], None]:
@@ -163,6 +167,14 @@ LIES = {
     "a rigorous bound raised": ("general", attribute(rigorous_lower_bound=scaled(1 + 1e-6)), "its weights give"),
     "a rigorous bound's weights": ("general", dataset("bound_weights", first(1.5)), "its weights give"),
     "too large an omega": ("general", dataset("bound_weights", first(1e-6)), "omega"),
+    "a rigorous bound with pairs raised": (
+        "pairs",
+        attribute(rigorous_lower_bound=scaled(1 + 1e-6)),
+        "its weights give",
+    ),
+    "other pairs": ("pairs", dataset("bound_pairs", scaled(1.01)), "its weights give"),
+    "negative pairs": ("pairs", dataset("bound_pairs", scaled(-1.0)), "no weights"),
+    "no pairs": ("pairs", without("bound_pairs"), "its weights give"),
     "no proof": ("exact", without("certificate"), "nothing proves"),
     "no rigorous proof": ("worst", without("bound_weights"), "nothing proves"),
     "a certificate's bound raised": ("exact", claimed("objective_bound", lambda x: x + "1"), "certificate"),

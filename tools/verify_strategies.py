@@ -30,6 +30,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+from bound_formulas import bound_value
 from fixed_strategies import MARGIN, Array, fixed_matrix, size_law, subset_variance
 
 CERTIFICATES = Path(__file__).resolve().with_name("verify_certificate.py")
@@ -199,24 +200,6 @@ def symmetric_variance(data: dict[str, Array], asked: Asked, epsilon: float) -> 
     return float(np.sum(g[seen] * (1.0 / x[seen] - 1.0))) / n, missed, float(share)
 
 
-def theorem_bound(C: Array, epsilon: float, p: Array, omega: float) -> float:
-    """n/B [tr (C^(1/2) Y C^(1/2))^(1/2)]^2, Y = P(Diag p - pp'/omega)P: what the rigorous bound is just below."""
-    n, a, p = len(C), math.exp(epsilon), p / p.sum()
-    ceiling = 4.0 * a / (1.0 + a) ** 2
-    omega = max(min(omega, ceiling), 1.0 - n**2 / float(np.sum(1.0 / p)))
-    check(omega <= ceiling * (1.0 + ROUNDING), "omega is too large")
-    k = np.array([math.floor(n / (a + 1.0)), math.floor(n / (a + 1.0)) + 1])
-    few, many = (a - 1.0) ** 2 * k * (n - k) / (n + (a - 1.0) * k) ** 2
-    spread = omega * float(np.diff(n * (a + 1.0) / (2.0 * (n - k + k * a)))[0]) ** 2
-    w = min(max(0.5 + (many - few) / (2.0 * spread), 0.0), 1.0)
-    values, vectors = np.linalg.eigh(C)
-    R = vectors * np.sqrt(np.maximum(values, 0.0))
-    Rp = R.T @ (p - 1.0 / n)
-    roots = np.linalg.eigvalsh((R.T * p) @ R - np.outer(Rp, Rp) / omega)
-    trace = float(np.sum(np.sqrt(roots[roots > 1e-14 * roots[-1]])))
-    return n * trace**2 / ((1.0 - w) * few + w * many + spread * w * (1.0 - w))
-
-
 def check_certificate(text: str, record: dict[str, Any], asked: Asked) -> None:
     """The exact certificate is of this workload and budget, holds, and gives the record's lower bound."""
     with tempfile.TemporaryDirectory() as folder:
@@ -244,7 +227,7 @@ def check_bounds(data: dict[str, Array], record: dict[str, Any], asked: Asked, L
         check_certificate(data["certificate"].decode(), record, asked)
         return f"gap {gap:.2e} proved exactly"
     if "bound_weights" in data:
-        value = theorem_bound(asked.centred(), record["epsilon"], data["bound_weights"], record["bound_omega"])
+        value = bound_value(asked.centred(), record["epsilon"], data, record["bound_omega"])
         proved, value = record["rigorous_lower_bound"], value + asked.constant
         check(proved <= value * (1.0 + ROUNDING), f"its weights give {value:.12g} and not {proved:.12g}")
         check(proved <= L, f"L = {L:.12g} is below its rigorous lower bound {proved:.12g}")

@@ -5,7 +5,12 @@ rule verify_strategies:
     input:
         strategies=verified_strategies,
         workloads=verified_workloads,
-        tools=[tool("verify_strategies"), tool("fixed_strategies"), tool("verify_certificate")],
+        tools=[
+            tool("verify_strategies"),
+            tool("fixed_strategies"),
+            tool("bound_formulas"),
+            tool("verify_certificate"),
+        ],
     output:
         "results/{folder}verification.txt",
     log:

@@ -25,7 +25,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds import pairwise
 from factormech.bounds.certified import certified
+from factormech.bounds.spectral import centred_svd
 from factormech.errors import BadValue
 from factormech.local import (
     fourier,
@@ -146,9 +148,15 @@ class _Run:
         self.certificate = proof.Proof()
         self.trace = float(np.trace(self.C))
         n = workload.domain_size
-        self.bound = n * certified(workload, epsilon) + self.trace
+        self.weights: pairwise.PairwiseBound | None = None
         if self.trace <= n * np.finfo(float).eps * workload.frobenius_squared():
             self.bound = 0.0  # the same answers for all types
+        elif n <= proof.RIGOROUS_UP_TO:
+            # ``certified`` with the weights that it is made from, which are kept.
+            self.weights = pairwise.solve(self.C, epsilon)
+            self.bound = max(self.weights.objective, n * centred_svd(workload, epsilon) + self.trace)
+        else:
+            self.bound = n * certified(workload, epsilon) + self.trace
 
     def error(self, evaluation: Evaluation) -> float:
         """What is made least."""
@@ -166,9 +174,7 @@ class _Run:
         objective = self.workload.domain_size * self.error(best.evaluation) + self.trace + constant
         # What is proved in whole numbers, where it is, in place of what floats say.
         lower = self.certificate.lower_bound or bound + constant
-        kept = (
-            proof.Proof() if self.certificate.lower_bound else proof.rigorous_bound(self.workload, self.C, self.epsilon)
-        )
+        kept = proof.Proof() if self.certificate.lower_bound else self._rigorous()
         record = {
             CHOSEN: best.solver,
             "domain_size": self.workload.domain_size,
@@ -184,6 +190,12 @@ class _Run:
             **kept.record,
         }
         return Solution({**best.datasets, **self.certificate.datasets, **kept.datasets}, record)
+
+    def _rigorous(self) -> proof.Proof:
+        """What is proved beyond rounding by the weights of the bound."""
+        if self.weights is None:
+            return proof.Proof()
+        return proof.rigorous_bound(self.workload, self.C, self.epsilon, self.weights)
 
     def _allowed(self, evaluation: Evaluation) -> bool:
         budget = self.options.rows

@@ -4,8 +4,8 @@ Two proofs, both of the statement that no ε-LDP strategy has L = ‖W1‖²/n +
 
 * the *certificate* (``bounds/rational.py``), integers for n ≤ 16 that ``tools/verify_certificate.py`` checks alone: it
   is as good as the exact solver's own bound;
-* the *rigorous bound* (``bounds/rigorous.py``) for n ≤ 512, with the weights p and ω that it is made from: with every
-  rounding accounted for, but for one weight per type, so somewhat lower than the record's ``lower_bound``.
+* the *rigorous bound* (``bounds/rigorous.py``, ``bounds/rigorous_pairs.py``) for n ≤ 512, with the weights p, N and ω
+  that it is made from: the record's ``lower_bound`` less what the roundings may have added to it, about 1e-9 of it.
 
 **The Gram matrix.** A certificate speaks of a rational matrix. Queries with whole coefficients have a whole Gram
 matrix, and floats that differ from whole numbers by rounding alone stand for it. Other floats are taken as they are:
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from factormech.arrays import FloatArray
-from factormech.bounds import parametric, rational, rigorous
+from factormech.bounds import pairwise, parametric, rational, rigorous, rigorous_pairs
 from factormech.errors import BadValue
 from factormech.workloads.base import Workload
 
@@ -68,28 +68,30 @@ def certificate(workload: Workload, epsilon: float, dual: FloatArray, multiplier
     return Proof(bound, {"certificate": np.array(found.text())}, {"certificate": "checked in whole numbers"})
 
 
-def rigorous_bound(workload: Workload, centred_gram: FloatArray, epsilon: float) -> Proof:
-    """The rigorous bound on L: ``rigorous_lower_bound``, with ``bound_weights`` p and ``bound_omega`` ω."""
-    n, C = workload.domain_size, centred_gram
+def rigorous_bound(
+    workload: Workload, centred_gram: FloatArray, epsilon: float, found: pairwise.PairwiseBound
+) -> Proof:
+    """The rigorous bound on L: ``rigorous_lower_bound``, with ``bound_weights`` p, ``bound_omega`` ω, ``bound_pairs`` N.
+
+    N is left out where it is zero. Uniform p need no ω: the least useful one is the best.
+    """
+    n, C, p, omega = workload.domain_size, centred_gram, found.weights, found.omega
     limit = parametric.InformationLimit.of(n, epsilon) if n > 1 else None
-    diagonal = workload.gram_diagonal()
-    if limit is None or n > RIGOROUS_UP_TO or not float(np.trace(C)) > n * np.finfo(float).eps * float(diagonal.sum()):
+    if limit is None or n > RIGOROUS_UP_TO:
         return Proof()
-    # Translations make uniform weights the best, and ω does not matter to Y then: the least useful one is the best.
-    tried = [(np.full(n, 1.0 / n), limit.floor)]
-    if workload.centred_walsh_spectrum() is None:
-        found = parametric.solve(C, epsilon)
-        tried.append((found.weights, found.omega))
-    error = CENTRING * float(diagonal.max())
-    bounds = [rigorous.rigorous_objective(C, epsilon, p, omega, entry_error=error) for p, omega in tried]
-    best = int(np.argmax(bounds))
-    if not bounds[best] > 0.0:
+    error = CENTRING * float(workload.gram_diagonal().max())
+    datasets = {"bound_weights": p}
+    if found.pairs.any():
+        datasets["bound_pairs"] = found.pairs
+        bound = rigorous_pairs.rigorous_objective(C, epsilon, p, found.pairs, omega, entry_error=error)
+    else:
+        omega = limit.floor if np.ptp(p) == 0.0 else omega
+        bound = rigorous.rigorous_objective(C, epsilon, p, omega, entry_error=error)
+    if not bound > 0.0:
         return Proof()
-    weights, omega = tried[best]
     constant = Fraction(workload.total_squared()) * (1 - Fraction(1, 2**48)) / n
-    lower = rounded_down(Fraction(bounds[best]) + constant)
-    record = {"rigorous_lower_bound": lower, "bound_omega": float(omega)}
-    return Proof(lower, {"bound_weights": weights}, record)
+    lower = rounded_down(Fraction(bound) + constant)
+    return Proof(lower, datasets, {"rigorous_lower_bound": lower, "bound_omega": float(omega)})
 
 
 def as_whole(gram: FloatArray) -> FloatArray:
