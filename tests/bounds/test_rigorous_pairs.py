@@ -1,4 +1,4 @@
-"""The rigorous bound with weights of pairs: just below that of floats, below every strategy, and exact parts checked."""
+"""The rigorous bound with weights of pairs: just below that of floats, below every strategy, its parts exact."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from factormech.arrays import FloatArray
 from factormech.bounds import pairwise, rigorous, rigorous_pairs
 from factormech.bounds.rational import RATIO_BITS, exponential_bound, rounded_up
 from factormech.bounds.size_limit import SizeLimit
@@ -16,7 +17,13 @@ from factormech.local.strategy import StrategyMatrix
 from tests import oracles
 
 
-def from_weights(C: np.ndarray, epsilon: float, found: pairwise.PairwiseBound, **named: float) -> float:
+def centred(W: FloatArray) -> FloatArray:
+    """C, symmetric to the last bit."""
+    C = oracles.centred_gram(W)
+    return np.asarray(0.5 * (C + C.T))
+
+
+def from_weights(C: FloatArray, epsilon: float, found: pairwise.PairwiseBound, **named: float) -> float:
     return rigorous_pairs.rigorous_objective(C, epsilon, found.weights, found.pairs, found.omega, **named)
 
 
@@ -24,7 +31,7 @@ def from_weights(C: np.ndarray, epsilon: float, found: pairwise.PairwiseBound, *
 @pytest.mark.parametrize("name", ["prefix", "all_ranges"])
 @pytest.mark.parametrize("n", [2, 3, 17, 40])
 def test_it_is_just_below_the_bound_of_floats(name: str, epsilon: float, n: int) -> None:
-    C = oracles.centred_gram(getattr(oracles, name)(n))
+    C = centred(getattr(oracles, name)(n))
     found = pairwise.solve(C, epsilon)
     proved = from_weights(C, epsilon, found)
     assert found.objective * (1 - 1e-8) < proved <= found.objective * (1 + 1e-13)
@@ -38,8 +45,7 @@ def test_any_weights_give_a_bound_that_strategies_keep(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 6)), float(rng.choice([0.5, 2.0, 5.0]))
     W = rng.normal(size=(n, n))
-    C = oracles.centred_gram(W)
-    C = 0.5 * (C + C.T)
+    C = centred(W)
     p, N = rng.dirichlet(np.ones(n)), np.triu(rng.exponential(0.3, (n, n)), 1) / n**2
     proved = rigorous_pairs.rigorous_objective(C, epsilon, p, N + N.T, float(rng.uniform(0.01, 1.0)))
     Q = oracles.random_strategy(rng, 3 * n, n, epsilon)
@@ -59,7 +65,7 @@ def test_the_information_is_that_of_floats(n: int, epsilon: float) -> None:
 
 def test_the_excess_is_what_the_cholesky_factorization_says() -> None:
     """A T that is too large is paid for: the bound is no larger than with the right one."""
-    C = oracles.centred_gram(oracles.prefix(6))
+    C = centred(oracles.prefix(6))
     found = pairwise.solve(C, 3.0)
     p, N, g, omega = found.weights, found.pairs, found.gap_vector, found.omega
     T = rigorous_pairs.dual_guess(C, np.diag(p) - N - np.outer(g, g) / omega)
@@ -73,7 +79,7 @@ def test_the_excess_is_what_the_cholesky_factorization_says() -> None:
 
 
 def test_what_is_no_weights_is_refused() -> None:
-    C, p, N = oracles.centred_gram(oracles.prefix(3)), np.full(3, 1 / 3), np.zeros((3, 3))
+    C, p, N = centred(oracles.prefix(3)), np.full(3, 1 / 3), np.zeros((3, 3))
     for pairs in (N + np.eye(3), N - 1.0, np.triu(N + 1.0, 1), np.full((3, 3), math.nan), np.zeros((2, 2))):
         with pytest.raises(BadValue, match="pairs"):
             rigorous_pairs.rigorous_objective(C, 1.0, p, pairs, 0.5)

@@ -71,7 +71,7 @@ def certificate(workload: Workload, epsilon: float, dual: FloatArray, multiplier
 def rigorous_bound(
     workload: Workload, centred_gram: FloatArray, epsilon: float, found: pairwise.PairwiseBound
 ) -> Proof:
-    """The rigorous bound on L: ``rigorous_lower_bound``, with ``bound_weights`` p, ``bound_omega`` ω, ``bound_pairs`` N.
+    """The rigorous bound on L: ``rigorous_lower_bound``, ``bound_weights`` p, ``bound_omega`` ω, ``bound_pairs`` N.
 
     N is left out where it is zero. Uniform p need no ω: the least useful one is the best.
     """
