@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from factormech.errors import BadValue
 from factormech.measure.compare import slopes
 from factormech.tables.kinds import from_rows
 
@@ -231,3 +232,22 @@ def test_every_block_of_the_page_is_filled_and_no_other(blocks: ModuleType) -> N
     with pytest.raises(SystemExit, match="0 blocks"):
         blocks.fill(page, "nothing", "")
     assert blocks.number(math.nan) == "–"
+
+
+def test_a_missing_table_leaves_the_pages_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sentences
+
+    for page in ("PAGE", "PAPER"):
+        (tmp_path / page).write_text("as it was")
+        monkeypatch.setattr(sentences, page, tmp_path / page)
+    monkeypatch.setattr(sentences, "TABLES", tmp_path)
+    with pytest.raises((BadValue, OSError)):
+        sentences.main()
+    assert [(tmp_path / page).read_text() for page in ("PAGE", "PAPER")] == ["as it was"] * 2
+
+
+def test_only_the_papers_mechanisms_speak_for_the_paper() -> None:
+    import sentences
+
+    kept = sentences.of_the_paper(sample_complexities())
+    assert set(kept["mechanism"]) == {"adaptive-pgd", "lower-bound"}
