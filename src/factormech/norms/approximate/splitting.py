@@ -90,7 +90,7 @@ def _centred(boxes: Boxes) -> tuple[Boxes, FloatArray]:
 def _start(boxes: Boxes) -> tuple[FloatArray, float]:
     """V and ρ from the factors and the dual matrix of a matrix inside the boxes."""
     k = boxes.shape[0]
-    norm = factorization_norm(boxes.middle(), gap=_START_GAP)
+    norm = factorization_norm(np.clip(0.0, boxes.low, boxes.high), gap=_START_GAP)
     R, A = norm.left.dense(), norm.right.dense()
     balance = np.sqrt(np.linalg.norm(R, axis=1).max() / np.linalg.norm(A, axis=0).max())
     F = np.vstack([R / balance, A.T * balance])
