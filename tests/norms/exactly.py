@@ -15,7 +15,10 @@ def exact(matrix: FloatArray) -> Exact:
 
 
 def product(X: Exact, Y: Exact) -> Exact:
-    return [[sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for column in zip(*Y)] for row in X]
+    return [
+        [sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for column in zip(*Y, strict=True)]
+        for row in X
+    ]
 
 
 def is_positive_definite(S: Exact) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -99,7 +100,7 @@ def upper_is_proved(W: FloatArray, norm: CertifiedNorm) -> None:
     r = max(sum(x * x for x in row) for row in R)
     a = [sum(x * x for x in column) for column in zip(*A, strict=True)]
     errors = [sum(x * x for x in column) for column in zip(*E, strict=True)]
-    tau2 = Fraction(1, 10**14) * r
+    tau2 = Fraction(math.sqrt(float(max(errors) * r / max(a))) + 1e-300)
     proved = (r + tau2) * max(x + e / tau2 for x, e in zip(a, errors, strict=True))
     assert r * max(a) <= Fraction(norm.upper) ** 2
     assert proved <= Fraction(norm.upper) ** 2 * (1 + Fraction(1, 10**12))
@@ -161,7 +162,7 @@ def test_invariances(p: float) -> None:
 def test_nondecreasing_in_p_and_symmetric_at_infinity() -> None:
     W = CASES["ranges"]
     norms = [factorization_norm(W, p) for p in (2.0, 2.5, 4.0, 50.0, 1e4, math.inf)]
-    for smaller, larger in zip(norms, norms[1:], strict=False):
+    for smaller, larger in itertools.pairwise(norms):
         assert smaller.lower <= larger.upper
         assert smaller.gap <= 1e-6
     assert factorization_norm(W.T.copy()).lower == pytest.approx(norms[-1].lower, rel=2e-6)
@@ -183,13 +184,13 @@ def test_from_the_gram_matrix(name: str) -> None:
 
 
 def test_more_queries_than_fit() -> None:
-    """All ranges over 1024 values, half a million queries: γ_F from the Gram matrix, with the answer of W x."""
+    """All ranges over 256 values, 32 896 queries: γ_F from the Gram matrix, with the answer of W x."""
     workload = create("all-ranges", 256)
     norm = factorization_norm(workload, 2.0)
     assert "Gram" in str(norm.record["method"])
     assert norm.gap <= 1e-6
     x = np.arange(256.0)[:, None]
-    np.testing.assert_allclose(norm.left.apply(norm.right.apply(x)), workload.answer(x), rtol=1e-9)
+    np.testing.assert_allclose(norm.left.apply(norm.right.apply(x)), workload.answer(x), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["auto", "fixed-point", "barrier"])

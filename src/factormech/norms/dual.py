@@ -111,7 +111,8 @@ def dual_norm(
         k, N = U.shape
         record: dict[str, object] = {"method": "ascent", "iterations": 0, "stopped": "gap"}
         return CertifiedDual(0.0, 0.0, np.zeros(k), np.zeros(N), np.zeros((k, 1)), np.zeros((N, 1)), record)
-    Y = _start(core.matrix, None if start is None else start[core.columns], rng or np.random.default_rng(0))
+    given = None if start is None else _checked_start(start, U.shape[1])[core.columns]
+    Y = given if given is not None else _random_start(core.matrix, rng or np.random.default_rng(0))
     found = _ascend(core.matrix, Y, gap, iterations)
     scales = [np.sqrt(weights / weights.sum()) for weights in found.weights]
     return CertifiedDual(
@@ -190,12 +191,14 @@ def _ascend(U: FloatArray, Y: FloatArray, gap: float, iterations: int) -> _Found
     return best
 
 
-def _start(U: FloatArray, start: FloatArray | None, rng: np.random.Generator) -> FloatArray:
+def _random_start(U: FloatArray, rng: np.random.Generator) -> FloatArray:
     k, N = U.shape
-    if start is None:
-        return _unit(rng.standard_normal((N, math.ceil(math.sqrt(2.0 * (k + N))) + 1)))[0]
+    return _unit(rng.standard_normal((N, math.ceil(math.sqrt(2.0 * (k + N))) + 1)))[0]
+
+
+def _checked_start(start: FloatArray, columns: int) -> FloatArray:
     Y = np.asarray(start, dtype=float)
-    if Y.ndim != 2 or len(Y) != N or not np.isfinite(Y).all():
+    if Y.ndim != 2 or len(Y) != columns or not np.isfinite(Y).all():
         raise BadValue("start", Y.shape, "hold one finite vector per column", "give right_vectors of a like matrix")
     return _unit(Y)[0]
 

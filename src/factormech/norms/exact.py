@@ -63,7 +63,7 @@ def factorization_norm(
     if not core.matrix.size:
         return zero_norm(matrix.shape, method)
     outcome, chosen = solver(DenseProblem(core.matrix, p, core.queries))
-    return certified(core, p, outcome, {"method": chosen})
+    return certified(core, p, outcome, {"method": chosen}, gap)
 
 
 def checked_gap(gap: float) -> None:
@@ -72,14 +72,20 @@ def checked_gap(gap: float) -> None:
         raise BadValue("gap", gap, "be a finite number above 0", "give for example 1e-6")
 
 
-def certified(core: Core, p: float, outcome: Outcome, record: dict[str, object]) -> CertifiedNorm:
-    """The interval from the best points: the lower end of one, the factors of the other."""
+def certified(core: Core, p: float, outcome: Outcome, record: dict[str, object], gap: float) -> CertifiedNorm:
+    """The interval from the best points: the lower end of one, the factors of the other.
+
+    Where the solver reached its gap and the interval did not, ``stopped`` says ``rounding``.
+    """
     problem = DenseProblem(core.matrix, p, core.queries)
     low, high = problem.split(outcome.best_lower.weights), problem.split(outcome.best_upper.weights)
     lower, dual = certify.lower_end(core.matrix, *low, p, core.queries)
     R, A = certify.factors(core.matrix, *high)
     witness = {"row_weights": spread(low[0], core.rows), "column_weights": spread(low[1], core.columns)}
-    return assembled(core, p, (lower, dual), (R, A), witness, {**record, **_stops(outcome)})
+    norm = assembled(core, p, (lower, dual), (R, A), witness, {**record, **_stops(outcome)})
+    if norm.gap > gap and outcome.stopped == "gap":
+        norm.record["stopped"] = "rounding"
+    return norm
 
 
 def assembled(

@@ -14,8 +14,11 @@ from factormech.arrays import FloatArray
 from factormech.norms.weighted import Outcome, Point, Problem, Stopped
 
 _MEMORY = 12
-# An accelerated step moves no logarithm by more than this from the plain one; weights stay above the floor.
-_REACH, _FLOOR = 3.0, 1e-14
+# An accelerated step moves no logarithm by more than this from the plain one.
+_REACH = 3.0
+# All weights keep this fraction of the gap, spread over them: by concavity it costs no more of the lower bound, and
+# below it a singular value that matters to the upper bound cannot be told from rounding.
+_FLOOR_SHARE, _FLOOR = 0.02, 1e-13
 # Stop early when the gap shrinks by less than this factor over this many iterations.
 _SLOW_FACTOR, _SLOW_AFTER = 3.0, 10
 
@@ -29,7 +32,8 @@ def solve(
     patient: bool = True,
 ) -> Outcome:
     """Both best points found; without patience it also stops, ``stalled``, once progress is slow."""
-    point = problem.at(_floored(problem, problem.start() if start is None else start))
+    floor = max(_FLOOR_SHARE * gap / len(problem.exponents), _FLOOR)
+    point = problem.at(_floored(problem, problem.start() if start is None else start, floor))
     outcome = Outcome(point, point, 1, "iteration_limit")
     images: list[FloatArray] = []
     steps: list[FloatArray] = []
@@ -51,10 +55,10 @@ def solve(
             images, steps = [], []
         images, steps = [*images, image][-_MEMORY:], [*steps, image - np.log(point.weights)][-_MEMORY:]
         target = _accelerated(images, steps, np.sqrt(point.powers))
-        candidate = problem.at(_floored(problem, np.exp(np.clip(target, image - _REACH, image + _REACH))))
+        candidate = problem.at(_floored(problem, np.exp(np.clip(target, image - _REACH, image + _REACH)), floor))
         fallback = candidate.lower < point.lower * (1.0 - 1e-14)
         if fallback:
-            candidate = problem.at(_floored(problem, np.exp(image)))
+            candidate = problem.at(_floored(problem, np.exp(image), floor))
         outcome, point = outcome.or_better(candidate), candidate
     return Outcome(outcome.best_lower, outcome.best_upper, outcome.iterations, stopped)
 
@@ -74,10 +78,10 @@ def _accelerated(images: list[FloatArray], steps: list[FloatArray], importance: 
     return np.asarray(images[-1] - np.diff(np.array(images), axis=0).T @ coefficients)
 
 
-def _floored(problem: Problem, weights: FloatArray) -> FloatArray:
+def _floored(problem: Problem, weights: FloatArray, floor: float) -> FloatArray:
     """At least a fixed fraction of the largest weight of the same side."""
     k, floored = problem.rows, weights.copy()
     for side in (floored[:k], floored[k:]):
         if side.size:
-            np.maximum(side, _FLOOR * side.max(), out=side)
+            np.maximum(side, floor * side.max(), out=side)
     return floored

@@ -73,9 +73,9 @@ def _lower(G: FloatArray, t: FloatArray, X: FloatArray, queries: int) -> float:
     inner = t[:, None] * X
     half = G @ inner
     product = inner.T @ half
-    # |error of the product| ≤ (γ_N + γ_{N+4})|inner|ᵀ|G||inner|, and ‖|G|‖_F = ‖G‖_F.
-    size = sum_above(squared_norms_above(inner, 0))
-    error = above(2.0 * gamma(N + 4) * size * math.sqrt(sum_above(squared_norms_above(G, 0))), 8)
+    # |error of the product| ≤ (γ_N + γ_{N+4})|inner|ᵀ|G||inner|, whose own roundings the 3 covers.
+    sizes = np.abs(inner).T @ (np.abs(G) @ np.abs(inner))
+    error = above(3.0 * gamma(N + 4) * math.sqrt(sum_above(squared_norms_above(sizes, 0))), 8)
     sums = sum_above(t * t * (1.0 + 4.0 * UNIT))
     norm = math.sqrt(above((spectral_norm_above(0.5 * (product + product.T)) + error) * sums * queries, 4))
     return below(value / above(norm, 2), 2)
@@ -84,17 +84,17 @@ def _lower(G: FloatArray, t: FloatArray, X: FloatArray, queries: int) -> float:
 def _upper(G: FloatArray, T: FloatArray, A: FloatArray, queries: int) -> tuple[float, float]:
     N = len(G)
     half = G @ T
-    # ‖R‖_F² = Σ T∘GT, its roundings bounded through √(diag G): |G_ij| ≤ √(G_iiG_jj).
-    roots = np.sqrt(np.diagonal(G))
-    mass = above(float(np.sum(np.square(roots @ np.abs(T)))), 3 * N)
+    # ‖R‖_F² = Σ T∘GT, its roundings bounded through Σ |T|∘|G||T|.
+    mass = above(math.fsum(np.einsum("ij,ij->i", np.abs(T), np.abs(G) @ np.abs(T)).tolist()), 3 * N)
     squares = above(math.fsum(np.einsum("ij,ij->i", T, half).tolist()) + 3.0 * gamma(2 * N + 4) * mass, 4)
     a = squared_norms_above(A, 0)
     miss = np.abs(np.eye(N) - T @ A) * (1.0 + 4.0 * UNIT)
     norms = np.sqrt(squared_norms_above(T, 1))
     miss += above(2.0 * gamma(N + 2), 4) * np.multiply.outer(norms, np.sqrt(a)) + TINY
     trace = sum_above(np.diagonal(G) * (1.0 + 4.0 * UNIT))
-    # ‖(WΔ)_j‖² = Δ_jᵀGΔ_j ≤ (√diag G·|Δ_j|)², sharper than the trace where some queries are larger.
-    residuals = np.minimum(np.square(roots @ miss), trace * squared_norms_above(miss, 0)) * (1.0 + gamma(4 * N + 8))
+    # ‖(WΔ)_j‖² = Δ_jᵀGΔ_j ≤ |Δ_j|ᵀ|G||Δ_j|, and at most ‖Δ_j‖² tr G.
+    products = np.einsum("ij,ij->j", miss, np.abs(G) @ miss) * (1.0 + 3.0 * gamma(2 * N + 8))
+    residuals = np.minimum(products, trace * squared_norms_above(miss, 0))
     tau2 = math.sqrt(float(residuals.max()) * squares / (queries * float(a.max()))) + TINY
     columns = float(np.max(a + above(1.0 / tau2) * residuals)) * (1.0 + 4.0 * UNIT)
     rows = above(squares / queries + tau2, 4)

@@ -127,7 +127,8 @@ def scaled_exactly(matrix: FloatArray) -> tuple[FloatArray, int]:
 
 def scaled_interval(lower: float, upper: float, exponent: int) -> tuple[float, float]:
     """(2^e·lower, 2^e·upper), outward where that overflows or underflows."""
-    ends = np.ldexp(np.array([lower, upper]), exponent)
+    with np.errstate(over="ignore", under="ignore"):
+        ends = np.ldexp(np.array([lower, upper]), exponent)
     if 0.0 < abs(ends[0]) < 2.0**-1000 or 0.0 < abs(ends[1]) < 2.0**-1000 or ends[1] == 0.0 < upper:
         ends = np.nextafter(ends, [-math.inf, math.inf])
     return max(float(min(ends[0], np.finfo(float).max)), 0.0), float(ends[1])
