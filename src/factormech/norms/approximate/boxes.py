@@ -45,12 +45,6 @@ class Boxes:
         """(k, N)."""
         return self.low.shape[0], self.low.shape[1]
 
-    def middle(self) -> FloatArray:
-        """A matrix in the boxes: their middles, or the finite end; 0 where neither end is finite."""
-        low, high = np.isfinite(self.low), np.isfinite(self.high)
-        ends = np.where(low, self.low, 0.0), np.where(high, self.high, 0.0)
-        return np.asarray(np.where(low & high, 0.5 * ends[0] + 0.5 * ends[1], ends[0] + ends[1]))
-
 
 def around(workload: Workload | Any, alpha: float, *, shifted: bool) -> Boxes:
     """The boxes of γ₂(W, α), or of γ̂₂(W, α)."""

@@ -37,15 +37,22 @@ _ASCENT = 50
 
 
 def lower_end(boxes: Boxes, iterate: Iterate, right: FloatArray, gap: float) -> tuple[float, FloatArray]:
-    """The lower end, and U with γ₂*(U) ≤ 1 (to rounding) that attains it; ``right`` is A, to start the ascent from."""
+    """The lower end, and a feasible U that attains it with γ₂*(U) ≤ 1, both to 1e-9; the ascent starts from A.
+
+    Parameters
+    ----------
+    right
+        A of ``factors``, (s, N): its columns are near the best vectors y_j of γ₂*.
+    gap
+        The relative width asked for.
+    """
     U = feasible(boxes, iterate.dual)
     value = numerator(boxes, U)
     if value <= 0.0:
         return 0.0, np.zeros(boxes.shape)
     size = dual.upper_bound(U, _raised(iterate.row_weights), _raised(iterate.column_weights))
-    if value < above(size) * (1.0 - gap) or right.shape[0]:
-        size = min(size, dual.dual_norm(U, gap=0.01 * gap, iterations=_ASCENT, start=right.T).upper)
-    return below(value / size, 2), U / size
+    size = min(size, dual.dual_norm(U, gap=0.01 * gap, iterations=_ASCENT, start=right.T).upper)
+    return below(value / size, 2), feasible(boxes, U / size)
 
 
 def feasible(boxes: Boxes, dual_matrix: FloatArray) -> FloatArray:

@@ -1,9 +1,9 @@
 r"""Approximate norms that are known exactly, 0 ≤ α ≤ 1 (they are 0 beyond).
 
 For ±1 matrices whose γ₂ has a dual matrix U of their own signs, (1 − α)W is the best W̃, as the numerator of U is
-⟨W, U⟩ − α‖U‖₁ = (1 − α)⟨W, U⟩: this holds for parities and for sign thresholds, and makes mc = γ₂. For η, take (U, −U)/2
-over both labels, which is feasible with any shift: (1 − α)mc/2 ≤ η ≤ (1 − α)γ₂/2, the upper end being
-W̃ = ((1 − α)/2)(−W, W). The identity: averages over the permutations leave W̃ = xI + y(11ᵀ − I), and U alike.
+⟨W, U⟩ − α‖U‖₁ = (1 − α)⟨W, U⟩: this holds for parities and for sign thresholds, and makes mc = γ₂. Over both labels
+(−U, U) of mc's U sums to 0 in each row, its numerator is (1 − α)⟨W, U⟩ and its γ₂* at most 2γ₂*(U) (split it);
+W̃ = ((1 − α)/2)(−W, W) is feasible with c = −(1 + α)/2. So (1 − α)mc/2 ≤ η ≤ (1 − α)γ₂/2. The identity: averages over the permutations leave W̃ = xI + y(11ᵀ − I), and U alike.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 r"""γ₂(W, α), γ̂₂(W, α), η(C, α) and margin complexity: factors of W̃, its shift, a dual matrix, an interval.
 
 Of the answer (k × N as ``boxes`` lays the columns out): RA is W̃, ``residual`` bounds what W̃ − c1ᵀ lies outside its
-boxes, ``witness["shift"]`` is c (0 where it is not free; θ in the thesis for η), ``witness["dual"]`` is U with
-γ₂*(U) ≤ 1 whose numerator (``boxes``) is the lower end.
+boxes, ``witness["shift"]`` is c (0 where it is not free; θ in the thesis for η), ``witness["dual"]`` is a
+feasible U (U1 = 0 without rounding where c is free) with γ₂*(U) ≤ 1 whose numerator (``boxes``) is the lower end, both
+to about 1e-9.
 
 A mechanism that releases RY for a private estimate Y of A times the histogram answers W to α + its own error after
 subtracting c; where c is free the histogram must sum to 1.

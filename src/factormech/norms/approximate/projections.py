@@ -1,4 +1,4 @@
-r"""The nearest points that the splitting needs: in the boxes, under a common diagonal bound, in the semidefinite cone."""
+"""The nearest points that the splitting needs: in the boxes, under a diagonal bound, in the semidefinite cone."""
 
 from __future__ import annotations
 

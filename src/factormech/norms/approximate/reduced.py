@@ -64,11 +64,11 @@ def reduce(boxes: Boxes) -> Reduced:
     whole, exponent = _scaled(boxes)
     if boxes.shifted:
         top, bottom = whole.low.max(axis=1), whole.high.min(axis=1)
-        drop_rows, drop_columns = top <= bottom, np.zeros(boxes.shape[1], dtype=bool)
+        drop_rows, drop_columns = np.asarray(top <= bottom), np.zeros(boxes.shape[1], dtype=bool)
         constants = np.where(drop_rows, _between(top, bottom), 0.0)
     else:
         fits = (whole.low <= 0.0) & (whole.high >= 0.0)
-        drop_rows, drop_columns = fits.all(axis=1), fits.all(axis=0)
+        drop_rows, drop_columns = np.asarray(fits.all(axis=1)), np.asarray(fits.all(axis=0))
         constants = np.zeros(boxes.shape[0])
     low, high = whole.low[:, ~drop_columns], whole.high[:, ~drop_columns]
     rows = _merged(low, high, drop_rows, opposite=True)
@@ -86,7 +86,8 @@ def _scaled(boxes: Boxes) -> tuple[Boxes, int]:
     if not np.array_equal(np.ldexp(scaled, exponent), bounds):
         rule = "have nonzero bounds within 300 orders of magnitude of each other"
         raise BadValue("workload and alpha", "too wide a range", rule, "set what is negligible to zero")
-    return Boxes(*np.split(scaled + 0.0, 2), boxes.shifted), exponent
+    k = boxes.shape[0]
+    return Boxes(scaled[:k] + 0.0, scaled[k:] + 0.0, boxes.shifted), exponent
 
 
 def _between(top: FloatArray, bottom: FloatArray) -> FloatArray:

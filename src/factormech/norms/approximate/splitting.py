@@ -15,7 +15,9 @@ method of multipliers, over-relaxed. Multipliers come with it, for any V:
   that prove γ₂*(U) (``dual``) and from which W̃ is factored (``certify``).
 
 ρ is adapted until the residuals of both problems, relative to their solutions, are alike; the adapting stops after a
-while, as convergence is certain for a constant ρ only. The start is γ₂ of a matrix inside the boxes, with its dual.
+while, as convergence is certain for a constant ρ only. The start is the
+matrix of the least entries in the boxes, with γ₂'s factors and dual matrix: where that is the answer (``closed_forms``)
+the first look proves it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import Literal
 
 import numpy as np
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, check_dense_size
 from factormech.norms.approximate import projections, symmetry
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.exact import factorization_norm
@@ -56,6 +58,7 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
 
     The problem must be ``reduced``: no row fits 0 (or a constant).
     """
+    check_dense_size("semidefinite matrices of the splitting", 6, sum(boxes.shape), sum(boxes.shape))
     centred, centre = _centred(boxes)
     involution = symmetry.find(centred)
     V, rho = _start(centred)
@@ -79,7 +82,7 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
 
 
 def _centred(boxes: Boxes) -> tuple[Boxes, FloatArray]:
-    """The boxes plus a number per row where c is free, which c loses: rows that are shifted negatives become negatives."""
+    """The boxes plus a number per row, which c loses, so that rows that are shifted negatives become negatives."""
     if not boxes.shifted:
         return boxes, np.zeros(boxes.shape[0])
     # The tightest bounds of a row: at least one of each kind is finite, or a constant would fit.

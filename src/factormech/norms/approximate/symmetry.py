@@ -34,15 +34,13 @@ class Involution:
         """The diagonal blocks of a symmetric matrix that commutes with T."""
         if not len(self.pairs[0]):
             return [matrix]
-        halves = (self._folded(self._folded(matrix, e).T, e) for e in (0, 1))
-        return [half for half in halves if len(half)]
+        return [self._folded(self._folded(matrix, e).T, e) for e in (0, 1)]
 
     def whole(self, blocks: list[FloatArray]) -> FloatArray:
         """The matrix with these blocks."""
         if not len(self.pairs[0]):
             return blocks[0]
         size = sum(map(len, blocks))
-        # A block without lines was left out; the pairs give both blocks lines.
         parts = [self._unfolded(self._unfolded(block, e, size).T, e, size) for e, block in enumerate(blocks)]
         return np.asarray(sum(parts))
 
@@ -86,8 +84,7 @@ def find(boxes: Boxes) -> Involution:
 
 def _same(first: Boxes, second: Boxes) -> bool:
     return all(
-        np.allclose(x, y, rtol=0.0, atol=_TOLERANCE)
-        for x, y in ((first.low, second.low), (first.high, second.high))
+        np.allclose(x, y, rtol=0.0, atol=_TOLERANCE) for x, y in ((first.low, second.low), (first.high, second.high))
     )
 
 
