@@ -121,11 +121,11 @@ class _Best:
     def enough(self, iterate: Iterate) -> bool:
         """Take what is better; whether the interval is as narrow as asked."""
         boxes = self.reduced.boxes
-        R, A = certificate.factors(iterate)
-        upper, _ = certificate.upper_end(boxes, R, A, iterate.shift)
-        if upper < self.upper:
-            self.upper, self.factors, self.shift = upper, (R, A), iterate.shift
-        lower, dual = certificate.lower_end(boxes, iterate, A, self.gap)
+        for R, A, shift in certificate.factors(boxes, iterate):
+            upper, _ = certificate.upper_end(boxes, R, A, shift)
+            if upper < self.upper:
+                self.upper, self.factors, self.shift = upper, (R, A), shift
+        lower, dual = certificate.lower_end(boxes, iterate, self.gap)
         if lower > self.lower:
             self.lower, self.dual = lower, dual
         return self.upper <= (1.0 + self.gap) * self.lower

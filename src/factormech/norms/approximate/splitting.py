@@ -44,13 +44,14 @@ _START_GAP = 2e-2
 
 @dataclass(frozen=True)
 class Iterate:
-    """W̃ in the boxes, its c, a dual matrix U, and weights of rows and columns that prove both."""
+    """W̃ in the boxes, its c, a dual matrix U, weights of rows and columns that prove both, and F near (R; Aᵀ)."""
 
     matrix: FloatArray
     shift: FloatArray
     dual: FloatArray
     row_weights: FloatArray
     column_weights: FloatArray
+    root: FloatArray
 
 
 def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> tuple[int, Stopped, str]:
@@ -71,7 +72,8 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
         if iteration == 1 or iteration % _LOOK_EVERY == 0 or iteration == iterations:
             weights = np.maximum(np.diagonal(S) - np.diagonal(reflected), 0.0)
             U = rho * (Z[:k, k:] - V[:k, k:])
-            if enough(Iterate(Z[:k, k:], c + centre, U, weights[:k], weights[k:])):
+            root = projections.root_in_cone(reflected, involution)
+            if enough(Iterate(Z[:k, k:], c + centre, U, weights[:k], weights[k:], root)):
                 return iteration, "gap", involution.name
         V = V + _RELAXATION * (S - Z)
         if iteration % _ADAPT_EVERY == 0 and iteration <= _ADAPT_UNTIL:

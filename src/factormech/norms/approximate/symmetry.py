@@ -44,6 +44,13 @@ class Involution:
         parts = [self._unfolded(self._unfolded(block, e, size).T, e, size) for e, block in enumerate(blocks)]
         return np.asarray(sum(parts))
 
+    def columns(self, factors: list[FloatArray]) -> FloatArray:
+        """F with FFᵀ the matrix whose blocks are F_eF_eᵀ, from the F_e."""
+        if not len(self.pairs[0]):
+            return factors[0]
+        size = sum(map(len, factors))
+        return np.hstack([self._unfolded(factor, e, size) for e, factor in enumerate(factors)])
+
     def _folded(self, matrix: FloatArray, e: int) -> FloatArray:
         i, j = self.pairs
         s = (self.signs if e == 0 else -self.signs)[:, None]
@@ -79,7 +86,12 @@ def find(boxes: Boxes) -> Involution:
             return _involution(name, image, np.ones(k + N))
         if _same(Boxes(-high, -low, boxes.shifted), boxes):
             return _involution(f"{name}, negated", image, np.repeat([1.0, -1.0], [k, N]))
-    return _involution("none", np.arange(k + N), np.ones(k + N))
+    return trivial(k + N)
+
+
+def trivial(size: int) -> Involution:
+    """The identity: one block."""
+    return _involution("none", np.arange(size), np.ones(size))
 
 
 def _same(first: Boxes, second: Boxes) -> bool:
