@@ -63,6 +63,8 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
     centred, centre = _centred(boxes)
     involution = symmetry.find(centred)
     V, rho = _start(centred)
+    # What V has beside the symmetry would stay in U, which a cone of symmetric matrices does not see.
+    V = involution.mean(V)
     k = len(centre)
     c, before = np.zeros(k), V
     for iteration in range(1, iterations + 1):

@@ -45,6 +45,10 @@ class Involution:
         parts = [self._unfolded(self._unfolded(block, e, size).T, e, size) for e, block in enumerate(blocks)]
         return np.asarray(sum(parts))
 
+    def mean(self, matrix: FloatArray) -> FloatArray:
+        """½(Z + TZT), which commutes with T."""
+        return self.whole(self.blocks(matrix))
+
     def columns(self, factors: list[FloatArray]) -> FloatArray:
         """F with FFᵀ the matrix whose blocks are F_eF_eᵀ, from the F_e."""
         if not len(self.pairs[0]):
