@@ -37,20 +37,24 @@ Factored: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 # Weights are raised to this fraction of their mean: it costs as much of either end, and divides by nothing smaller.
 _WEIGHT_FLOOR = 1e-9
-# Ascent steps spent on γ₂* at each look: fewer than a decomposition costs.
-_ASCENT = 50
+# Ascent steps spent on γ₂* at a look, which cost as much as a few decompositions, and from how many gaps away.
+_ASCENT, _NEARLY = 50, 4.0
 
 
-def lower_end(boxes: Boxes, iterate: Iterate, gap: float) -> tuple[float, FloatArray]:
-    """The lower end, and a feasible U that attains it with γ₂*(U) ≤ 1, both to 1e-9."""
+def lower_end(boxes: Boxes, iterate: Iterate, upper: float, gap: float) -> tuple[float, FloatArray]:
+    """The lower end, and a feasible U that attains it with γ₂*(U) ≤ 1, both to 1e-9.
+
+    The weights prove γ₂*(U); better ones are looked for where that could close the ``gap`` to the ``upper`` end.
+    """
     U = feasible(boxes, iterate.dual)
     value = numerator(boxes, U)
     if value <= 0.0:
         return 0.0, np.zeros(boxes.shape)
     size = dual.upper_bound(U, _raised(iterate.row_weights), _raised(iterate.column_weights))
-    # The columns of A are near the best vectors y_j of γ₂*.
-    start = iterate.root[boxes.shape[0] :]
-    size = min(size, dual.dual_norm(U, gap=0.01 * gap, iterations=_ASCENT, start=start).upper)
+    if gap < upper * size / value - 1.0 < _NEARLY * gap:
+        # The columns of A are near the best vectors y_j of γ₂*.
+        start = iterate.root[boxes.shape[0] :]
+        size = min(size, dual.dual_norm(U, gap=0.01 * gap, iterations=_ASCENT, start=start).upper)
     return below(value / size, 2), feasible(boxes, U / size)
 
 

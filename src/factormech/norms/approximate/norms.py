@@ -125,7 +125,7 @@ class _Best:
             upper, _ = certificate.upper_end(boxes, R, A, shift)
             if upper < self.upper:
                 self.upper, self.factors, self.shift = upper, (R, A), shift
-        lower, dual = certificate.lower_end(boxes, iterate, self.gap)
+        lower, dual = certificate.lower_end(boxes, iterate, self.upper, self.gap)
         if lower > self.lower:
             self.lower, self.dual = lower, dual
         return self.upper <= (1.0 + self.gap) * self.lower
