@@ -12,7 +12,7 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms.approximate import certificate, closed_forms, projections, symmetry
+from factormech.norms.approximate import certificate, closed_forms, projections, splitting, symmetry
 from factormech.norms.approximate.anderson import Anderson
 from factormech.norms.approximate.boxes import Boxes, around, difference_matrix, of_eta, of_margin
 from factormech.norms.approximate.norms import approximate_norm, eta_norm, margin_complexity, solve
@@ -183,6 +183,19 @@ def test_upper_end_counts_what_lies_outside() -> None:
     # (r + τ²)(a + 5d²/τ²) at its best τ is (√r·√a + √5 d)².
     assert upper == pytest.approx(math.sqrt(5.0) * 1.0 + math.sqrt(5.0) * d, rel=1e-12)
     assert certificate.upper_end(boxes, W, np.eye(5), np.full(5, -2 * d))[1] == 0.0
+
+
+def test_upper_end_knows_that_bounds_are_rounded() -> None:
+    """A constant row at the rounded bound W + α lies outside the bound that is meant in half the cases."""
+    missed = 0
+    for w in np.arange(1, 60) / 10.0:
+        boxes = around(np.array([[w]]), 0.1, shifted=True)
+        upper, residual = certificate.upper_end(boxes, np.zeros((1, 0)), np.zeros((0, 1)), -boxes.high[0])
+        outside = Fraction(float(boxes.high[0, 0])) - Fraction(float(w)) - Fraction(0.1)
+        missed += outside > 0
+        assert outside <= Fraction(residual) <= Fraction(1, 10**14)
+        assert outside <= Fraction(upper)
+    assert missed > 10
 
 
 @pytest.mark.parametrize("name", ["prefix, shifted", "eta", "margin"])
@@ -413,6 +426,24 @@ def test_cone_is_the_nearest() -> None:
         assert np.linalg.eigvalsh(S)[0] >= -1e-12
         assert np.linalg.eigvalsh(S - sign * X)[0] >= -1e-12
         assert float(np.sum(S * (S - sign * X))) == pytest.approx(0.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["prefix, shifted", "tenths, shifted", "eta, equality", "margin", "ranges"])
+def test_every_iterate_is_feasible(name: str) -> None:
+    """W̃ in the boxes with its own c, U of the right signs and sums, however early."""
+    boxes, looks = reduce(PROBLEMS[name]).boxes, []
+    assert splitting.solve(boxes, 45, lambda iterate: bool(looks.append(iterate)))[:2] == (45, "iteration_limit")
+    assert len(looks) == 4
+    for iterate in looks:
+        inside = iterate.matrix - iterate.shift[:, None]
+        assert max((boxes.low - inside).max(), (inside - boxes.high).max()) <= 1e-14
+        U, size = iterate.dual, np.abs(iterate.dual).max()
+        assert not ((U > 0) & (np.isneginf(boxes.low))).any()
+        assert not ((U < 0) & (np.isposinf(boxes.high))).any()
+        if boxes.shifted:
+            assert np.abs(U.sum(axis=1)).max() <= 1e-10 * size
+        assert iterate.row_weights.min() >= 0.0
+        assert iterate.row_weights.sum() > 0.0
 
 
 def test_anderson_solves_a_linear_map_and_distrusts_a_longer_step() -> None:

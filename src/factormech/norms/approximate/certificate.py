@@ -132,12 +132,12 @@ def upper_end(boxes: Boxes, R: FloatArray, A: FloatArray, shift: FloatArray) -> 
 def _outside(boxes: Boxes, product: FloatArray, shift: FloatArray, error: FloatArray) -> FloatArray:
     """Entrywise at least the distance of the exact product less c from the boxes that are meant."""
     x = product - shift[:, None]
-    # x and the difference below carry one rounding each, and a finite bound one of its own.
+    # x and its distance carry a rounding each, and the bound b one of its own: u|b| ≤ u|x| + u|b − x|.
     error = error + (np.abs(x) + np.abs(product)) * (4.0 * UNIT) + TINY
     outside = np.zeros(product.shape)
     for bound, sign in ((boxes.low, 1.0), (boxes.high, -1.0)):
         finite = np.where(np.isfinite(bound), bound, 0.0)
-        distance = sign * (finite - x) + error + 4.0 * UNIT * np.abs(finite)
+        distance = sign * (finite - x) + error
         outside = np.where(np.isfinite(bound), np.maximum(outside, distance * (1.0 + 4.0 * UNIT)), outside)
     return outside
 
