@@ -56,7 +56,7 @@ def approximate_norm(
     """
     boxes = around(workload, alpha, shifted=shifted)
     if alpha == 0.0 and not shifted and method == "splitting":
-        norm = factorization_norm(boxes.low, math.inf, gap=gap)
+        norm = factorization_norm(boxes.low, math.inf, gap=gap, iterations=iterations)
         witness = {"dual": norm.witness["dual"], "shift": np.zeros(boxes.shape[0])}
         return CertifiedNorm(norm.lower, norm.upper, norm.left, norm.right, norm.residual, witness, norm.record)
     return solve(boxes, method=method, gap=gap, iterations=iterations)
