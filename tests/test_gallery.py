@@ -50,7 +50,9 @@ def test_what_is_made_is_copied_once_and_listed(
     copied = {path.name for path in target.iterdir()}
     assert copied == {"one.svg", "one.txt", "one.csv", "one-improvement.csv", "config.yaml", "README.md"}
     page = (target / "README.md").read_text()
-    assert "## Figure 1: First" in page and "What it shows." in page and "Second" not in page
+    assert "## Figure 1: First" in page
+    assert "What it shows." in page
+    assert "Second" not in page
     assert "[one-improvement.csv](one-improvement.csv)" in page
     assert "two: not made" in capsys.readouterr().out
     before = {path.name: path.stat().st_mtime_ns for path in target.iterdir()}

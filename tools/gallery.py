@@ -17,8 +17,8 @@ GALLERY = ROOT / "docs" / "gallery"
 HEAD = """\
 # Gallery
 
-The figures and tables of the last full run, copied by `make gallery`; `snakemake NAME` makes one again. Versions, settings
-and digests of the code are in the attributes of the result files that a run makes; `config.yaml` here is the one used.
+The figures and tables of the last full run, copied by `make gallery`; `snakemake NAME` makes one again. `config.yaml`
+here is the one used; digests of the code and all versions are in the attributes of the result files that a run makes.
 
 """
 
