@@ -12,7 +12,7 @@ SHELL := bash
 STAMP := $(VENV)/.ready
 RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
 
-.PHONY: all quick setup test test-slow lint environment docs gallery clean help
+.PHONY: all quick verify setup test test-slow lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -23,6 +23,10 @@ quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick
 	@factormech check --config $(CONFIG) --quick
 	$(call RUN,quick)
 	@factormech study list --config $(CONFIG) --made --quick
+
+verify: $(STAMP)  ## an independent check of every optimised strategy: results/verification.txt
+	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
+	@tail -n 1 results/verification.txt
 
 setup: $(STAMP)  ## make .venv from requirements.lock
 
