@@ -1,7 +1,7 @@
 r"""The search for the weights of ``pairwise.py``.
 
-It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0, with smaller
-and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C has a small rank, Y ≻ 0 matters outside its range too,
+It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0 or from
+interpolated weights (``grouping.py``), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C has a small rank, Y ≻ 0 matters outside its range too,
 so the search adds a little of P to C (the bound does not). With F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ,
 h = −2Gg/ω (all of them without their part along 1) and the derivatives of B,
 
@@ -28,6 +28,8 @@ from factormech.bounds.size_limit import Limit, SizeLimit
 # β, and the gain in F over a few steps that is too little at each.
 BARRIERS = ((1e-2, 1e-5), (1e-4, 1e-6), (1e-6, 1e-7))
 STEPS_LIMIT = 150
+# The same from interpolated weights, which are near the best.
+WARM_BARRIERS = ((1e-5, 1e-5), (1e-6, 1e-6))
 # What of P is added to C, relative to tr C/n, in the search.
 SMOOTHING = 1e-7
 # A pair's weight gains something if F falls by it faster than this share of what it costs.
@@ -109,6 +111,12 @@ class Coordinates:
         N[np.triu_indices(n, 1)] = point[n + 1 :] / n
         return PairWeights(e / e.sum(), N + N.T, self.omega * math.exp(exponent))
 
+    def point(self, weights: PairWeights) -> FloatArray:
+        """Where weights are, of ω = ω_0."""
+        logs = np.log(weights.types * self.domain_size) / math.sqrt(self.omega)
+        pairs = weights.pairs[np.triu_indices(self.domain_size, 1)]
+        return np.concatenate([logs, [0.0], self.domain_size * pairs])
+
     def gradient(self, weights: PairWeights, by: Slopes) -> FloatArray:
         """The chain rule."""
         n, p = self.domain_size, weights.types
@@ -148,24 +156,31 @@ def single_start(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights | No
     np.fill_diagonal(N, 0.0)
     p, r = np.full(n, 1.0 / n), N.sum(axis=1)
     best, least = None, math.inf
-    for omega in (limit.flatness + 1.0 / n) * START_OMEGAS:
+    for omega in (limit.flatness + 1.0 / n) * START_OMEGAS[::-1]:
         found = halves.root_trace(p, N, p - limit.kappa * r, float(omega))
         if found is None:
-            continue
+            break  # a smaller ω takes more from Y
         value = math.log(limit.at(float(r.sum()), float(omega)).value) - 2.0 * math.log(found.trace)
-        if value < least:
-            best, least = PairWeights(p, N, float(omega)), value
+        if value >= least:
+            break  # by concavity, there is one descent
+        best, least = PairWeights(p, N, float(omega)), value
     return best
 
 
-def best_pair_weights(centred_gram: FloatArray, limit: SizeLimit, start: PairWeights) -> PairWeights:
-    """The best weights that the search finds from ``start``, with uniform p, for C of trace 1."""
+def best_pair_weights(
+    centred_gram: FloatArray,
+    limit: SizeLimit,
+    start: PairWeights,
+    barriers: tuple[tuple[float, float], ...] = BARRIERS,
+    steps: int = STEPS_LIMIT,
+) -> PairWeights:
+    """The best weights that the search finds from ``start``, where Y ≻ 0, for C of trace 1."""
     n = len(centred_gram)
     smoothed = centred_gram + SMOOTHING / n * (np.eye(n) - 1.0 / n)
     halves = Halves.of(smoothed)
     coordinates = Coordinates(n, start.omega)
-    point = np.concatenate([np.zeros(n + 1), n * start.pairs[np.triu_indices(n, 1)]])
-    for barrier, gain in BARRIERS:
+    point = coordinates.point(start)
+    for barrier, gain in barriers:
         function = partial(negative_log, halves, limit, coordinates, barrier=barrier)
-        point, _ = minimise(function, point, gain, STEPS_LIMIT, coordinates.lower)
+        point, _ = minimise(function, point, gain, steps, coordinates.lower)
     return coordinates.weights(point)
