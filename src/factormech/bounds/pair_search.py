@@ -1,9 +1,10 @@
 r"""The search for the weights of ``pairwise.py``.
 
 It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0 or from
-interpolated weights (``grouping.py``), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C has a small rank, Y ≻ 0 matters outside its range too,
-so the search adds a little of P to C (the bound does not). With F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ,
-h = −2Gg/ω (all of them without their part along 1) and the derivatives of B,
+interpolated weights (``grouping.py``), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C
+has a small rank, Y ≻ 0 matters outside its range too, so the search adds a little of P to C (the bound does not). With
+F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ, h = −2Gg/ω (all of them without their part along 1) and the
+derivatives of B,
 
 * ∂F/∂p_u = G_uu + h_u, made orthogonal to p as Σp_u = 1,
 * ∂F/∂ω = gᵀGg/ω² + B_ω/B,
@@ -29,7 +30,9 @@ from factormech.bounds.size_limit import Limit, SizeLimit
 BARRIERS = ((1e-2, 1e-5), (1e-4, 1e-6), (1e-6, 1e-7))
 STEPS_LIMIT = 150
 # The same from interpolated weights, which are near the best.
-WARM_BARRIERS = ((1e-5, 1e-5), (1e-6, 1e-6))
+WARM_BARRIERS = ((1e-6, 2e-6),)
+# How far above 1/c² the search starts, relatively.
+OFF_EDGE = 1.03
 # What of P is added to C, relative to tr C/n, in the search.
 SMOOTHING = 1e-7
 # A pair's weight gains something if F falls by it faster than this share of what it costs.
@@ -142,7 +145,13 @@ def negative_log(
 def uniform_start(domain_size: int, limit: SizeLimit) -> PairWeights:
     """Uniform p and N = 0, where Y = P/n whatever ω is."""
     n = domain_size
-    return PairWeights(np.full(n, 1.0 / n), np.zeros((n, n)), max(limit.flatness, 1.0 / n))
+    return PairWeights(np.full(n, 1.0 / n), np.zeros((n, n)), max(OFF_EDGE * limit.flatness, 1.0 / n))
+
+
+def off_edge(weights: PairWeights, limit: SizeLimit) -> PairWeights:
+    """The same weights with ω a little above 1/c² if it is there, where B has an edge that holds the search."""
+    near = 1.0 / OFF_EDGE < weights.omega / limit.flatness < OFF_EDGE
+    return PairWeights(weights.types, weights.pairs, OFF_EDGE * limit.flatness) if near else weights
 
 
 def single_start(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights | None:

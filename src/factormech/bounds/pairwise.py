@@ -60,6 +60,7 @@ from factormech.bounds.pair_search import (
     WARM_BARRIERS,
     PairWeights,
     best_pair_weights,
+    off_edge,
     pairs_gain,
     single_start,
     uniform_start,
@@ -158,15 +159,18 @@ def _level(
     limit, halves = SizeLimit.of(n, epsilon), Halves.of(C / scale)
     if not pairs_gain(halves, limit, _of(found)):
         return found
-    found = max(found, _searched_from_near(C, limit, coarser), key=_objective)
+    found = max(found, _searched_from_near(C, limit, coarser, found.objective), key=_objective)
     if n > ANY_EPSILON and math.exp(-epsilon) * n > 1.0:
         return found  # far from where reports name single types
     start = single_start(C / scale, limit)
     return found if start is None else max(found, evaluate(C, start, limit), key=_objective)
 
 
-def _searched_from_near(C: FloatArray, limit: SizeLimit, coarser: PairWeights | None) -> PairwiseBound:
-    """The best bound that the search finds, from interpolated weights if they are better than uniform ones."""
+def _searched_from_near(C: FloatArray, limit: SizeLimit, coarser: PairWeights | None, least: float) -> PairwiseBound:
+    """The best bound that the search finds, from interpolated weights unless uniform ones are better.
+
+    The search is long if the interpolated weights prove no more than ``least``.
+    """
     n = len(C)
     uniform = uniform_start(n, limit)
     if coarser is None:
@@ -175,10 +179,11 @@ def _searched_from_near(C: FloatArray, limit: SizeLimit, coarser: PairWeights | 
     near = evaluate(C, spread, limit)
     if n > FINEST:
         return near
-    steps = warm_steps(n)
-    if near.objective > evaluate(C, uniform, limit).objective:
-        return max(near, searched(C, _of(near), limit, WARM_BARRIERS, steps), key=_objective)
-    return searched(C, uniform, limit, steps=max(steps, STEPS_LIMIT if n <= ANY_ORDER else 0))
+    start, barriers, steps = off_edge(_of(near), limit), WARM_BARRIERS, warm_steps(n)
+    if near.objective <= least:  # no good guide
+        start = start if near.objective > evaluate(C, uniform, limit).objective else uniform
+        barriers, steps = (BARRIERS, STEPS_LIMIT) if n <= ANY_ORDER else (barriers, steps)
+    return max(near, searched(C, start, limit, barriers, steps), key=_objective)
 
 
 def _of(bound: PairwiseBound) -> PairWeights:

@@ -23,7 +23,7 @@ BARRIERS = (1e-3, 1e-5, 1e-7)
 # Steps of the search at each.
 STEPS_LIMIT = 200
 # Steps of the search from interpolated weights, of up to WARM_SIZE types and of more than any number of them.
-WARM_STEPS, WARM_SIZE, LEAST_STEPS = 100, 640, 4
+WARM_STEPS, WARM_SIZE, LEAST_STEPS = 40, 640, 3
 # How far inside of what is allowed such a search starts, relatively.
 INSIDE = 1e-3
 # Exponents are cut off here.
@@ -188,7 +188,7 @@ def _value(problem: Problem, limit: InformationLimit, point: FloatArray) -> floa
 
 
 def weights_by_levels(centred_gram: FloatArray, epsilon: float, finest: int) -> TypeWeights | None:
-    """Good weights for C, searched in up to ``finest`` groups of types, then interpolated; None if they gain nothing."""
+    """Good weights for C, searched in up to ``finest`` groups, then interpolated; None if they gain nothing."""
     found: TypeWeights | None = None
     for gram in levels(centred_gram):
         found = level_weights(gram, epsilon, found, finest)
