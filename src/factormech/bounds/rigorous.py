@@ -65,7 +65,7 @@ def rigorous_objective(
     epsilon
         The budget, taken as the exact number that it is.
     weights, omega
-        p, (n,), positive, and ω, such as ``parametric.best_weights`` finds; ω is raised where Y ⪰ 0 asks for it.
+        p, (n,), positive, and ω, such as ``type_search.best_weights`` finds; ω is raised where Y ⪰ 0 asks for it.
     entry_error
         How far the entries of PCP may be from those of the centred Gram matrix that is meant.
     """
