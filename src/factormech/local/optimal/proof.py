@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from factormech.arrays import FloatArray
-from factormech.bounds import pairwise, parametric, rational, rigorous, rigorous_pairs
+from factormech.bounds import pairwise, rational, rigorous, rigorous_pairs
+from factormech.bounds.omega_limit import InformationLimit
 from factormech.errors import BadValue
 from factormech.workloads.base import Workload
 
@@ -76,7 +77,7 @@ def rigorous_bound(
     N is left out where it is zero. Uniform p need no ω: the least useful one is the best.
     """
     n, C, p, omega = workload.domain_size, centred_gram, found.weights, found.omega
-    limit = parametric.InformationLimit.of(n, epsilon) if n > 1 else None
+    limit = InformationLimit.of(n, epsilon) if n > 1 else None
     if limit is None or n > RIGOROUS_UP_TO:
         return Proof()
     error = CENTRING * float(workload.gram_diagonal().max())
