@@ -77,8 +77,8 @@ class Halves:
         first = np.flatnonzero(np.arange(n) <= partner)
         halves = cls(first, partner[first], np.empty((0, 0)), np.empty((0, 0)))
         even, odd = halves.fold(C)
-        # Rounding is judged against the whole of C: an odd half may be zero.
-        scale = n * np.finfo(float).eps * float(np.abs(np.linalg.eigvalsh(even)).max(initial=0.0))
+        # Rounding is judged against the whole of C: a half may be zero, and the root of noise is not small.
+        scale = max(n, 4) * np.finfo(float).eps * float(np.trace(C))
         return cls(first, halves.second, _root(even, scale), _root(odd, scale))
 
     @property

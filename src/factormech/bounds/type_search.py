@@ -62,7 +62,7 @@ class Problem:
         cross = C[np.ix_(first, second)] * np.sqrt(sizes[:, None] * sizes) / 2.0
         pairs = sizes == 2.0
         # Rounding is judged against the whole of C: a half may be zero, and the root of noise is not small.
-        noise = 4.0 * np.finfo(float).eps * float(np.trace(C)) if pairs.any() else 0.0
+        noise = max(len(C), 4) * np.finfo(float).eps * float(np.trace(C)) if pairs.any() else 0.0
         odd = np.zeros((len(first), 0))
         if pairs.any():
             root = root_of((mean - cross)[np.ix_(pairs, pairs)], noise)
