@@ -78,6 +78,9 @@ class Halves:
         halves = cls(first, partner[first], np.empty((0, 0)), np.empty((0, 0)))
         even, odd = halves.fold(C)
         # Rounding is judged against the whole of C: a half may be zero, and the root of noise is not small.
+        ones = halves.lengths / np.sqrt(n)  # C1 = 0 but for rounding
+        even = even - np.outer(ones, ones @ even)
+        even = even - np.outer(even @ ones, ones)
         scale = max(n, 4) * np.finfo(float).eps * float(np.trace(C))
         return cls(first, halves.second, _root(even, scale), _root(odd, scale))
 
