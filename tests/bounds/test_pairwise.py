@@ -115,7 +115,7 @@ def test_the_limit_is_the_best_law_of_sizes(n: int, epsilon: float) -> None:
         assert B.by_omega * (1 - 1e-3) <= (up - B.value) / (omega * h) + 1e-3 * n
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", [*range(16), *(pytest.param(s, marks=pytest.mark.slow) for s in range(16, 40))])
 def test_any_weights_give_a_bound(seed: int) -> None:
     """Also those with Y ⪰ 0 violated, which are repaired."""
     rng = np.random.default_rng(seed)
@@ -243,7 +243,9 @@ def test_randomized_response_is_optimal_at_large_budgets(name: str, n: int) -> N
     assert solve(C, 200.0).objective == pytest.approx(np.trace(C), rel=1e-3)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed", [*range(20), 35, 42, *(pytest.param(s, marks=pytest.mark.slow) for s in range(20, 50) if s not in (35, 42))]
+)
 def test_no_random_strategy_beats_it(seed: int) -> None:
     """Mixtures of rows between the bounds, and adversarial ones: few staircase rows of the sizes that matter."""
     rng = np.random.default_rng(seed)
