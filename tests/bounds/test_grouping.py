@@ -61,7 +61,7 @@ def test_interpolation_keeps_lines_and_totals(m: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 3.0, 6.0])
-@pytest.mark.parametrize("name", ["prefix", "all-ranges", "random"])
+@pytest.mark.parametrize("name", ["prefix", "all-ranges", pytest.param("random", marks=pytest.mark.slow)])
 def test_levels_lose_nothing(name: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the search at once, which may end earlier; also where the order of the types means nothing."""
     W = np.random.default_rng(0).normal(size=(30, 60)) * np.exp(np.random.default_rng(1).normal(size=60))

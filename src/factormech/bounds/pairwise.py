@@ -56,7 +56,6 @@ from factormech.bounds.grouping import levels, spread_pairs, spread_types
 from factormech.bounds.halves import Halves
 from factormech.bounds.pair_search import (
     BARRIERS,
-    STEPS_LIMIT,
     WARM_BARRIERS,
     Barriers,
     PairWeights,
@@ -194,7 +193,7 @@ def searched(
     start: PairWeights,
     limit: SizeLimit,
     barriers: Barriers = BARRIERS,
-    steps: int = STEPS_LIMIT,
+    steps: int | None = None,
 ) -> PairwiseBound:
     """The best bound that the search finds from a start."""
     best = best_pair_weights(centred_gram / np.trace(centred_gram), limit, start, barriers, steps)

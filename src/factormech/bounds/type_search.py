@@ -61,14 +61,17 @@ class Problem:
         mean = C[np.ix_(first, first)] * np.sqrt(sizes[:, None] * sizes) / 2.0
         cross = C[np.ix_(first, second)] * np.sqrt(sizes[:, None] * sizes) / 2.0
         pairs = sizes == 2.0
+        ones, even = np.sqrt(sizes / n), mean + cross  # C1 = 0 but for rounding
+        even = even - np.outer(ones, ones @ even)
+        even = even - np.outer(even @ ones, ones)
         # Rounding is judged against the whole of C: a half may be zero, and the root of noise is not small.
-        noise = 4.0 * np.finfo(float).eps * float(np.trace(C)) if pairs.any() else 0.0
+        noise = max(len(C), 4) * np.finfo(float).eps * float(np.trace(C)) if pairs.any() else 0.0
         odd = np.zeros((len(first), 0))
         if pairs.any():
             root = root_of((mean - cross)[np.ix_(pairs, pairs)], noise)
             odd = np.zeros((len(first), root.shape[1]))
             odd[pairs] = root
-        return cls(sizes, root_of(mean + cross, noise), odd)
+        return cls(sizes, root_of(even, noise), odd)
 
     def root_trace(self, weights: FloatArray, omega: float) -> tuple[float, FloatArray, float]:
         """T = tr K^{1/2}, its derivatives by the weight of each orbit and by ω."""
