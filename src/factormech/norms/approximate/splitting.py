@@ -1,0 +1,128 @@
+r"""Douglas–Rachford splitting of the semidefinite program behind ``boxes``.
+
+The value is the least t with
+
+.. math:: \begin{pmatrix}X & \tilde W\\ \tilde W^\top & Y\end{pmatrix} \succeq 0, \quad
+          \operatorname{diag}(X), \operatorname{diag}(Y) \le t, \quad L \le \tilde W - c\mathbf 1^\top \le H
+
+(X = RRᵀ, Y = AᵀA). One step projects V into the boxes and lowers its diagonal (Z: entry by entry, t and each c_i by a
+one-dimensional search), projects 2Z − V into the cone (S), and adds β(S − Z) to V; that is the alternating direction
+method of multipliers, over-relaxed. Multipliers come with it, for any V:
+
+- U = ρ(Z − V) off the diagonal has the signs that the boxes ask for, and U1 = 0 where c is free (c minimises the
+  distance): it is feasible for the dual problem of ``boxes`` whatever the accuracy;
+- D = ρ(S − 2Z + V) is positive semidefinite, and at the solution D is (D_a, −U; −Uᵀ, D_b): its diagonal holds weights
+  that prove γ₂*(U) (``dual``) and from which W̃ is factored (``certify``).
+
+ρ is adapted until the residuals of both problems, relative to their solutions, are alike; the adapting stops after a
+while, as convergence is certain for a constant ρ only. The start is the
+matrix of the least entries in the boxes, with γ₂'s factors and dual matrix: where that is the answer (``closed_forms``)
+the first look proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_dense_size
+from factormech.norms.approximate import projections, symmetry
+from factormech.norms.approximate.boxes import Boxes
+from factormech.norms.exact import factorization_norm
+
+Stopped = Literal["gap", "iteration_limit"]
+
+_RELAXATION = 1.6
+_LOOK_EVERY = 20
+# ρ changes every so many steps, by at most this factor, in the first steps only.
+_ADAPT_EVERY, _ADAPT_UNTIL, _ADAPT_MOST = 10, 400, 2.0
+_START_GAP = 2e-2
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """W̃ in the boxes, its c, a dual matrix U, and weights of rows and columns that prove both."""
+
+    matrix: FloatArray
+    shift: FloatArray
+    dual: FloatArray
+    row_weights: FloatArray
+    column_weights: FloatArray
+
+
+def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> tuple[int, Stopped, str]:
+    """Iterate until ``enough`` says so; how many steps, why it stopped, and the symmetry that was used.
+
+    The problem must be ``reduced``: no row fits 0 (or a constant).
+    """
+    check_dense_size("semidefinite matrices of the splitting", 6, sum(boxes.shape), sum(boxes.shape))
+    centred, centre = _centred(boxes)
+    involution = symmetry.find(centred)
+    V, rho = _start(centred)
+    k = len(centre)
+    c, before = np.zeros(k), V
+    for iteration in range(1, iterations + 1):
+        Z, c = _bounded(V, centred, c, rho)
+        reflected = 2.0 * Z - V
+        S = projections.into_cone(reflected, involution)
+        if iteration == 1 or iteration % _LOOK_EVERY == 0 or iteration == iterations:
+            weights = np.maximum(np.diagonal(S) - np.diagonal(reflected), 0.0)
+            U = rho * (Z[:k, k:] - V[:k, k:])
+            if enough(Iterate(Z[:k, k:], c + centre, U, weights[:k], weights[k:])):
+                return iteration, "gap", involution.name
+        V = V + _RELAXATION * (S - Z)
+        if iteration % _ADAPT_EVERY == 0 and iteration <= _ADAPT_UNTIL:
+            factor = _imbalance(S, Z, before, S - reflected)
+            V, rho = S + (V - S) / factor, rho * factor
+        before = S
+    return iterations, "iteration_limit", involution.name
+
+
+def _centred(boxes: Boxes) -> tuple[Boxes, FloatArray]:
+    """The boxes plus a number per row, which c loses, so that rows that are shifted negatives become negatives."""
+    if not boxes.shifted:
+        return boxes, np.zeros(boxes.shape[0])
+    # The tightest bounds of a row: at least one of each kind is finite, or a constant would fit.
+    centre = -0.5 * (boxes.low.max(axis=1) + boxes.high.min(axis=1))
+    return Boxes(boxes.low + centre[:, None], boxes.high + centre[:, None], True), centre
+
+
+def _start(boxes: Boxes) -> tuple[FloatArray, float]:
+    """V and ρ from the factors and the dual matrix of a matrix inside the boxes."""
+    k = boxes.shape[0]
+    norm = factorization_norm(np.clip(0.0, boxes.low, boxes.high), gap=_START_GAP)
+    R, A = norm.left.dense(), norm.right.dense()
+    balance = np.sqrt(np.linalg.norm(R, axis=1).max() / np.linalg.norm(A, axis=0).max())
+    F = np.vstack([R / balance, A.T * balance])
+    S, D = F @ F.T, np.zeros((len(F), len(F)))
+    w, q = norm.witness["row_weights"], norm.witness["column_weights"]
+    D[:k, k:] = -norm.witness["dual"]
+    D[k:, :k] = D[:k, k:].T
+    D[np.diag_indices(len(D))] = np.concatenate([w / w.sum(), q / q.sum()])
+    rho = 0.5 * float(np.linalg.norm(D) / np.linalg.norm(S))
+    return S + 0.5 * D / rho, rho
+
+
+def _bounded(V: FloatArray, boxes: Boxes, c: FloatArray, rho: float) -> tuple[FloatArray, FloatArray]:
+    """Z and c: the proximal point of t/ρ over the boxes."""
+    k = len(c)
+    Z = V.copy()
+    Z[:k, k:], c = projections.into_boxes(V[:k, k:], boxes, c)
+    Z[k:, :k] = Z[:k, k:].T
+    diagonal = np.diagonal(V)
+    Z[np.diag_indices(len(Z))] = np.minimum(diagonal, projections.level(diagonal, 1.0 / rho))
+    return Z, c
+
+
+def _imbalance(S: FloatArray, Z: FloatArray, before: FloatArray, multiplier: FloatArray) -> float:
+    """The factor for ρ: above 1 where the matrices differ by more than the multipliers move."""
+    primal = np.linalg.norm(S - Z) / np.linalg.norm(Z)
+    dual = np.linalg.norm(S - before) / np.linalg.norm(multiplier)
+    if not (primal > 0.0 and dual > 0.0):
+        return 1.0
+    factor = float(np.clip(np.sqrt(primal / dual), 1.0 / _ADAPT_MOST, _ADAPT_MOST))
+    # A change of ρ costs the iteration some of its momentum: small ones are not worth it.
+    return factor if abs(np.log(factor)) > 0.18 else 1.0
