@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
+from factormech.norms.registry import quantity
+
 # Seconds: interpreter and imports of a job; per n³ to build and factor a strategy; per n³ to evaluate one workload.
 START_SECONDS = 0.9
 BUILD_SECONDS = 6e-10
@@ -26,6 +28,10 @@ ITERATION_SECONDS, DEFAULT_ROWS = 4e-10, 4
 COLLECT_SECONDS = 2e-5
 # The same with both kinds of non-negative least squares.
 PROCESS_SECONDS = 2e-5
+# Of one norm: seconds per power of n. Structured methods take O(n) a step; k × N matrices with k about n², n³ or more.
+NORM_STRUCTURED_SECONDS = 3e-5
+NORM_SECONDS, NORM_RANGES_SECONDS = 6e-8, 1.2e-7
+APPROXIMATE_SECONDS, DIFFERENCE_SECONDS = 8e-7, 5e-6
 LIMIT_FACTOR = 8.0
 BASE_MEMORY_MB = 300
 
@@ -53,6 +59,29 @@ def iterate_seconds(sizes: Collection[int]) -> float:
 def deserves_a_job(mechanism: str, domain_size: int) -> bool:
     """Whether a strategy is worth a job and a file of its own; others are solved where they are measured."""
     return solve_seconds(mechanism, domain_size) > 1.0
+
+
+def norm_seconds(norm: str, workload: str, domain_size: int) -> float:
+    """Solve one norm of one workload, in a process that has started."""
+    n = float(domain_size)
+    if norm == "gamma-2-difference":
+        return DIFFERENCE_SECONDS * n**4
+    if quantity(norm).exponent is None:
+        return APPROXIMATE_SECONDS * n**3
+    if workload == "prefix" or (workload == "all-ranges" and norm == "gamma-f"):
+        return NORM_STRUCTURED_SECONDS * n
+    return NORM_RANGES_SECONDS * n**4 if workload == "all-ranges" else NORM_SECONDS * n**3
+
+
+def norm_deserves_a_job(norm: str, workload: str, domain_size: int) -> bool:
+    """Whether a factorization is worth a job and a file of its own; others are solved where they are measured."""
+    return norm_seconds(norm, workload, domain_size) > 1.0
+
+
+def norm_memory_mb(domain_size: int) -> int:
+    """A dozen arrays of a workload with 26 queries a type; ten long vectors where W is not made."""
+    dense = 12 * 26 * 8 * min(domain_size, 1024) ** 2
+    return 2 * BASE_MEMORY_MB + math.ceil((dense + 10 * 8 * 64 * domain_size) / 2**20)
 
 
 def measure_seconds(workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1) -> float:
