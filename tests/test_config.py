@@ -212,6 +212,7 @@ NORMS: dict[str, Any] = {
     "studies.one.mechanisms": ...,
     G + "epsilon": ...,
 }
+NORMS_KIND = {key: value for key, value in NORMS.items() if key != "studies.one.norms"}
 PREFIX = NORMS | {"studies.one.kind": "prefix-factorizations", G + "workload": ["prefix"]}
 NAMES = "be made of lower-case letters, digits and '-'"
 BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
@@ -346,7 +347,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"studies.one.mechanisms": ...}, "studies.one.mechanisms", "(missing)", "be given in a study of kind", "[hadamard]"),
     ({"studies.one.norms": ["gamma-2"]}, "studies.one.norms", "['gamma-2']", "be a setting of studies of kind norms", "out"),
     (NORMS | {"studies.one.norms": ["gamma-3"]}, "studies.one.norms[0]", "'gamma-3'", "a known name", "known: eta"),
-    (NORMS | {"studies.one.norms": ...}, "studies.one.norms", "(missing)", "be given in a study of kind norms", "gamma-f"),
+    (NORMS_KIND, "studies.one.norms", "(missing)", "be given in a study of kind norms", "gamma-f"),
     (NORMS | {"studies.one.norms": ["eta"]}, G + "alpha", "(missing)", "given where a norm has an error", "[0.1]"),
     (NORMS | {G + "alpha": [0.1]}, G + "alpha", "[0.1]", "with a norm that has an error", "leave it out"),
     (NORMS | {G + "alpha": [-0.1]}, G + "alpha[0]", "-0.1", "a number from 0", "for example 0.1"),
@@ -393,7 +394,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "workloads.both.union[0].workload",
         "'y'",
         "a known name",
-        "known: both, cube, line, mine, product",
+        "known: both, cube, line, mine, prefix, product",
     ),
     ({"workloads.both.union.1.weight": 0}, "workloads.both.union[1].weight", "0", "number above 0", "for example 1.0"),
     (

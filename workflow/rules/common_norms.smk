@@ -2,12 +2,11 @@
 
 from factormech.measure import estimate
 from factormech.norms import registry as norms_registry
-from factormech.norms.labels import __name__ as LABELS_MODULE
 
 
 def norm_modules(job, norm):
     """Where the code of a job on a norm begins: its own, and that of the norm."""
-    return [f"factormech.jobs.{job}", norms_registry.quantity(norm).module, LABELS_MODULE]
+    return [f"factormech.jobs.{job}", norms_registry.quantity(norm).module]
 
 
 def workloads_modules(names):
