@@ -13,11 +13,13 @@ the rounding of the product, γ√(r_ia_j), of the subtraction, and of the bound
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.norms import certify, dual
+from factormech.norms.approximate import projections
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.approximate.splitting import Iterate
 from factormech.norms.rounding import (
@@ -30,28 +32,29 @@ from factormech.norms.rounding import (
     squared_norms_above,
 )
 
+# R, A and the shift c of RA.
+Factored: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+
 # Weights are raised to this fraction of their mean: it costs as much of either end, and divides by nothing smaller.
 _WEIGHT_FLOOR = 1e-9
-# Ascent steps spent on γ₂* at each look: fewer than a decomposition costs.
-_ASCENT = 50
+# Ascent steps spent on γ₂* at a look, which cost as much as a few decompositions, and from how many gaps away.
+_ASCENT, _NEARLY = 50, 4.0
 
 
-def lower_end(boxes: Boxes, iterate: Iterate, right: FloatArray, gap: float) -> tuple[float, FloatArray]:
-    """The lower end, and a feasible U that attains it with γ₂*(U) ≤ 1, both to 1e-9; the ascent starts from A.
+def lower_end(boxes: Boxes, iterate: Iterate, upper: float, gap: float) -> tuple[float, FloatArray]:
+    """The lower end, and a feasible U that attains it with γ₂*(U) ≤ 1, both to 1e-9.
 
-    Parameters
-    ----------
-    right
-        A of ``factors``, (s, N): its columns are near the best vectors y_j of γ₂*.
-    gap
-        The relative width asked for.
+    The weights prove γ₂*(U); better ones are looked for where that could close the ``gap`` to the ``upper`` end.
     """
     U = feasible(boxes, iterate.dual)
     value = numerator(boxes, U)
     if value <= 0.0:
         return 0.0, np.zeros(boxes.shape)
     size = dual.upper_bound(U, _raised(iterate.row_weights), _raised(iterate.column_weights))
-    size = min(size, dual.dual_norm(U, gap=0.01 * gap, iterations=_ASCENT, start=right.T).upper)
+    if gap < upper * size / value - 1.0 < _NEARLY * gap:
+        # The columns of A are near the best vectors y_j of γ₂*.
+        start = iterate.root[boxes.shape[0] :]
+        size = min(size, dual.dual_norm(U, gap=0.01 * gap, iterations=_ASCENT, start=start).upper)
     return below(value / size, 2), feasible(boxes, U / size)
 
 
@@ -80,9 +83,36 @@ def numerator(boxes: Boxes, U: FloatArray) -> float:
     return inner_product_below(bounds, U, roundings=2)
 
 
-def factors(iterate: Iterate) -> tuple[FloatArray, FloatArray]:
-    """R and A with RA = W̃ (to rounding) from the weights."""
-    return certify.factors(iterate.matrix, _raised(iterate.row_weights), _raised(iterate.column_weights))
+def factors(boxes: Boxes, iterate: Iterate) -> list[Factored]:
+    """Factors of matrices in the boxes, to rounding: of W̃ by the weights, and of what F makes, completed.
+
+    The first are better where every weight matters, the others where rows or columns are shorter than t: their
+    weights vanish, and what W̃ has outside the span of the rest would be magnified.
+    """
+    R, A = certify.factors(iterate.matrix, _raised(iterate.row_weights), _raised(iterate.column_weights))
+    k = boxes.shape[0]
+    left, right = iterate.root[:k], iterate.root[k:].T
+    product = left @ right
+    target, shift = projections.into_boxes(product, boxes, iterate.shift)
+    by_columns = completed(right.T, left.T, (target - product).T)
+    return [
+        (R, A, iterate.shift),
+        (*completed(left, right, target - product), shift),
+        (by_columns[1].T, by_columns[0].T, shift),
+    ]
+
+
+def completed(R: FloatArray, A: FloatArray, E: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(R | D), (A; D⁻¹E), of product RA + E: D_ii² is what row i is short of the longest, and a little more for all."""
+    rows = np.flatnonzero(E.any(axis=1))
+    if not len(rows):
+        return R, A
+    r, a = np.einsum("ij,ij->i", R, R), np.einsum("ij,ij->j", A, A)
+    size = float(np.einsum("ij,ij->j", E, E).max())
+    tau = np.sqrt(r.max() - r[rows] + math.sqrt(size * float(r.max()) / float(a.max())))
+    D = np.zeros((len(R), len(rows)))
+    D[rows, np.arange(len(rows))] = tau
+    return np.hstack([R, D]), np.vstack([A, E[rows] / tau[:, None]])
 
 
 def upper_end(boxes: Boxes, R: FloatArray, A: FloatArray, shift: FloatArray) -> tuple[float, float]:
@@ -102,12 +132,12 @@ def upper_end(boxes: Boxes, R: FloatArray, A: FloatArray, shift: FloatArray) -> 
 def _outside(boxes: Boxes, product: FloatArray, shift: FloatArray, error: FloatArray) -> FloatArray:
     """Entrywise at least the distance of the exact product less c from the boxes that are meant."""
     x = product - shift[:, None]
-    # x and the difference below carry one rounding each, and a finite bound one of its own.
+    # x and its distance carry a rounding each, and the bound b one of its own: u|b| ≤ u|x| + u|b − x|.
     error = error + (np.abs(x) + np.abs(product)) * (4.0 * UNIT) + TINY
     outside = np.zeros(product.shape)
     for bound, sign in ((boxes.low, 1.0), (boxes.high, -1.0)):
         finite = np.where(np.isfinite(bound), bound, 0.0)
-        distance = sign * (finite - x) + error + 4.0 * UNIT * np.abs(finite)
+        distance = sign * (finite - x) + error
         outside = np.where(np.isfinite(bound), np.maximum(outside, distance * (1.0 + 4.0 * UNIT)), outside)
     return outside
 

@@ -56,7 +56,7 @@ def approximate_norm(
     """
     boxes = around(workload, alpha, shifted=shifted)
     if alpha == 0.0 and not shifted and method == "splitting":
-        norm = factorization_norm(boxes.low, math.inf, gap=gap)
+        norm = factorization_norm(boxes.low, math.inf, gap=gap, iterations=iterations)
         witness = {"dual": norm.witness["dual"], "shift": np.zeros(boxes.shape[0])}
         return CertifiedNorm(norm.lower, norm.upper, norm.left, norm.right, norm.residual, witness, norm.record)
     return solve(boxes, method=method, gap=gap, iterations=iterations)
@@ -121,11 +121,11 @@ class _Best:
     def enough(self, iterate: Iterate) -> bool:
         """Take what is better; whether the interval is as narrow as asked."""
         boxes = self.reduced.boxes
-        R, A = certificate.factors(iterate)
-        upper, _ = certificate.upper_end(boxes, R, A, iterate.shift)
-        if upper < self.upper:
-            self.upper, self.factors, self.shift = upper, (R, A), iterate.shift
-        lower, dual = certificate.lower_end(boxes, iterate, A, self.gap)
+        for R, A, shift in certificate.factors(boxes, iterate):
+            upper, _ = certificate.upper_end(boxes, R, A, shift)
+            if upper < self.upper:
+                self.upper, self.factors, self.shift = upper, (R, A), shift
+        lower, dual = certificate.lower_end(boxes, iterate, self.upper, self.gap)
         if lower > self.lower:
             self.lower, self.dual = lower, dual
         return self.upper <= (1.0 + self.gap) * self.lower

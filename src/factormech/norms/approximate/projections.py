@@ -9,6 +9,7 @@ from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.approximate.symmetry import Involution
 
 _NEWTON_STEPS = 100
+_ROUNDING = 4e-15
 
 
 def into_boxes(matrix: FloatArray, boxes: Boxes, start: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -30,6 +31,7 @@ def shifts(matrix: FloatArray, boxes: Boxes, start: FloatArray) -> FloatArray:
     ends = low.min(axis=1), high.max(axis=1)
     left, right = np.minimum(*ends), np.maximum(*ends)
     c = np.clip(start, left, right)
+    rounding = _ROUNDING * (right - left + np.maximum(np.abs(left), np.abs(right)))
     rows = np.arange(len(c))
     for _ in range(_NEWTON_STEPS):
         below, above = c[rows, None] - low[rows], high[rows] - c[rows, None]
@@ -40,7 +42,7 @@ def shifts(matrix: FloatArray, boxes: Boxes, start: FloatArray) -> FloatArray:
         step = c[rows] - value / np.maximum(slope, 1)
         inside = (step >= left[rows]) & (step <= right[rows])
         step = np.where(inside, step, 0.5 * (left[rows] + right[rows]))
-        moved = np.abs(step - c[rows]) > 4e-16 * (np.abs(step) + right[rows] - left[rows])
+        moved = np.abs(step - c[rows]) > rounding[rows]
         c[rows] = step
         rows = rows[moved]
         if not len(rows):
@@ -58,6 +60,17 @@ def level(diagonal: FloatArray, mass: float) -> float:
 def into_cone(matrix: FloatArray, symmetry: Involution) -> FloatArray:
     """The nearest positive semidefinite matrix that has the symmetry."""
     return symmetry.whole([_positive_part(block) for block in symmetry.blocks(matrix)])
+
+
+def root_in_cone(matrix: FloatArray, symmetry: Involution) -> FloatArray:
+    """F with FFᵀ that same nearest matrix."""
+    return symmetry.columns([_root(block) for block in symmetry.blocks(matrix)])
+
+
+def _root(block: FloatArray) -> FloatArray:
+    values, vectors = np.linalg.eigh(block)
+    positive = values > len(values) * np.finfo(float).eps * max(abs(values[0]), values[-1])
+    return np.asarray(vectors[:, positive] * np.sqrt(values[positive]))
 
 
 def _positive_part(block: FloatArray) -> FloatArray:

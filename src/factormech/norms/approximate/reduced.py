@@ -64,7 +64,7 @@ def reduce(boxes: Boxes) -> Reduced:
     whole, exponent = _scaled(boxes)
     if boxes.shifted:
         top, bottom = whole.low.max(axis=1), whole.high.min(axis=1)
-        drop_rows, drop_columns = np.asarray(top <= bottom), np.zeros(boxes.shape[1], dtype=bool)
+        drop_rows, drop_columns = np.asarray(top <= bottom), np.full(boxes.shape[1], bool((top <= bottom).all()))
         constants = np.where(drop_rows, _between(top, bottom), 0.0)
     else:
         fits = (whole.low <= 0.0) & (whole.high >= 0.0)
@@ -110,7 +110,7 @@ def _merged(low: FloatArray, high: FloatArray, dropped: BoolArray, *, opposite: 
     kept, group = _groups(lines)
     copy_of, sign_of = np.full(len(dropped), -1), np.ones(len(dropped))
     # Kept lines keep their own sign: a copy has its sign relative to the kept one.
-    copy_of[places], sign_of[places] = group, signs * signs[kept][group] if len(places) else signs
+    copy_of[places], sign_of[places] = group, signs * signs[kept][group]
     return Merged(places[kept], copy_of, sign_of)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms.approximate import projections
+from factormech.norms.approximate import projections, symmetry
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.approximate.splitting import Iterate
 
@@ -42,7 +42,8 @@ def solve(boxes: Boxes, solver: str, **options: Any) -> tuple[Iterate, str]:
     start = np.ravel(c.value) if boxes.shifted else np.zeros(k)
     matrix, shift = projections.into_boxes(np.asarray(gram.value)[:k, k:], boxes, start)
     weights = np.maximum(np.diagonal(cone.dual_value), 0.0)
-    return Iterate(matrix, shift, U, weights[:k], weights[k:]), str(problem.status)
+    root = projections.root_in_cone(np.asarray(gram.value), symmetry.trivial(k + N))
+    return Iterate(matrix, shift, U, weights[:k], weights[k:], root), str(problem.status)
 
 
 def _side(inside: Any, bound: FloatArray, sign: float) -> tuple[Any, Any]:

@@ -30,6 +30,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.norms.approximate import projections, symmetry
+from factormech.norms.approximate.anderson import Anderson
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.exact import factorization_norm
 
@@ -37,20 +38,22 @@ Stopped = Literal["gap", "iteration_limit"]
 
 _RELAXATION = 1.6
 _LOOK_EVERY = 20
+_MEMORY = 10
 # ρ changes every so many steps, by at most this factor, in the first steps only.
-_ADAPT_EVERY, _ADAPT_UNTIL, _ADAPT_MOST = 10, 400, 2.0
+_ADAPT_EVERY, _ADAPT_UNTIL, _ADAPT_MOST = 20, 200, 2.0
 _START_GAP = 2e-2
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """W̃ in the boxes, its c, a dual matrix U, and weights of rows and columns that prove both."""
+    """W̃ in the boxes, its c, a dual matrix U, weights of rows and columns that prove both, and F near (R; Aᵀ)."""
 
     matrix: FloatArray
     shift: FloatArray
     dual: FloatArray
     row_weights: FloatArray
     column_weights: FloatArray
+    root: FloatArray
 
 
 def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> tuple[int, Stopped, str]:
@@ -58,12 +61,14 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
 
     The problem must be ``reduced``: no row fits 0 (or a constant).
     """
-    check_dense_size("semidefinite matrices of the splitting", 6, sum(boxes.shape), sum(boxes.shape))
+    check_dense_size("semidefinite matrices of the splitting", 2 * _MEMORY + 8, sum(boxes.shape), sum(boxes.shape))
     centred, centre = _centred(boxes)
     involution = symmetry.find(centred)
     V, rho = _start(centred)
+    # What V has beside the symmetry would stay in U, which a cone of symmetric matrices does not see.
+    V = involution.mean(V)
     k = len(centre)
-    c, before = np.zeros(k), V
+    c, before, memory = np.zeros(k), V, Anderson(_MEMORY)
     for iteration in range(1, iterations + 1):
         Z, c = _bounded(V, centred, c, rho)
         reflected = 2.0 * Z - V
@@ -71,12 +76,16 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
         if iteration == 1 or iteration % _LOOK_EVERY == 0 or iteration == iterations:
             weights = np.maximum(np.diagonal(S) - np.diagonal(reflected), 0.0)
             U = rho * (Z[:k, k:] - V[:k, k:])
-            if enough(Iterate(Z[:k, k:], c + centre, U, weights[:k], weights[k:])):
+            root = projections.root_in_cone(reflected, involution)
+            if enough(Iterate(Z[:k, k:], c + centre, U, weights[:k], weights[k:], root)):
                 return iteration, "gap", involution.name
-        V = V + _RELAXATION * (S - Z)
+        step = _RELAXATION * (S - Z)
+        V = memory.next(V + step, step)
         if iteration % _ADAPT_EVERY == 0 and iteration <= _ADAPT_UNTIL:
             factor = _imbalance(S, Z, before, S - reflected)
-            V, rho = S + (V - S) / factor, rho * factor
+            if factor != 1.0:
+                V, rho = S + (V - S) / factor, rho * factor
+                memory.forget()
         before = S
     return iterations, "iteration_limit", involution.name
 

@@ -2,9 +2,10 @@ r"""An involution that a problem has: its semidefinite matrices then split into 
 
 T is a signed permutation of the k + N rows and columns, T² = I. Where T maps the feasible set to itself, Z and TZT are
 equally good, and by convexity so is their mean, which commutes with T: in the basis of T's eigenvectors e_i ± s e_j
-(and e_i for the lines T leaves alone) it has two diagonal blocks. Looked for are: both orders reversed, one order
-reversed, each with the sign of W̃ changed or not; and W̃ equal to its transpose along either diagonal (k = N, c = 0).
-Prefix sums have the last (c = 0) or, without their constant row, the first with a change of sign (c free).
+(and e_i for the lines T leaves alone) it has two diagonal blocks. Looked for are: W̃ equal to its transpose along either
+diagonal (k = N, c = 0); both orders reversed, with the sign of W̃ changed or not; and, c being free, one order reversed
+with the sign changed (the other one-sided symmetries make lines equal, and ``reduced`` has merged those). Prefix sums
+have the first or, c being free and without their constant row, the second.
 """
 
 from __future__ import annotations
@@ -44,6 +45,17 @@ class Involution:
         parts = [self._unfolded(self._unfolded(block, e, size).T, e, size) for e, block in enumerate(blocks)]
         return np.asarray(sum(parts))
 
+    def mean(self, matrix: FloatArray) -> FloatArray:
+        """½(Z + TZT), which commutes with T."""
+        return self.whole(self.blocks(matrix))
+
+    def columns(self, factors: list[FloatArray]) -> FloatArray:
+        """F with FFᵀ the matrix whose blocks are F_eF_eᵀ, from the F_e."""
+        if not len(self.pairs[0]):
+            return factors[0]
+        size = sum(map(len, factors))
+        return np.hstack([self._unfolded(factor, e, size) for e, factor in enumerate(factors)])
+
     def _folded(self, matrix: FloatArray, e: int) -> FloatArray:
         i, j = self.pairs
         s = (self.signs if e == 0 else -self.signs)[:, None]
@@ -68,18 +80,24 @@ def find(boxes: Boxes) -> Involution:
             turned = Boxes(boxes.low[:, order].T, boxes.high[:, order].T, False)
             if _same(turned, Boxes(boxes.low[:, order], boxes.high[:, order], False)):
                 return _involution(name, np.concatenate([k + order, order]), np.ones(2 * k))
-    for name, i, j in (
-        ("reversal", rows[::-1], columns[::-1]),
-        ("rows reversed", rows[::-1], columns),
-        ("columns reversed", rows, columns[::-1]),
-    ):
-        image = np.concatenate([i, k + j])
-        low, high = boxes.low[np.ix_(i, j)], boxes.high[np.ix_(i, j)]
-        if _same(Boxes(low, high, boxes.shifted), boxes):
-            return _involution(name, image, np.ones(k + N))
-        if _same(Boxes(-high, -low, boxes.shifted), boxes):
-            return _involution(f"{name}, negated", image, np.repeat([1.0, -1.0], [k, N]))
-    return _involution("none", np.arange(k + N), np.ones(k + N))
+    both = ("reversal", rows[::-1], columns[::-1])
+    if _same(_moved(boxes, both[1], both[2], 1.0), boxes):
+        return _involution(both[0], np.concatenate([both[1], k + both[2]]), np.ones(k + N))
+    for name, i, j in (both, ("rows reversed", rows[::-1], columns), ("columns reversed", rows, columns[::-1])):
+        if _same(_moved(boxes, i, j, -1.0), boxes):
+            return _involution(f"{name}, negated", np.concatenate([i, k + j]), np.repeat([1.0, -1.0], [k, N]))
+    return trivial(k + N)
+
+
+def trivial(size: int) -> Involution:
+    """The identity: one block."""
+    return _involution("none", np.arange(size), np.ones(size))
+
+
+def _moved(boxes: Boxes, i: IntArray, j: IntArray, sign: float) -> Boxes:
+    """The boxes of ±W̃ with its lines in another order."""
+    low, high = boxes.low[np.ix_(i, j)], boxes.high[np.ix_(i, j)]
+    return Boxes(low, high, boxes.shifted) if sign > 0.0 else Boxes(-high, -low, boxes.shifted)
 
 
 def _same(first: Boxes, second: Boxes) -> bool:
