@@ -134,5 +134,5 @@ def test_theorem_5_1(mechanism: str, epsilon: float) -> None:
 
 
 def test_unknown_bounds_are_answered_with_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="known: centred-svd, parametric, svd"):
+    with pytest.raises(UnknownName, match="known: centred-svd, certified, pairwise, parametric, svd"):
         bounds.variance_bound("trace", create("prefix", 4), 1.0)

@@ -13,7 +13,7 @@ from factormech.bounds.staircase import largest_information
 from factormech.errors import BadValue
 from factormech.local.optimal import exact
 from factormech.local.optimal.corners import AllColumns
-from factormech.local.optimal.problem import Optimised, Problem
+from factormech.local.optimal.problem import Optimised, Problem, Step
 from factormech.local.optimal.recombine import recombined
 from factormech.local.optimal.symmetric_pairs import Pairs
 from factormech.workloads import registry
@@ -213,3 +213,11 @@ def test_sixteen_types(name: str, epsilon: float) -> None:
 def test_twenty_types() -> None:
     C = registry.create("prefix", 20).centred_gram()
     assert exact.solve(Problem(C, 1.0), RNG).gap <= 1e-6
+
+
+def test_news_are_in_the_terms_of_the_answer() -> None:
+    told: list[Step] = []
+    asked = Problem(registry.create("prefix", 6).centred_gram(), 1.0)
+    found = exact.solve(asked, np.random.default_rng(0), report=told.append)
+    assert told[-1].objective == pytest.approx(found.objective, rel=1e-5)
+    assert told[-1].lower_bound == pytest.approx(found.lower_bound, rel=1e-5)

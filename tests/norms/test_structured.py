@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue
-from factormech.norms.structured import prefix_norm, ranges_norm
 from factormech.norms.structured.chain import Chain, diagonals, mirrored_diagonals
 from factormech.norms.structured.classical import (
     binary_tree,
@@ -23,6 +22,8 @@ from factormech.norms.structured.classical import (
 from factormech.norms.structured.elliptic import inverse_square_root
 from factormech.norms.structured.fixed_point import refined
 from factormech.norms.structured.powers import inverse_power
+from factormech.norms.structured.prefix import prefix_norm
+from factormech.norms.structured.ranges import ranges_norm
 from factormech.norms.structured.rounding import growth
 from factormech.workloads.ranges import AllRanges
 from tests.norms.oracle_roots import range_columns, squared_norms

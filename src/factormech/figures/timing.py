@@ -79,12 +79,16 @@ def _draw_times(ax: Axes, part: pd.DataFrame, looks: dict[str, Style], colours: 
     x = np.unique(part["domain_size"].to_numpy(dtype=float))
     scales.prepare_x(ax, x, "domain_size")
     _prepare_y(ax, part["seconds"].to_numpy())
+    narrow = {gap: rank for rank, gap in enumerate(sorted(colours, reverse=True))}
     for (mechanism, gap), rows in part.groupby(["mechanism", "gap"], sort=False):
         seconds = rows.groupby("domain_size")["seconds"].median().reindex(x)
-        look = {**curves.as_drawn(looks[mechanism], MARKER), "color": colours[gap]}
+        # The narrower the gap, the smaller and the further in front: lines that coincide remain visible.
+        share = 1.0 - narrow[gap] / max(len(narrow) - 1, 1)
+        look = {**curves.as_drawn(looks[mechanism], MARKER * (0.8 + 0.8 * share)), "color": colours[gap]}
+        look["linewidth"] *= 1.0 + 2.0 * share
         if looks[mechanism].filled:
             look["markerfacecolor"] = colours[gap]
-        ax.plot(x, seconds, zorder=3, clip_on=False, **look)
+        ax.plot(x, seconds, zorder=3 + 0.01 * narrow[gap], clip_on=False, **look)
 
 
 def _prepare_y(ax: Axes, seconds: np.ndarray[Any, np.dtype[np.float64]]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from factormech import store
 from factormech.jobs.common import job_parser, options_of, read_workload, run
+from factormech.jobs.progress import progress
 from factormech.local.registry import rng_of, solve
 
 
@@ -23,7 +24,7 @@ def main() -> None:
     args = parser.parse_args()
     workload, _ = read_workload(args.workload)
     rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed or 0)
-    solution = solve(args.mechanism, workload, args.epsilon, rng, args.options)
+    solution = solve(args.mechanism, workload, args.epsilon, rng, args.options, progress())
     attributes = {
         "mechanism": args.mechanism,
         "workload": workload.name,

@@ -17,7 +17,7 @@ import numpy as np
 
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
-from factormech.local.optimal.problem import Report
+from factormech.local.optimal.problem import Report, silent
 from factormech.local.solved import Option, Options, ReportingMechanism, Solution, SolvedMechanism
 from factormech.local.strategy import Strategy, Unavailable
 from factormech.seeds import rng_for
@@ -119,15 +119,26 @@ def check_options(name: str, options: Options, key: str = "options") -> list[Bad
 
 
 def solve(
-    name: str, workload: Workload, epsilon: float | None, rng: np.random.Generator, options: Options | None = None
+    name: str,
+    workload: Workload,
+    epsilon: float | None,
+    rng: np.random.Generator,
+    options: Options | None = None,
+    report: Report = silent,
 ) -> Solution:
-    """Find the strategy of a solved mechanism for a workload; no ε where one strategy serves every budget."""
+    """Find the strategy of a solved mechanism for a workload; no ε where one strategy serves every budget.
+
+    ``report`` is told where the solver stands, if it is one that tells.
+    """
     solver_of(name)
     mechanism: SolvedMechanism = _load(name)
     for problem in check_options(name, options or {}):
         raise problem
     if options:
         mechanism = mechanism.with_options(**options)  # type: ignore[attr-defined]
+    if solver_of(name).reports:
+        telling: ReportingMechanism = mechanism  # type: ignore[assignment]
+        return telling.solve(workload, epsilon, rng, report)
     return mechanism.solve(workload, epsilon, rng)
 
 
@@ -146,8 +157,7 @@ def solve_with_report(
     """The solution of ``solve``, with news on the way, or why there are none."""
     if not is_solved(name) or not solver_of(name).reports:
         return Unavailable("it has no solver that tells where it stands")
-    mechanism: ReportingMechanism = _load(name)
-    return mechanism.solve(workload, epsilon if solver_of(name).per_epsilon else None, rng, report)
+    return solve(name, workload, epsilon if solver_of(name).per_epsilon else None, rng, report=report)
 
 
 def restore(name: str, solution: Solution, epsilon: float) -> Strategy:

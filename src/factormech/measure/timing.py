@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 PUBLISHED = "adaptive-pgd"
 # Repetitions up to this size and beyond it, where one takes seconds to minutes.
 LARGE_SIZE, REPETITIONS, LARGE_REPETITIONS = 1024, 15, 3
-WARM_UP_SIZE = 8
+# Small solves that reach every part of an optimiser: small domains, no symmetry, and translations of the bits.
+WARM_UPS = (("prefix", 8), ("prefix", 32), ("histogram", 32))
 ROUNDING = 1e-9
 
 
@@ -150,8 +151,8 @@ def trace(
 
 def _warm_up(mechanism: str) -> None:
     """Compile or load the kernels, which no solve should be charged with."""
-    rng = np.random.default_rng(0)
-    solve_with_report(mechanism, create("prefix", WARM_UP_SIZE), 1.0, rng, Trace())
+    for name, domain_size in WARM_UPS:
+        solve_with_report(mechanism, create(name, domain_size), 1.0, np.random.default_rng(0), Trace())
 
 
 def timing_table(

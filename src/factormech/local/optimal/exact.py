@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from factormech.errors import BadValue
 from factormech.local.optimal.corners import AllColumns
 from factormech.local.optimal.exact_pruning import pruned
 from factormech.local.optimal.interior import Interior, minimise
-from factormech.local.optimal.problem import BoolArray, Optimised, Problem, Report, silent
+from factormech.local.optimal.problem import BoolArray, Optimised, Problem, Report, Step, silent
 
 # 2^n sets are held in a dozen arrays at once.
 DOMAIN_LIMIT = 20
@@ -97,7 +97,7 @@ def solve(
         reduced.columns.start(),
         gap=SEARCH_SHARE * gap,
         iteration_limit=iteration_limit,
-        report=report,
+        report=lambda step: report(reduced.told(step)),
     )
     return reduced.answer(found, gap)
 
@@ -138,6 +138,15 @@ class Reduced:
         root = vectors[:, keep] * np.sqrt(values[keep])
         return cls(columns, root, prior, scale, problem.epsilon)
 
+    @property
+    def unit(self) -> float:
+        """What one is worth of the objective in ζ, in the problem's own terms."""
+        return len(self.prior_weights) * self.scale / math.tanh(self.epsilon / 2.0) ** 2
+
+    def told(self, step: Step) -> Step:
+        """News of the reduced problem in the problem's own terms."""
+        return replace(step, objective=self.unit * step.objective, lower_bound=self.unit * step.lower_bound)
+
     def answer(self, found: Interior, gap: float) -> Optimised:
         """The strategy of few outputs, and everything in the problem's own terms."""
         reached = found.objective / found.lower_bound - 1.0
@@ -148,7 +157,7 @@ class Reduced:
         stopped = found.stopped
         if stopped == "gap" and objective > (1.0 + gap) * found.lower_bound:
             stopped = "stalled"
-        unit = len(self.prior_weights) * self.scale / math.tanh(self.epsilon / 2.0) ** 2
+        unit = self.unit
         dual, multiplier = self.certificate(found)
         return Optimised(
             supports=self.columns.supports(chosen),
