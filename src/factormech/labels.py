@@ -40,7 +40,7 @@ WORKLOADS: dict[str, str] = {
 
 NORMS: dict[str, str] = {
     "gamma-2": "γ₂(W)",
-    "gamma-f": "γ_F(W)",
+    "gamma-f": "γF(W)",
     "gamma-2-approximate": "γ₂(W, α)",
     "gamma-2-shifted": "γ̂₂(W, α)",
     "gamma-2-difference": "γ₂(D, α)",
@@ -91,7 +91,7 @@ def workload_label(name: str) -> str:
 def norm_label(name: str, alpha: float | None = None) -> str:
     """What a reader calls a norm, at an α if one is given."""
     order = re.fullmatch(r"gamma-p(\d+)", name)
-    label = f"γ_({order[1]})(W)" if order else NORMS.get(name, name)
+    label = f"γ₍{_subscript(order[1])}₎(W)" if order else NORMS.get(name, name)
     return label if alpha is None else label.replace("α", f"{alpha:g}")
 
 
@@ -118,6 +118,10 @@ def data_label(name: str) -> str:
 def accuracy(metric: str, alpha: float) -> str:
     """What α means; a metric without words of its own goes by its name."""
     return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(f"{alpha:g}")
+
+
+def _subscript(digits: str) -> str:
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in digits)
 
 
 def _title(name: str) -> str:

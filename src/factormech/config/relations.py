@@ -213,7 +213,10 @@ def _sizes_of_data(path: Key, grid: Mapping[str, Any]) -> Iterator[BadValue]:
 def _axes_of_kind(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[BadValue]:
     """Budgets, users, populations, data sets, mechanisms and norms belong to some kinds of study, and to no others."""
     kind = settings.get("kind")
-    for where, found, rules, noun in (((*path, "grid"), grid, AXES, "an axis"), (path, settings, SETTINGS, "a setting")):
+    for where, found, rules, noun in (
+        ((*path, "grid"), grid, AXES, "an axis"),
+        (path, settings, SETTINGS, "a setting"),
+    ):
         for name, (kinds, example) in rules.items():
             key, named = place((*where, name)), _named(kinds)
             if kind in kinds and name not in found:

@@ -27,8 +27,9 @@ __all__ = ["caption", "draw"]
 
 CLOSED = "closed form"
 Y_LABEL = "norm"
-TRACE, SANDWICH = "Trace bound ‖W‖_*/√(kN)", "2γ̂₂(W, α) + 1 + α"
-MARGIN = 0.08
+TRACE, SANDWICH = "Trace bound ‖W‖⁎/√(kN)", "2γ̂₂(W, α) + 1 + α"
+# The margin of an axis as a share of what is shown, and the least that is shown.
+MARGIN, LEAST_DECADES = 0.08, 0.25
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -100,8 +101,8 @@ def _set_height(ax: Axes, panel: NormPanel, axis: str) -> None:
         return
     ax.set_yscale("log")
     low, high = np.log10(every.min()), np.log10(every.max())
-    room = max(MARGIN * (high - low), 0.02)
-    scales.set_decades(ax, float(low - room), float(high + room))
+    room = max(MARGIN * (high - low), 0.5 * (LEAST_DECADES - (high - low)))
+    scales.set_values(ax, float(low - room), float(high + room))
 
 
 def _entries(table: NormView, looks: dict[Asked, style.Style], sizes: dict[Asked, float]) -> list[curves.Entry]:

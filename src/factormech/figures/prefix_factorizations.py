@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["caption", "draw"]
 
 Y_LABEL = "error"
-LOGARITHM, TRACE = "ln(n)/π", "Trace bound ‖W‖_*/n"
+LOGARITHM, TRACE = "ln(n)/π", "Trace bound ‖W‖⁎/n"
 # A panel reaches this far above the second worst factorization at the largest n: the worst would press all others flat.
 ROOM = 1.6
 
@@ -39,7 +39,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             ax.set_yscale("log")
             shown = np.concatenate([curve.middle for curve in panel.curves])
             top = float(np.log10(np.nanmax(shown)))
-            scales.set_decades(ax, -0.06 * top, 1.06 * top)
+            scales.set_values(ax, -0.06 * top, 1.06 * top)
             _draw_bounds(ax, frame[frame["order"] == order], panel.x)
             curves.draw_curves(ax, panel, looks, names)
         curves.finish(
@@ -101,6 +101,6 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         f"size n from {number(sizes[0])} to {number(sizes[-1])}; orders: "
         f"{', '.join(labels.order_label(order) for order in orders)}.",
         f"Over the certified lower bound, at n = {number(sizes[-1])} and in this order of p: {'; '.join(told)}.",
-        "A factorization far above all others leaves its panel.",
+        "A factorization far above all others leaves its panel; ln(n)/π is drawn from where it is near 1.",
     ]
     return " ".join(text for text in sentences if text)

@@ -34,9 +34,7 @@ def question_of(args: argparse.Namespace, workload: str, domain_size: int, seed:
     return NormQuestion(made, seed, args.concepts)
 
 
-def norms_of(
-    norm: str, paths: Sequence[Path], questions: Sequence[NormQuestion], alphas: Sequence[float]
-) -> SolvedFor:
+def norms_of(norm: str, paths: Sequence[Path], questions: Sequence[NormQuestion], alphas: Sequence[float]) -> SolvedFor:
     """How a norm is come by; a file that is not asked for is refused."""
     files = {_key(norm, path): path for path in paths}
     asked = {key for q in questions for alpha in alphas_of(norm, alphas) for key in _keys(q, alpha)}

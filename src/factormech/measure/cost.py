@@ -37,7 +37,7 @@ PROCESS_SECONDS = 2e-5
 # Of one norm: seconds per power of n. Structured methods take O(n) a step; k × N matrices with k about n², n³ or more.
 NORM_STRUCTURED_SECONDS = 3e-5
 NORM_SECONDS, NORM_RANGES_SECONDS = 6e-8, 1.2e-7
-APPROXIMATE_SECONDS, DIFFERENCE_SECONDS = 8e-7, 5e-6
+APPROXIMATE_SECONDS, APPROXIMATE_RANGES_SECONDS, DIFFERENCE_SECONDS = 9e-7, 1e-5, 5e-6
 LIMIT_FACTOR = 8.0
 BASE_MEMORY_MB = 300
 
@@ -73,7 +73,7 @@ def norm_seconds(norm: str, workload: str, domain_size: int) -> float:
     if norm == "gamma-2-difference":
         return DIFFERENCE_SECONDS * n**4
     if quantity(norm).exponent is None:
-        return APPROXIMATE_SECONDS * n**3
+        return APPROXIMATE_RANGES_SECONDS * n**4 if workload == "all-ranges" else APPROXIMATE_SECONDS * n**3
     if workload == "prefix" or (workload == "all-ranges" and norm == "gamma-f"):
         return NORM_STRUCTURED_SECONDS * n
     return NORM_RANGES_SECONDS * n**4 if workload == "all-ranges" else NORM_SECONDS * n**3

@@ -17,7 +17,9 @@ OF_SOLVERS = frozenset({"initialisation", "timing"})
 
 def run_seconds(studies: Sequence[Study]) -> float:
     """Seconds of one core for all studies."""
-    return sum(map(_own_seconds, studies)) + _workload_seconds(studies) + _solve_seconds(studies) + _norm_seconds(studies)
+    return (
+        sum(map(_own_seconds, studies)) + _workload_seconds(studies) + _solve_seconds(studies) + _norm_seconds(studies)
+    )
 
 
 def _own_seconds(study: Study) -> float:

@@ -91,15 +91,13 @@ def _rows_of(frame: pd.DataFrame, key: Asked, axis: str) -> pd.DataFrame:
 
 
 def _curve(key: Asked, rows: pd.DataFrame, axis: str, x: FloatArray) -> Curve:
-    name, _ = key
-    if axis == "alpha" and rows["alpha"].isna().all():
-        lower, upper = (np.full(x.shape, float(rows[column].iloc[0])) for column in ("lower", "upper"))
-        return Curve(name, upper, lower, upper)
     upper = _along(rows, axis, x, "upper", "max")
-    return Curve(name, upper, _along(rows, axis, x, "lower", "min"), upper)
+    return Curve(key[0], upper, _along(rows, axis, x, "lower", "min"), upper)
 
 
 def _along(rows: pd.DataFrame, axis: str, x: FloatArray, column: str, how: str) -> FloatArray:
+    if axis == "alpha" and rows["alpha"].isna().all():
+        return np.full(x.shape, float(rows[column].agg(how)))
     groups = rows.groupby(rows[axis].astype("float64"))[column]
     return np.asarray(groups.agg(how).reindex(x).to_numpy(dtype=np.float64))
 
