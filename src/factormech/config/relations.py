@@ -156,9 +156,9 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
     yield from _option_problems(path, mapping(settings.get("options")), known)
     for i, name in _texts(settings.get("bounds")):
         yield from _name_problem((*path, "bounds", i), name, known.bounds)
-    for key, family in (("norms", known.norms), ("factorizations", known.factorizations)):
-        for i, name in _texts(settings.get(key)):
-            yield from _name_problem((*path, key, i), name, family)
+    for setting, family in (("norms", known.norms), ("factorizations", known.factorizations)):
+        for i, name in _texts(settings.get(setting)):
+            yield from _name_problem((*path, setting, i), name, family)
     for i, name in _texts(grid.get("population")):
         yield from _name_problem((*path, "grid", "population", i), name, known.populations)
     for i, name in _texts(grid.get("data")):

@@ -58,7 +58,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The axes of a study; budgets, users, populations, data sets and errors α are those of the kinds that have them."""
+    """The axes of a study; the last four, and budgets, are those of the kinds that have them."""
 
     workloads: tuple[str, ...]
     domain_sizes: tuple[int, ...]

@@ -1,8 +1,8 @@
 """Known factorizations of prefix sums beside the optimal one, in errors of every order.
 
 The error of order p of W = RA is n^{−1/p}(Σ_i ‖R_i‖^p)^{1/p} max_j ‖A_j‖: what a Gaussian of unit scale leaves in the
-answers at sensitivity one, as a mean of order p over the queries. Liu, Upadhyay & Zou (arXiv:2406.02140, ICLR 2025) leave
-out n^{−1/p}; their theorem on prefix sums says that for every p the optimum grows as the logarithm.
+answers at sensitivity one, as a mean of order p over the queries. Liu, Upadhyay & Zou (arXiv:2406.02140, ICLR 2025)
+leave out n^{−1/p}; their theorem on prefix sums says that for every p the optimum grows as the logarithm.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
 Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
-``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py``, ``timing.py``, ``on_data.py``, ``consistency.py``, ``norms.py`` and
-``prefix_errors.py``. No two kinds have the same columns, so a table says itself of which kind it is. A missing number is
-NaN and a missing text is "".
+``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py``, ``timing.py``, ``on_data.py``, ``consistency.py``,
+``norms.py`` and ``prefix_errors.py``. No two kinds have the same columns, so a table says itself of which kind it is. A
+missing number is NaN and a missing text is "".
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The table of norms: certified ends, and what is known without solving.
 
 Its columns are :data:`COLUMNS`, and ``seed`` after ``domain_size`` if the grid has several; its rows are, for every
-workload and domain size (and seed), one per norm, and per ``alpha`` for the norms that have an error (it is empty for the
-others). ``lower`` and ``upper`` hold in exact arithmetic. ``trace_bound`` is ‖W‖_*/√(kN), below every exact norm;
+workload and domain size (and seed), one per norm, and per ``alpha`` for the norms that have an error (it is empty for
+the others). ``lower`` and ``upper`` hold in exact arithmetic. ``trace_bound`` is ‖W‖_*/√(kN), below every exact norm;
 ``known_lower`` and ``known_upper`` are a closed form (equal, to rounding) or a published interval, which ``known``
 names. The status is ``ok``, or ``unavailable`` with a reason and without numbers.
 """
