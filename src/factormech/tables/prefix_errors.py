@@ -1,8 +1,8 @@
 """The table of factorizations of prefix sums: their errors over the certified optimum.
 
 Its columns are :data:`COLUMNS`; its rows are, for every ``order`` p (∞ for the largest error) and domain size n, one
-per ``factorization``. ``lower_bound`` is the certified lower end of γ₍ₚ₎, ``ratio`` the error over it (at least 1: none is
-better than the optimum), ``trace_bound`` ‖W‖_*/n, ``logarithm`` ln(n)/π.
+per ``factorization``. ``lower_bound`` is the certified lower end of γ₍ₚ₎, ``ratio`` the error over it (at least 1: none
+is better than the optimum), ``trace_bound`` ‖W‖_*/n, ``logarithm`` ln(n)/π.
 """
 
 from __future__ import annotations
