@@ -136,9 +136,6 @@ def test_a_factorization_survives_its_file(
 
 
 def test_unknown_factors_are_refused() -> None:
-    class Other(DenseFactor):
-        pass
-
     norm = CertifiedNorm(1.0, 1.0, DenseFactor(np.eye(2)), None, 0.0)  # type: ignore[arg-type]
     with pytest.raises(BadValue, match="factors"):
         to_datasets(norm)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 LEAST_DECADES, DECADES_BELOW = 1.0, 1.0
 MARGIN, X_MARGIN = 0.06, 0.04
 MOST_LABELS, FEWEST_LABELS = 6, 4
-# Labels within a decade, from few to many.
+# Labels within a decade, from few to many; labels are this share of the axis apart.
+LABEL_STEP = 0.09
 _MULTIPLES = (
     (1,),
     (1, 3),
@@ -105,10 +106,29 @@ def set_values(ax: Axes, bottom: float, top: float) -> None:
         ticks = [m * 10.0**k for k in decades for m in multiples if 10**bottom <= m * 10.0**k <= 10**top]
         if len(ticks) >= FEWEST_LABELS:
             break
+    ticks = _spaced(ticks, LABEL_STEP * (top - bottom))
     ax.yaxis.set_major_locator(FixedLocator(ticks))
     ax.yaxis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in ticks]))
     ax.yaxis.set_minor_locator(FixedLocator([]))
     ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def set_linear(ax: Axes, bottom: float, top: float) -> None:
+    """Limits and ticks of a linear axis, all inside."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.set_ylim(bottom, top)
+    ticks = [t for t in MaxNLocator(MOST_LABELS, steps=[1, 2, 5, 10]).tick_values(bottom, top) if bottom <= t <= top]
+    ax.set_yticks(ticks, [f"{tick:.6g}" for tick in ticks])
+
+
+def _spaced(ticks: list[float], step: float) -> list[float]:
+    """From the lowest on, the ticks that are at least ``step`` decades above the last one kept."""
+    kept = ticks[:1]
+    for tick in ticks[1:]:
+        if math.log10(tick / kept[-1]) >= step:
+            kept.append(tick)
+    return kept
 
 
 def _ratio(value: float) -> str:

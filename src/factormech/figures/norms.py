@@ -97,7 +97,7 @@ def _set_height(ax: Axes, panel: NormPanel, axis: str) -> None:
     every = every[np.isfinite(every)]
     if axis == "alpha" or not every.size or every.min() <= 0.0:
         top = float(every.max(initial=0.0)) or 1.0
-        ax.set_ylim(-MARGIN * top / 2, (1.0 + MARGIN) * top)
+        scales.set_linear(ax, -MARGIN * top / 2, (1.0 + MARGIN) * top)
         return
     ax.set_yscale("log")
     low, high = np.log10(every.min()), np.log10(every.max())

@@ -43,9 +43,9 @@ def norm_name(asked: Asked) -> str:
 
 
 def interval(lower: float, upper: float) -> str:
-    """The digits that both ends share, at most six after the point, or both ends with one digit more.
+    """What both ends round to, with as many digits after the point as that allows from six to two; else both ends.
 
-    2.961465 for [2.9614648, 2.9614665] would claim too much: the text is 2.96146, which both round to.
+    [2.9614648, 2.9614665] is 2.9615: five digits would be 2.96146 at one end and 2.96147 at the other.
     """
     if math.isnan(upper):
         return EMPTY
