@@ -12,7 +12,7 @@ SHELL := bash
 STAMP := $(VENV)/.ready
 RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
 
-.PHONY: all quick setup test test-slow lint environment docs clean help
+.PHONY: all quick verify setup test test-slow lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -23,6 +23,10 @@ quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick
 	@factormech check --config $(CONFIG) --quick
 	$(call RUN,quick)
 	@factormech study list --config $(CONFIG) --made --quick
+
+verify: $(STAMP)  ## an independent check of every optimised strategy: results/verification.txt
+	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
+	@tail -n 1 results/verification.txt
 
 setup: $(STAMP)  ## make .venv from requirements.lock
 
@@ -43,6 +47,9 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
 	python tools/environment.py
+
+gallery: $(STAMP)  ## copy figures and tables of a full run into docs/gallery
+	python tools/gallery.py
 
 docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py

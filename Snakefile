@@ -1,7 +1,7 @@
 """factormech: workloads, strategies, exact errors, tables and figures.
 
-Targets by meaning: ``all`` (the default), ``quick`` (every study on small grids), ``figures``, ``tables``, a paper's name
-or a study's name. Studies are blocks of ``config.yaml``; see ``docs/configuration.md``.
+Targets by meaning: ``all`` (the default), ``quick`` (every study on small grids), ``figures``, ``tables``, ``verify`` (an
+independent check of every optimised strategy), a paper's name or a study's name. Studies are blocks of ``config.yaml``; see ``docs/configuration.md``.
 """
 
 from snakemake.utils import min_version
@@ -18,6 +18,7 @@ include: "workflow/rules/common_norms.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/workloads.smk"
 include: "workflow/rules/solve.smk"
+include: "workflow/rules/verify.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/collect.smk"
 include: "workflow/rules/data.smk"

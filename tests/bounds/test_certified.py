@@ -8,7 +8,6 @@ import pytest
 from factormech.bounds import certified as module
 from factormech.bounds import registry
 from factormech.bounds.pairwise import pairwise
-from factormech.bounds.parametric import parametric
 from factormech.bounds.spectral import centred_svd
 from factormech.errors import BadValue, UnknownName
 from factormech.workloads.matrix import MatrixWorkload
@@ -37,11 +36,10 @@ def test_no_bound_is_above_the_optimum(seed: int) -> None:
         assert 0.0 <= found <= best + 1e-5 * np.sum(centred**2)
 
 
-def test_large_domains_get_the_cheaper_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    workload, expected = create("prefix", 12), (pairwise, parametric, centred_svd)
-    for pairs, types, bound in zip((12, 11, 11), (12, 12, 11), expected, strict=True):
-        monkeypatch.setattr(module, "PAIRS_LIMIT", pairs)
-        monkeypatch.setattr(module, "TYPES_LIMIT", types)
+def test_large_domains_get_the_cheaper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = create("prefix", 12)
+    for limit, bound in ((12, pairwise), (11, centred_svd)):
+        monkeypatch.setattr(module, "WEIGHTS_LIMIT", limit)
         assert module.certified(workload, 3.0) == bound(workload, 3.0)
 
 

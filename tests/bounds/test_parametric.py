@@ -9,18 +9,11 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.bounds.certificate import largest_violation
-from factormech.bounds.parametric import (
-    InformationLimit,
-    Problem,
-    best_weights,
-    negative_log,
-    objective_bound,
-    parametric,
-    smallest_omega,
-    solve,
-)
+from factormech.bounds.omega_limit import InformationLimit, smallest_omega
+from factormech.bounds.parametric import objective_bound, parametric, solve
 from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import information_of_size, largest_information
+from factormech.bounds.type_search import Problem, best_weights, negative_log
 from factormech.errors import BadValue
 from factormech.local import registry as mechanisms
 from factormech.local.strategy import StrategyMatrix, Unavailable

@@ -9,7 +9,8 @@ import pytest
 
 from factormech.bounds.certificate import largest_violation
 from factormech.bounds.certified import certified
-from factormech.bounds.parametric import InformationLimit, Problem
+from factormech.bounds.omega_limit import InformationLimit
+from factormech.bounds.type_search import Problem
 from factormech.bounds.worst_case import _negative, _root, best_prior, prior_bound, worst_case
 from factormech.errors import BadValue
 from factormech.local import registry as mechanisms

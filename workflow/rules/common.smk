@@ -16,6 +16,7 @@ from factormech.config.studies import ConfigErrors, load
 from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry
 from factormech.measure import cost
+from factormech.measure.estimate import OF_SOLVERS
 from factormech.config.strict_yaml import typed
 from factormech.data import files as data_room
 from factormech.workloads import definitions as workload_definitions
@@ -44,6 +45,7 @@ wildcard_constraints:
     domain_size=r"\d+",
     seed=r"(-seed\d+)?",
     name=r"eps[^/]+",
+    folder=r"(quick/)?",
 
 
 def code(*modules):
@@ -135,6 +137,23 @@ def study_strategies(study, mechanism):
     points = stored_points(STUDIES[study], mechanism)
     options = options_text(STUDIES[study], mechanism)
     return list(dict.fromkeys(strategy_file(mechanism, *point, options) for point in points))
+
+
+def verified_points(folder):
+    """The points of the optimised strategies that the studies, or the quick ones, measure: file → what it is for."""
+    studies = CONFIG.quick_studies if folder else CONFIG.studies
+    solved = solve_points(study for study in studies.values() if study.kind not in OF_SOLVERS)
+    return {file: asked for file, asked in solved.items() if asked[0] in cost.VERIFIED}
+
+
+def verification(folder=""):
+    """The file that says what has been verified, where there is anything."""
+    return [f"results/{folder}verification.txt"] if verified_points(folder) else []
+
+
+def tool(name):
+    """A program of the project that is no part of the package."""
+    return os.path.relpath(Path(workflow.basedir) / "tools" / f"{name}.py")
 
 
 def studies_of_kind(kind):
@@ -328,6 +347,27 @@ def measured_seeds(wildcards):
 
 def measured_epsilons(wildcards):
     return STUDIES[wildcards.study].grid.epsilons
+
+
+def verified_strategies(wildcards):
+    return list(verified_points(wildcards.folder))
+
+
+def verified_workloads(wildcards):
+    points = verified_points(wildcards.folder).values()
+    return list(dict.fromkeys(workload_file(workload, n, seed) for _, workload, n, _, seed, _ in points))
+
+
+def verified_sizes(wildcards):
+    return [n for _, _, n, *_ in verified_points(wildcards.folder).values()]
+
+
+def verify_memory(wildcards):
+    return cost.verify_memory_mb(verified_sizes(wildcards))
+
+
+def verify_minutes(wildcards):
+    return cost.minutes(cost.verify_seconds(verified_sizes(wildcards)))
 
 
 def measure_code(wildcards):

@@ -2,9 +2,10 @@
 
 TARGETS = {
     "all": artefacts(CONFIG.studies),
-    "quick": artefacts(CONFIG.quick_studies),
+    "quick": [*artefacts(CONFIG.quick_studies), *verification("quick/")],
     "figures": figures(CONFIG.studies),
     "tables": tables(CONFIG.studies),
+    "verify": verification(),
 }
 for name, study in CONFIG.studies.items():
     TARGETS.setdefault(study.paper, []).extend(artefacts([name]))

@@ -1,9 +1,10 @@
 r"""The search for the weights of ``pairwise.py``.
 
-It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0, with smaller
-and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C has a small rank, Y ≻ 0 matters outside its range too,
-so the search adds a little of P to C (the bound does not). With F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ,
-h = −2Gg/ω (all of them without their part along 1) and the derivatives of B,
+It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0 or from
+interpolated weights (``grouping.py``), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C
+has a small rank, Y ≻ 0 matters outside its range too, so the search adds a little of P to C (the bound does not). With
+F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ, h = −2Gg/ω (all of them without their part along 1) and the
+derivatives of B,
 
 * ∂F/∂p_u = G_uu + h_u, made orthogonal to p as Σp_u = 1,
 * ∂F/∂ω = gᵀGg/ω² + B_ω/B,
@@ -28,6 +29,10 @@ from factormech.bounds.size_limit import Limit, SizeLimit
 # β, and the gain in F over a few steps that is too little at each.
 BARRIERS = ((1e-2, 1e-5), (1e-4, 1e-6), (1e-6, 1e-7))
 STEPS_LIMIT = 150
+# The same from interpolated weights, which are near the best.
+WARM_BARRIERS = ((1e-6, 2e-6),)
+# How far above 1/c² the search starts, relatively.
+OFF_EDGE = 1.03
 # What of P is added to C, relative to tr C/n, in the search.
 SMOOTHING = 1e-7
 # A pair's weight gains something if F falls by it faster than this share of what it costs.
@@ -109,6 +114,12 @@ class Coordinates:
         N[np.triu_indices(n, 1)] = point[n + 1 :] / n
         return PairWeights(e / e.sum(), N + N.T, self.omega * math.exp(exponent))
 
+    def point(self, weights: PairWeights) -> FloatArray:
+        """Where weights are, of ω = ω_0."""
+        logs = np.log(weights.types * self.domain_size) / math.sqrt(self.omega)
+        pairs = weights.pairs[np.triu_indices(self.domain_size, 1)]
+        return np.concatenate([logs, [0.0], self.domain_size * pairs])
+
     def gradient(self, weights: PairWeights, by: Slopes) -> FloatArray:
         """The chain rule."""
         n, p = self.domain_size, weights.types
@@ -134,7 +145,13 @@ def negative_log(
 def uniform_start(domain_size: int, limit: SizeLimit) -> PairWeights:
     """Uniform p and N = 0, where Y = P/n whatever ω is."""
     n = domain_size
-    return PairWeights(np.full(n, 1.0 / n), np.zeros((n, n)), max(limit.flatness, 1.0 / n))
+    return PairWeights(np.full(n, 1.0 / n), np.zeros((n, n)), max(OFF_EDGE * limit.flatness, 1.0 / n))
+
+
+def off_edge(weights: PairWeights, limit: SizeLimit) -> PairWeights:
+    """The same weights with ω a little above 1/c² if it is there, where B has an edge that holds the search."""
+    near = 1.0 / OFF_EDGE < weights.omega / limit.flatness < OFF_EDGE
+    return PairWeights(weights.types, weights.pairs, OFF_EDGE * limit.flatness) if near else weights
 
 
 def single_start(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights | None:
@@ -148,24 +165,31 @@ def single_start(centred_gram: FloatArray, limit: SizeLimit) -> PairWeights | No
     np.fill_diagonal(N, 0.0)
     p, r = np.full(n, 1.0 / n), N.sum(axis=1)
     best, least = None, math.inf
-    for omega in (limit.flatness + 1.0 / n) * START_OMEGAS:
+    for omega in (limit.flatness + 1.0 / n) * START_OMEGAS[::-1]:
         found = halves.root_trace(p, N, p - limit.kappa * r, float(omega))
         if found is None:
-            continue
+            break  # a smaller ω takes more from Y
         value = math.log(limit.at(float(r.sum()), float(omega)).value) - 2.0 * math.log(found.trace)
-        if value < least:
-            best, least = PairWeights(p, N, float(omega)), value
+        if value >= least:
+            break  # by concavity, there is one descent
+        best, least = PairWeights(p, N, float(omega)), value
     return best
 
 
-def best_pair_weights(centred_gram: FloatArray, limit: SizeLimit, start: PairWeights) -> PairWeights:
-    """The best weights that the search finds from ``start``, with uniform p, for C of trace 1."""
+def best_pair_weights(
+    centred_gram: FloatArray,
+    limit: SizeLimit,
+    start: PairWeights,
+    barriers: tuple[tuple[float, float], ...] = BARRIERS,
+    steps: int = STEPS_LIMIT,
+) -> PairWeights:
+    """The best weights that the search finds from ``start``, where Y ≻ 0, for C of trace 1."""
     n = len(centred_gram)
     smoothed = centred_gram + SMOOTHING / n * (np.eye(n) - 1.0 / n)
     halves = Halves.of(smoothed)
     coordinates = Coordinates(n, start.omega)
-    point = np.concatenate([np.zeros(n + 1), n * start.pairs[np.triu_indices(n, 1)]])
-    for barrier, gain in BARRIERS:
+    point = coordinates.point(start)
+    for barrier, gain in barriers:
         function = partial(negative_log, halves, limit, coordinates, barrier=barrier)
-        point, _ = minimise(function, point, gain, STEPS_LIMIT, coordinates.lower)
+        point, _ = minimise(function, point, gain, steps, coordinates.lower)
     return coordinates.weights(point)

@@ -45,18 +45,37 @@ is left for them is small (0.3 % for prefix and all ranges, n = 16).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds import parametric
+from factormech.bounds.grouping import levels, spread_pairs, spread_types
 from factormech.bounds.halves import Halves
-from factormech.bounds.pair_search import PairWeights, best_pair_weights, pairs_gain, single_start, uniform_start
+from factormech.bounds.pair_search import (
+    BARRIERS,
+    STEPS_LIMIT,
+    WARM_BARRIERS,
+    PairWeights,
+    best_pair_weights,
+    off_edge,
+    pairs_gain,
+    single_start,
+    uniform_start,
+)
 from factormech.bounds.size_limit import SizeLimit
 from factormech.bounds.spectral import centred_svd
+from factormech.bounds.type_search import TypeWeights, level_weights, warm_steps
 from factormech.workloads.base import Workload
 
+# Weights of pairs are looked for in up to so many groups of neighbouring types, then interpolated.
+FINEST = 2048
+# Up to this many types, the search from uniform weights is not shortened (where the order of the types means nothing),
+ANY_ORDER = 640
+# and the weights of randomized response are tried whatever ε is.
+ANY_EPSILON = 640
 # Times that Y ⪰ 0 is repaired.
 REPAIRS = 20
 
@@ -117,25 +136,70 @@ class PairwiseBound:
 
 def solve(centred_gram: FloatArray, epsilon: float) -> PairwiseBound:
     """The best bound on tr(X_c⁺C) for C = ``centred_gram``, (n, n), with X_c1 = 0 = C1; 0 for C = 0 or n = 1."""
-    C, n = centred_gram, len(centred_gram)
-    without = parametric.solve(C, epsilon)
+    *coarser, last = levels(centred_gram)
+    types: TypeWeights | None = None
+    near: PairWeights | None = None
+    for gram in coarser:
+        types = level_weights(gram, epsilon, types, parametric.FINEST)
+        near = _of(_level(gram, epsilon, parametric.evaluate(gram, epsilon, types), near))
+    types = level_weights(last, epsilon, types, parametric.FINEST)
+    return _level(last, epsilon, parametric.evaluate(last, epsilon, types), near)
+
+
+def _level(
+    C: FloatArray, epsilon: float, without: parametric.ParametricBound, coarser: PairWeights | None
+) -> PairwiseBound:
+    """The best bound found for one C, given the one without pairs, and good weights for groups of the types."""
+    n, scale = len(C), float(np.trace(C))
     found = PairwiseBound(
         without.objective, without.weights, np.zeros((n, n)), without.omega, without.weights, without.information
     )
-    scale = float(np.trace(C))
     if without.objective <= 0.0:
         return found
     limit, halves = SizeLimit.of(n, epsilon), Halves.of(C / scale)
-    if not pairs_gain(halves, limit, PairWeights(without.weights, found.pairs, without.omega)):
+    if not pairs_gain(halves, limit, _of(found)):
         return found
-    found = max(found, searched(C, uniform_start(n, limit), limit), key=_objective)
+    found = max(found, _searched_from_near(C, limit, coarser, found.objective), key=_objective)
+    if n > ANY_EPSILON and math.exp(-epsilon) * n > 1.0:
+        return found  # far from where reports name single types
     start = single_start(C / scale, limit)
     return found if start is None else max(found, evaluate(C, start, limit), key=_objective)
 
 
-def searched(centred_gram: FloatArray, start: PairWeights, limit: SizeLimit) -> PairwiseBound:
-    """The best bound that the search finds from a start with uniform p."""
-    return evaluate(centred_gram, best_pair_weights(centred_gram / np.trace(centred_gram), limit, start), limit)
+def _searched_from_near(C: FloatArray, limit: SizeLimit, coarser: PairWeights | None, least: float) -> PairwiseBound:
+    """The best bound that the search finds, from interpolated weights unless uniform ones are better.
+
+    The search is long if the interpolated weights prove no more than ``least``.
+    """
+    n = len(C)
+    uniform = uniform_start(n, limit)
+    if coarser is None:
+        return searched(C, uniform, limit)
+    spread = PairWeights(spread_types(coarser.types, n), spread_pairs(coarser.pairs, n), coarser.omega)
+    near = evaluate(C, spread, limit)
+    if n > FINEST:
+        return near
+    start, barriers, steps = off_edge(_of(near), limit), WARM_BARRIERS, warm_steps(n)
+    if near.objective <= least:  # no good guide
+        start = start if near.objective > evaluate(C, uniform, limit).objective else uniform
+        barriers, steps = (BARRIERS, STEPS_LIMIT) if n <= ANY_ORDER else (barriers, steps)
+    return max(near, searched(C, start, limit, barriers, steps), key=_objective)
+
+
+def _of(bound: PairwiseBound) -> PairWeights:
+    return PairWeights(bound.weights, bound.pairs, bound.omega)
+
+
+def searched(
+    centred_gram: FloatArray,
+    start: PairWeights,
+    limit: SizeLimit,
+    barriers: tuple[tuple[float, float], ...] = BARRIERS,
+    steps: int = STEPS_LIMIT,
+) -> PairwiseBound:
+    """The best bound that the search finds from a start."""
+    best = best_pair_weights(centred_gram / np.trace(centred_gram), limit, start, barriers, steps)
+    return evaluate(centred_gram, best, limit)
 
 
 def _objective(bound: PairwiseBound) -> float:

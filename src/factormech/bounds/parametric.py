@@ -57,29 +57,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 
-from factormech.arrays import FloatArray, IntArray, check_epsilon
-from factormech.bounds.descent import minimise
+from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds.omega_limit import InformationLimit, feasible_omega
 from factormech.bounds.spectral import centred_svd
-from factormech.bounds.staircase import information_of_size, largest_information
+from factormech.bounds.staircase import largest_information
+from factormech.bounds.type_search import (
+    Problem,
+    TypeWeights,
+    reflection,
+    root_of,
+    root_trace,
+    weights_by_levels,
+)
 from factormech.workloads.base import Workload
 
-Valued: TypeAlias = tuple[float, FloatArray]
-
-# Y ⪰ 0 is kept by a barrier, which is lowered in these steps: only where C is singular on 1⊥ does it matter.
-BARRIERS = (1e-3, 1e-5, 1e-7)
-# Steps of the search at each.
-STEPS_LIMIT = 200
-# Where e^{−ε} is below this, weights differ by about a millionth at most, and are not looked for.
-NEGLIGIBLE = 1e-12
-# Exponents are cut off here.
-LARGEST_LOGARITHM = 500.0
-# C is reflected into itself if it is up to this, relatively: the choice of p alone depends on it.
-REFLECTION_TOLERANCE = 1e-9
+# Weights are looked for in up to so many groups of neighbouring types, then interpolated.
+FINEST = 2048
 
 
 def parametric(workload: Workload, epsilon: float) -> float:
@@ -126,15 +122,20 @@ class ParametricBound:
         need reach it.
         """
         n = len(centred_gram)
-        R = _root(centred_gram)
+        R = root_of(centred_gram)
         shifted = self.weights - 1.0 / n
         w = R.T @ shifted
-        trace, U = _root_trace((R.T * self.weights) @ R - np.outer(w, w) / self.omega, R)
+        trace, U = root_trace((R.T * self.weights) @ R - np.outer(w, w) / self.omega, R)
         return np.asarray((U * (self.information / (n * trace))) @ U.T) if trace > 0.0 else np.zeros((n, n))
 
 
 def solve(centred_gram: FloatArray, epsilon: float) -> ParametricBound:
     """The best bound on tr(X_c⁺C) for C = ``centred_gram``, (n, n), with X_c1 = 0 = C1; 0 for C = 0 or n = 1."""
+    return evaluate(centred_gram, epsilon, weights_by_levels(centred_gram, check_epsilon(epsilon), FINEST))
+
+
+def evaluate(centred_gram: FloatArray, epsilon: float, near: TypeWeights | None) -> ParametricBound:
+    """The theorem for C from any weights, or that of uniform ones if it is better."""
     C, n, epsilon = centred_gram, len(centred_gram), check_epsilon(epsilon)
     uniform = np.full(n, 1.0 / n)
     sigma, scale = largest_information(n, epsilon), float(np.trace(C))
@@ -145,78 +146,12 @@ def solve(centred_gram: FloatArray, epsilon: float) -> ParametricBound:
     closed = float(np.sum(np.sqrt(values))) ** 2 / sigma
     found = ParametricBound(closed, uniform, 1.0, sigma)
     limit = InformationLimit.of(n, epsilon)
-    if limit is None:
+    if limit is None or near is None:
         return found
-    weights, omega = best_weights(C / scale, limit)
+    weights, omega = near
     omega = feasible_omega(weights, omega, limit)
     objective = scale * objective_bound(C / scale, weights, omega, limit)
     return found if objective <= closed else ParametricBound(objective, weights, omega, limit.at(omega)[0])
-
-
-@dataclass(frozen=True)
-class InformationLimit:
-    """B(ω), the limit on n·tr(X_cY).
-
-    Attributes
-    ----------
-    few, many
-        σ_k and σ_{k+1}.
-    ct_few, ct_many
-        ct_k and ct_{k+1}.
-    ceiling
-        1/c², the largest ω.
-    """
-
-    few: float
-    many: float
-    ct_few: float
-    ct_many: float
-    ceiling: float
-
-    @classmethod
-    def of(cls, domain_size: int, epsilon: float) -> InformationLimit | None:
-        """The limit for n types; None where weights gain nothing: n = 1, or e^{−ε}, and so ω, is negligible."""
-        n, low = domain_size, math.exp(-epsilon)
-        if n == 1 or low < NEGLIGIBLE or largest_information(n, epsilon) <= 0.0:
-            return None
-        k = math.floor(n * low / (1.0 + low))
-        ct = [0.5 * n * (1.0 + low) / ((n - j) * low + j) for j in (k, k + 1)]
-        sigma = [information_of_size(n, epsilon, j) for j in (k, k + 1)]
-        return cls(sigma[0], sigma[1], ct[0], ct[1], 4.0 * low / (1.0 + low) ** 2)
-
-    @property
-    def spread(self) -> float:
-        """c²(t_k − t_{k+1})²."""
-        return (self.ct_few - self.ct_many) ** 2
-
-    @property
-    def floor(self) -> float:
-        """ω_0, kept above zero: the smallest useful ω."""
-        return min(max(abs(self.many - self.few) / self.spread, 1e-9 * self.ceiling), self.ceiling)
-
-    def share(self, omega: float) -> float:
-        """The best w."""
-        return min(max(0.5 + (self.many - self.few) / (2.0 * omega * self.spread), 0.0), 1.0)
-
-    def at(self, omega: float) -> tuple[float, float]:
-        """B(ω) and dB/dω."""
-        w = self.share(omega)
-        slope = w * (1.0 - w) * self.spread
-        return (1.0 - w) * self.few + w * self.many + omega * slope, slope
-
-
-def smallest_omega(weights: FloatArray, sizes: FloatArray | None = None) -> float:
-    """1 − n²/Σ(1/p_u) for weights that sum to one, each standing for ``sizes`` types, written so as not to cancel."""
-    p = weights
-    s = np.ones(len(p)) if sizes is None else sizes
-    alpha = float(s.sum()) / float(np.sum(s / p))
-    return float(np.sum(s * (p - alpha) ** 2 / p))
-
-
-def feasible_omega(weights: FloatArray, omega: float, limit: InformationLimit) -> float:
-    """ω raised to where Y ⪰ 0, for ``weights`` that sum to one; infinite where no ω ≤ 1/c² is enough."""
-    least = smallest_omega(weights) * (1.0 + 1e-9)  # so that no eigenvalue of Y on the complement of 1 is all rounding
-    return math.inf if least > limit.ceiling else min(max(omega, least), limit.ceiling)
 
 
 def objective_bound(centred_gram: FloatArray, weights: FloatArray, omega: float, limit: InformationLimit) -> float:
@@ -225,132 +160,7 @@ def objective_bound(centred_gram: FloatArray, weights: FloatArray, omega: float,
     omega = feasible_omega(p, omega, limit)
     if math.isinf(omega):
         return 0.0
-    problem = Problem.of(centred_gram, np.arange(len(p)))
-    trace, _, _ = problem.root_trace(p, omega)
+    partner = reflection(centred_gram) if np.array_equal(p, p[::-1]) else np.arange(len(p))
+    problem = Problem.of(centred_gram, partner)
+    trace, _, _ = problem.root_trace(p[np.arange(len(p)) <= partner], omega)
     return len(p) * trace**2 / limit.at(omega)[0]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The search over weights that are equal within orbits, by orbit.
-
-    Attributes
-    ----------
-    sizes
-        The number of types in each orbit (1 or 2), (h,).
-    even
-        A root of C on the vectors that are constant on orbits, in their orthonormal basis, (h, r).
-    odd
-        The same on the vectors that change sign within orbits, (h, r'); r' = 0 without a symmetry.
-    """
-
-    sizes: FloatArray
-    even: FloatArray
-    odd: FloatArray
-
-    @classmethod
-    def of(cls, centred_gram: FloatArray, partner: IntArray) -> Problem:
-        """The problem for C, each type's weight being its partner's; ``partner`` is the identity or the reflection."""
-        C, n = centred_gram, len(centred_gram)
-        first = np.flatnonzero(np.arange(n) <= partner)
-        second = partner[first]
-        sizes = np.where(first == second, 1.0, 2.0)
-        # In the basis (e_u ± e_ū)/√2, or e_u where u is its own partner; C = JCJ.
-        mean = C[np.ix_(first, first)] * np.sqrt(sizes[:, None] * sizes) / 2.0
-        cross = C[np.ix_(first, second)] * np.sqrt(sizes[:, None] * sizes) / 2.0
-        pairs = sizes == 2.0
-        odd = np.zeros((len(first), 0))
-        if pairs.any():
-            root = _root((mean - cross)[np.ix_(pairs, pairs)])
-            odd = np.zeros((len(first), root.shape[1]))
-            odd[pairs] = root
-        return cls(sizes, _root(mean + cross), odd)
-
-    def root_trace(self, weights: FloatArray, omega: float) -> tuple[float, FloatArray, float]:
-        """T = tr K^{1/2}, its derivatives by the weight of each orbit and by ω."""
-        A, p = self.even, weights
-        q = np.sqrt(self.sizes) * (p - 1.0 / self.sizes.sum())  # Pp in the basis of the even vectors
-        w = A.T @ q
-        even, U = _root_trace((A.T * p) @ A - np.outer(w, w) / omega, A)
-        projected = U.T @ q
-        by_weight = np.einsum("ur,ur->u", U, U) - 2.0 / omega * np.sqrt(self.sizes) * (U @ projected)
-        odd, U = _root_trace((self.odd.T * p) @ self.odd, self.odd)
-        by_weight += np.einsum("ur,ur->u", U, U)
-        return even + odd, 0.5 * by_weight, 0.5 * float(projected @ projected) / omega**2
-
-
-def _root(C: FloatArray) -> FloatArray:
-    """R of full column rank with RRᵀ = C up to rounding."""
-    values, vectors = np.linalg.eigh(C)
-    keep = values > len(C) * np.finfo(float).eps * max(float(values[-1]), 0.0)
-    return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
-
-
-def _root_trace(K: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
-    """tr K^{1/2} without eigenvalues that are rounding noise, and U with UUᵀ = AK^{−1/2}Aᵀ."""
-    if not len(K):
-        return 0.0, np.zeros((len(A), 0))
-    values, vectors = np.linalg.eigh(K)
-    keep = values > len(K) * np.finfo(float).eps * max(float(values[-1]), 0.0)
-    values = values[keep]
-    return float(np.sum(np.sqrt(values))), np.asarray((A @ vectors[:, keep]) * values**-0.25)
-
-
-def negative_log(problem: Problem, limit: InformationLimit, point: FloatArray, barrier: float) -> Valued:
-    """log(B/n) − 2 log T − β log(1 − ω_least/ω) and its gradient; infinite unless Y ≻ 0 on the complement of 1."""
-    s, place = problem.sizes, Place.of(point, limit, problem.sizes)
-    p, omega = place.weights, place.omega
-    slack = 1.0 - smallest_omega(p, s) / omega
-    if not slack > 0.0:
-        return math.inf, np.zeros_like(point)
-    trace, by_weight, by_omega = problem.root_trace(p, omega)
-    B, slope = limit.at(omega)
-    # dω_least/dp = −s(α/p)², α = n/Σ(s/p), where Σsp = 1 is kept.
-    alpha = s.sum() / np.sum(s / p)
-    by_weight = -2.0 / trace * by_weight - barrier / (slack * omega) * s * (alpha / p) ** 2
-    by_omega = slope / B - 2.0 * by_omega / trace - barrier * (1.0 - slack) / (slack * omega)
-    value = math.log(B / s.sum()) - 2.0 * math.log(trace) - barrier * math.log(slack)
-    return value, place.gradient(point, s, by_weight, by_omega)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a point (y, θ) of the search is: log p = √ω·y up to a constant, ω = ω_0(ω_most/ω_0)^{1/(1+e^{−θ})}.
-
-    ω_most is 1/c². ω_least is about ω·(Σy_u²/n − (Σy_u/n)²): in y the condition Y ⪰ 0 is of one size, for all ω.
-    """
-
-    weights: FloatArray
-    omega: float
-    omega_slope: float
-
-    @classmethod
-    def of(cls, point: FloatArray, limit: InformationLimit, sizes: FloatArray) -> Place:
-        share = 1.0 / (1.0 + math.exp(-max(point[-1], -LARGEST_LOGARITHM)))
-        reach = math.log(limit.ceiling / limit.floor)
-        omega = limit.floor * math.exp(share * reach)
-        z = math.sqrt(omega) * point[:-1]
-        e = np.exp(np.maximum(z - z.max(), -LARGEST_LOGARITHM))
-        return cls(e / (sizes @ e), omega, omega * reach * share * (1.0 - share))
-
-    def gradient(self, point: FloatArray, sizes: FloatArray, by_weight: FloatArray, by_omega: float) -> FloatArray:
-        """The chain rule."""
-        p, root = self.weights, math.sqrt(self.omega)
-        by_z = p * by_weight - sizes * p * (p @ by_weight)
-        return np.append(root * by_z, self.omega_slope * (by_omega + by_z @ point[:-1] / (2.0 * root)))
-
-
-def best_weights(centred_gram: FloatArray, limit: InformationLimit) -> tuple[FloatArray, float]:
-    """p for each type, and ω: the best that the search finds, from uniform weights."""
-    C, n = centred_gram, len(centred_gram)
-    same = np.abs(C - C[::-1, ::-1]).max() <= REFLECTION_TOLERANCE * np.abs(C).max()
-    partner = np.arange(n)[::-1] if same else np.arange(n)
-    problem = Problem.of(C, partner)
-    point = np.zeros(len(problem.sizes) + 1)
-    for barrier in BARRIERS:
-        point, _ = minimise(partial(negative_log, problem, limit, barrier=barrier), point, 1e-2 * barrier, STEPS_LIMIT)
-    place = Place.of(point, limit, problem.sizes)
-    p = np.empty(n)
-    first = np.flatnonzero(np.arange(n) <= partner)
-    p[first] = p[partner[first]] = place.weights
-    return p, place.omega

@@ -65,7 +65,7 @@ def rigorous_objective(
     epsilon
         The budget, taken as the exact number that it is.
     weights, omega
-        p, (n,), positive, and ω, such as ``parametric.best_weights`` finds; ω is raised where Y ⪰ 0 asks for it.
+        p, (n,), positive, and ω, such as ``type_search.best_weights`` finds; ω is raised where Y ⪰ 0 asks for it.
     entry_error
         How far the entries of PCP may be from those of the centred Gram matrix that is meant.
     """
@@ -190,9 +190,14 @@ def trace_below(T: FloatArray, C: FloatArray, error: float) -> float:
 
 def excess_above(T: FloatArray, C: FloatArray, weights: FloatArray, omega: float, error: float) -> float:
     """An upper bound on the least η, for all |C' − PCP| ≤ ``error``; Ω = ``omega``."""
+    p, TL = weights.astype(np.longdouble), T.astype(np.longdouble)
+    F = np.diag(p) - np.outer(p, p) / np.longdouble(omega) - (TL @ C.astype(np.longdouble)) @ TL.T
+    return excess_of(F, T, C, weights + weights * float(weights.sum()) / omega, error)
+
+
+def excess_of(F: FloatArray, T: FloatArray, C: FloatArray, terms: FloatArray, error: float) -> float:
+    """The same of F = Y' − TCTᵀ in extended precision, ``terms`` the row sums of the absolute values that make Y'."""
     n, long = len(C), np.longdouble
-    p, TL = weights.astype(long), T.astype(long)
-    F = np.diag(p) - np.outer(p, p) / long(omega) - (TL @ C.astype(long)) @ TL.T
     middle = F.mean(axis=0).astype(float)
     f = 0.5 * float(middle.mean()) - middle
     F = F + f.astype(long)[:, None] + f.astype(long)
@@ -201,7 +206,7 @@ def excess_above(T: FloatArray, C: FloatArray, weights: FloatArray, omega: float
     size = np.abs(T) @ (np.abs(C) @ np.abs(T).sum(axis=0))
     doubt = _gamma(2 * n + 2, _LONG_UNIT) * size + error * np.abs(T).sum(axis=1) * float(np.abs(T).sum())
     doubt = doubt + Centring.of(T, C).rows
-    terms = weights + weights * float(weights.sum()) / omega + size + n * np.abs(f) + float(np.abs(f).sum())
+    terms = terms + size + n * np.abs(f) + float(np.abs(f).sum())
     doubt = doubt + 8.0 * _LONG_UNIT * terms + 2.0 * _UNIT * np.abs(rounded).sum(axis=1)
     return (float(doubt.max()) + shift_of(rounded)) * _SLACK
 

@@ -47,6 +47,8 @@ TARGETS = frozenset(
         "quick",
         "figures",
         "tables",
+        "verify",
+        "verify_strategies",
         "data",
         "workload",
         "solve",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local.optimal.problem import Report, silent
 from factormech.local.strategy import Strategy
@@ -25,14 +25,14 @@ class Solution:
     Attributes
     ----------
     datasets
-        The strategy, as the arrays that the mechanism restores it from.
+        The strategy, as the arrays that the mechanism restores it from, and what proves its bound, if kept.
     record
         How it was found: ``objective``, ``iterations``, ``stopped``, and ``lower_bound`` where the solver has one.
         A solver for strategy matrices says its ``rows`` m; one that bounds every ε-LDP strategy from below says the
         certified ``gap``, objective ÷ lower bound − 1.
     """
 
-    datasets: Mapping[str, FloatArray]
+    datasets: Mapping[str, npt.NDArray[Any]]
     record: Mapping[str, Any]
 
 

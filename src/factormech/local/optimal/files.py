@@ -2,7 +2,8 @@
 
 A staircase strategy is ``supports``, (m, ⌈n/8⌉), the sets as packed bits, the first type in the highest bit;
 ``weights`` θ, (m,); and ``prior``, (n,), which the reconstruction is best for. A symmetric one has ``table``, ``masks``
-and ``weights`` of family k under names that end in ``-k``, and ``permuted``, one number 0 or 1 for each family.
+and ``weights`` of family k under names that end in ``-k``, and ``permuted``, one number 0 or 1 for each family. A
+fixed one has neither: the attribute ``chosen`` names it. What proves the lower bound (``proof.py``) is not read here.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ verified, rounded, evaluated.
 
 The record says L = ‖W1‖²/n + tr(X_c⁺C), the objective of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), with a
 lower bound on it. For the worst case L has n times the worst variance in place of the sum of all, so the same lower
-bound holds of it.
+bound holds of it. ``proof.py`` keeps what proves the bound, or one near it, beside the strategy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds import pairwise
 from factormech.bounds.certified import certified
+from factormech.bounds.spectral import centred_svd
 from factormech.errors import BadValue
 from factormech.local import (
     fourier,
@@ -35,7 +37,7 @@ from factormech.local import (
     rappor,
     subset_selection,
 )
-from factormech.local.optimal import general, worst
+from factormech.local.optimal import general, proof, worst
 from factormech.local.optimal.files import CHOSEN, from_symmetric, restored, to_datasets
 from factormech.local.optimal.problem import Optimised, Problem, Report, silent
 from factormech.local.solved import Solution
@@ -143,11 +145,18 @@ class _Run:
         self.rng, self.report = rng, report
         self.C = workload.centred_gram()
         self.problem = Problem(self.C, epsilon)
+        self.certificate = proof.Proof()
         self.trace = float(np.trace(self.C))
         n = workload.domain_size
-        self.bound = n * certified(workload, epsilon) + self.trace
+        self.weights: pairwise.PairwiseBound | None = None
         if self.trace <= n * np.finfo(float).eps * workload.frobenius_squared():
             self.bound = 0.0  # the same answers for all types
+        elif n <= proof.RIGOROUS_UP_TO:
+            # ``certified`` with the weights that it is made from, which are kept.
+            self.weights = pairwise.solve(self.C, epsilon)
+            self.bound = max(self.weights.objective, n * centred_svd(workload, epsilon) + self.trace)
+        else:
+            self.bound = n * certified(workload, epsilon) + self.trace
 
     def error(self, evaluation: Evaluation) -> float:
         """What is made least."""
@@ -163,7 +172,9 @@ class _Run:
         bound = max(self.bound, *(found.lower_bound for found in [*solved, best]))
         constant = self.workload.total_squared() / self.workload.domain_size
         objective = self.workload.domain_size * self.error(best.evaluation) + self.trace + constant
-        lower = bound + constant
+        # What is proved in whole numbers, where it is, in place of what floats say.
+        lower = self.certificate.lower_bound or bound + constant
+        kept = proof.Proof() if self.certificate.lower_bound else self._rigorous()
         record = {
             CHOSEN: best.solver,
             "domain_size": self.workload.domain_size,
@@ -175,8 +186,16 @@ class _Run:
             "stopped": best.stopped,
             "average_variance": best.evaluation.average,
             "worst_variance": best.evaluation.worst,
+            **self.certificate.record,
+            **kept.record,
         }
-        return Solution(best.datasets, record)
+        return Solution({**best.datasets, **self.certificate.datasets, **kept.datasets}, record)
+
+    def _rigorous(self) -> proof.Proof:
+        """What is proved beyond rounding by the weights of the bound."""
+        if self.weights is None:
+            return proof.Proof()
+        return proof.rigorous_bound(self.workload, self.C, self.epsilon, self.weights)
 
     def _allowed(self, evaluation: Evaluation) -> bool:
         budget = self.options.rows
@@ -216,7 +235,10 @@ class _Run:
         if self.options.objective == "worst":
             yield self._evaluated("exact", worst_case.solve_worst_case(self.problem, report=self.report))
         else:
-            yield self._evaluated("exact", exact.solve(self.problem, self.rng, report=self.report))
+            found = exact.solve(self.problem, self.rng, report=self.report)
+            dual, multiplier = (np.asarray(found.details[key]) for key in ("dual", "multiplier"))
+            self.certificate = proof.certificate(self.workload, self.epsilon, dual, multiplier)
+            yield self._evaluated("exact", found)
 
     def _symmetric(self) -> list[Found]:
         """Workloads that translations of {0,1}^d leave alone: all types have one variance, on average and at worst."""

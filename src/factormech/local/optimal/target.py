@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.bounds.parametric import InformationLimit, best_weights, smallest_omega
+from factormech.bounds.omega_limit import smallest_omega
+from factormech.bounds.type_search import weights_by_levels
 from factormech.local.optimal.frame import Frame, block_matrices
 from factormech.local.optimal.problem import Problem
 
@@ -29,23 +30,12 @@ def target_blocks(problem: Problem, frame: Frame) -> tuple[FloatArray, ...]:
 
 def _weights(problem: Problem) -> tuple[FloatArray, float]:
     """(p, ω) near the best; ω = 0 where weights do nothing."""
-    C, n = problem.centred_gram, problem.domain_size
-    group = -(-n // LARGEST_SEARCH)
-    starts = np.arange(0, n, group)
-    small = np.add.reduceat(np.add.reduceat(C, starts, axis=0), starts, axis=1)
-    limit = InformationLimit.of(len(starts), problem.epsilon)
-    scale = float(np.trace(small))
-    if limit is None or scale <= 1e-12 * float(np.trace(C)):
+    n = problem.domain_size
+    found = weights_by_levels(problem.centred_gram, problem.epsilon, LARGEST_SEARCH)
+    if found is None:
         return np.full(n, 1.0 / n), 0.0
-    p, omega = best_weights(small / scale, limit)
-    if group > 1:
-        width = np.diff(np.append(starts, n))
-        middle = starts + 0.5 * (width - 1)
-        p = np.exp(np.interp(np.arange(n), middle, np.log(p / width)))
-        p = 0.5 * (p + p[::-1]) if n % group == 0 else p
-        p /= p.sum()
-    omega = max(omega, smallest_omega(p) * (1.0 + 1e-6))
-    return p, omega
+    p, omega = found
+    return p, max(omega, smallest_omega(p) * (1.0 + 1e-6))
 
 
 def _target(root: FloatArray, D: FloatArray) -> FloatArray:

@@ -1,0 +1,163 @@
+"""The generated tables of ``docs/papers/mckenna2020.md``: what the paper leaves open, from the tables of a full run.
+
+Used by ``sentences.py``. A block of the page stands between ``<!-- numbers: NAME -->`` and ``<!-- end of numbers -->``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+from later_sentences import HADAMARDS, OPTIMISED, WORST_CASE, iteration_slope, medians, needed_on_data, over_best
+from later_sentences import refuse_standins as real
+
+from factormech.labels import bound_label, data_label, mechanism_label, workload_label
+from factormech.measure.compare import improvement
+
+BEST = "optimised"
+OURS = (OPTIMISED, BEST)
+END = "<!-- end of numbers -->"
+
+
+def fill(page: str, name: str, body: str) -> str:
+    """The page with a block filled; a page that has not exactly one such block is refused."""
+    start = f"<!-- numbers: {name} -->"
+    found = re.findall(re.escape(start) + r"\n.*?" + re.escape(END), page, flags=re.DOTALL)
+    if len(found) != 1 or page.count(start) != 1:
+        raise SystemExit(f"the page has {len(found)} blocks {name!r} for one")
+    return page.replace(found[0], f"{start}\n{body}\n{END}")
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A ratio, or a dash where there is none."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def gaps(frames: Sequence[pd.DataFrame]) -> str:
+    """Median and largest average variance over the strongest bound: the two optimisers and the best of the others."""
+    rows = []
+    for frame in frames:
+        axis = "ε" if len(set(frame["epsilon"])) > 1 else "n"
+        ok = frame[frame["status"] == "ok"]
+        for workload, part in ok.groupby("workload", sort=False):
+            point = ["domain_size", "epsilon", *(["seed"] if "seed" in part else [])]
+            others = part[~part["mechanism"].isin(OURS)].groupby(point)["ratio"].min()
+            columns = [part.loc[part["mechanism"] == m, "ratio"] for m in OURS]
+            told = [f"{number(c.median())} / {number(c.max())}" for c in (*columns, others)]
+            rows.append([workload_label(str(workload)), axis, *told])
+    return markdown(["workload", "over", *map(mechanism_label, OURS), "best of the others"], rows)
+
+
+def worst_case(frames: Sequence[pd.DataFrame]) -> str:
+    """Worst over average variance: what the relaxation of Problem 3.1 costs at most."""
+    ok = pd.concat(frames)
+    ok = ok[ok["status"] == "ok"].assign(share=lambda f: f["worst_variance"] / f["average_variance"])
+    rows = []
+    for workload, part in ok.groupby("workload", sort=False):
+        columns = [part.loc[part["mechanism"] == m] for m in OURS]
+        told = [f"{number(c['share'].max())} ({number(c['worst_ratio'].max())})" for c in columns]
+        rows.append([workload_label(str(workload)), *told])
+    return markdown(["workload", *map(mechanism_label, OURS)], rows)
+
+
+def claims(frames: Sequence[pd.DataFrame]) -> str:
+    """What the published optimiser gained on the best other, and what was left to gain, users over users."""
+    gains = pd.concat([improvement(frame, OPTIMISED, [BEST]) for frame in frames])
+    best = pd.concat([improvement(frame, BEST) for frame in frames])
+    rows = []
+    for workload, part in gains.groupby("workload", sort=False):
+        ours = best.loc[best["workload"] == workload, "ratio_to_bound"]
+        told = [(part["ratio"], 2), (part["ratio_to_bound"], 3), (ours, 3)]
+        cells = (f"{number(column.median(), digits)} / {number(column.max(), digits)}" for column, digits in told)
+        rows.append([workload_label(str(workload)), *cells])
+    over = [f"{mechanism_label(m)} over the bound" for m in OURS]
+    return markdown(["workload", f"best competitor over {mechanism_label(OPTIMISED)}", *over], rows)
+
+
+def data(frame: pd.DataFrame) -> str:
+    """Figure 3a: users needed, and what no mechanism made for the data goes below."""
+    needed = needed_on_data(frame)
+    bounds = real(frame).groupby("data")["lower_bound"].first()
+    rows = []
+    for name in needed.columns:
+        column = needed[name]
+        shown = [f"{column[OPTIMISED]:.0f}", f"{column[OPTIMISED] / needed[WORST_CASE][OPTIMISED]:.4f}"]
+        shown += [f"{column[m]:.0f}" if m in column else "–" for m in (BEST, *HADAMARDS)]
+        rows.append([data_label(str(name)), *shown, f"{bounds[name]:.4g}"])
+    optimised = mechanism_label(OPTIMISED)
+    header = ["data", optimised, "over its worst case", *map(mechanism_label, (BEST, *HADAMARDS)), "lower bound"]
+    return markdown(header, rows)
+
+
+def starts(frame: pd.DataFrame) -> str:
+    """Figure 3b: medians over the best found, the largest spread of one m, and the best found over the bound."""
+    rows, factors = [], sorted(frame["row_factor"].unique())
+    for mechanism in dict.fromkeys(frame["mechanism"]):
+        own = over_best(frame, mechanism)
+        middle, by_rows = medians(own), own.groupby(["workload", "row_factor"])["over_best"]
+        spread = (by_rows.max() / by_rows.min()).groupby("workload").max()
+        least = own.groupby("workload")[["ratio", "worst_ratio"]].min()
+        for workload in middle.index:
+            told = [number(middle.loc[workload].get(f, math.nan)) for f in factors]
+            bound = f"{number(least['ratio'][workload])} ({number(least['worst_ratio'][workload])})"
+            rows.append([workload_label(workload), mechanism_label(mechanism), *told, number(spread[workload]), bound])
+    header = ["workload", "mechanism", *(f"m = {f}n" for f in factors), "largest spread", "best over the bound"]
+    return markdown(header, rows)
+
+
+def times(frame: pd.DataFrame) -> str:
+    """Figure 3c: seconds of an iteration, and how often and how soon a solver comes near the bound."""
+    slope, single = iteration_slope(frame)
+    told = ", ".join(f"{s:.3g} s at {n}" for n, s in single.items())
+    rows = []
+    to_gap = frame[(frame["quantity"] == "to-gap") & (frame["status"] != "unbounded")]
+    for (mechanism, gap), part in to_gap.groupby(["mechanism", "gap"], sort=False):
+        reached = part[part["status"] == "ok"]
+        seconds = "–" if reached.empty else f"{reached['seconds'].median():.3g} / {reached['seconds'].max():.3g}"
+        sizes = "–" if reached.empty else str(reached["domain_size"].max())
+        rows.append([mechanism_label(str(mechanism)), f"{gap:g}", f"{len(reached)} of {len(part)}", sizes, seconds])
+    header = ["mechanism", "within", "points reached", "largest n reached", "seconds, median / most"]
+    return f"An iteration takes {told}; slope {slope:.2f} in the larger half.\n\n" + markdown(header, rows)
+
+
+def consistency(frame: pd.DataFrame) -> str:
+    """Error after non-negativity over the error before, with the fewest and the most users."""
+    ok = real(frame)[frame["status"] == "ok"]
+    ok = ok[ok["processing"] != "none"]
+    ends = [ok["users"].min(), ok["users"].max()]
+    table = ok[ok["users"].isin(ends)].pivot_table(
+        index=["data", "mechanism"], columns=["users", "processing"], values="ratio", sort=False
+    )
+    kinds = list(dict.fromkeys(ok["processing"]))
+    columns = [(users, kind) for users in ends for kind in kinds]
+    words = {"nonnegative": "total free", "nonnegative-total": "total known"}
+    rows = [
+        [data_label(name), mechanism_label(mechanism), *(number(row.get(c, math.nan)) for c in columns)]
+        for (name, mechanism), row in table.iterrows()
+    ]
+    return markdown(["data", "mechanism", *(f"{users} users, {words[kind]}" for users, kind in columns)], rows)
+
+
+def slopes(frame: pd.DataFrame) -> str:
+    """Figure 2: log-log slopes of the published optimiser and of the lower bounds, all sizes and the larger half."""
+    ok = frame[frame["status"] == "ok"]
+    who = {mechanism: mechanism_label(mechanism) for mechanism in OURS}
+    who |= {name: bound_label(name) for name in dict.fromkeys(ok["bound_name"]) if name}
+    own = ok.assign(who=ok["mechanism"].where(ok["bound_name"] == "", ok["bound_name"]))
+    table = own.pivot_table(index="workload", columns=["who", "part"], values="slope", sort=False)
+    rows = [
+        [
+            workload_label(str(workload)),
+            *(" / ".join(number(row.get((w, p), math.nan), 2) for p in ("all", "upper-half")) for w in who),
+        ]
+        for workload, row in table.iterrows()
+    ]
+    return markdown(["workload", *who.values()], rows)

@@ -1,0 +1,27 @@
+"""Verify: optimised strategies checked from their files alone, by a tool that shares no code with the package."""
+
+
+rule verify_strategies:
+    input:
+        strategies=verified_strategies,
+        workloads=verified_workloads,
+        tools=[
+            tool("verify_strategies"),
+            tool("fixed_strategies"),
+            tool("bound_formulas"),
+            tool("verify_certificate"),
+        ],
+    output:
+        "results/{folder}verification.txt",
+    log:
+        "results/logs/verify/{folder}verification.log",
+    benchmark:
+        "results/benchmarks/verify/{folder}verification.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=verify_memory,
+        runtime=verify_minutes,
+    shell:
+        "python {input.tools[0]:q} --output {output} {input.strategies:q} &> {log}"
