@@ -77,8 +77,11 @@ class Halves:
         first = np.flatnonzero(np.arange(n) <= partner)
         halves = cls(first, partner[first], np.empty((0, 0)), np.empty((0, 0)))
         even, odd = halves.fold(C)
-        # Rounding is judged against the whole of C: an odd half may be zero.
-        scale = n * np.finfo(float).eps * float(np.abs(np.linalg.eigvalsh(even)).max(initial=0.0))
+        # Rounding is judged against the whole of C: a half may be zero, and the root of noise is not small.
+        ones = halves.lengths / np.sqrt(n)  # C1 = 0 but for rounding
+        even = even - np.outer(ones, ones @ even)
+        even = even - np.outer(even @ ones, ones)
+        scale = max(n, 4) * np.finfo(float).eps * float(np.trace(C))
         return cls(first, halves.second, _root(even, scale), _root(odd, scale))
 
     @property

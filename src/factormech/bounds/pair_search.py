@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,11 +27,14 @@ from factormech.bounds.descent import minimise
 from factormech.bounds.halves import Halves, RootTrace
 from factormech.bounds.size_limit import Limit, SizeLimit
 
+Barriers: TypeAlias = tuple[tuple[float, float], ...]
+
 # β, and the gain in F over a few steps that is too little at each.
-BARRIERS = ((1e-2, 1e-5), (1e-4, 1e-6), (1e-6, 1e-7))
-STEPS_LIMIT = 150
+BARRIERS: Barriers = ((1e-2, 1e-5), (1e-4, 1e-6), (1e-6, 1e-7))
+# Steps at each, and the most times as many where they are cheap (below n = 256): unlike columns need them.
+STEPS_LIMIT, MORE_STEPS = 150, 4.0
 # The same from interpolated weights, which are near the best.
-WARM_BARRIERS = ((1e-6, 2e-6),)
+WARM_BARRIERS: Barriers = ((1e-6, 2e-6),)
 # How far above 1/c² the search starts, relatively.
 OFF_EDGE = 1.03
 # What of P is added to C, relative to tr C/n, in the search.
@@ -180,11 +184,12 @@ def best_pair_weights(
     centred_gram: FloatArray,
     limit: SizeLimit,
     start: PairWeights,
-    barriers: tuple[tuple[float, float], ...] = BARRIERS,
-    steps: int = STEPS_LIMIT,
+    barriers: Barriers = BARRIERS,
+    steps: int | None = None,
 ) -> PairWeights:
     """The best weights that the search finds from ``start``, where Y ≻ 0, for C of trace 1."""
     n = len(centred_gram)
+    steps = int(STEPS_LIMIT * min(max((256 / n) ** 2, 1.0), MORE_STEPS)) if steps is None else steps
     smoothed = centred_gram + SMOOTHING / n * (np.eye(n) - 1.0 / n)
     halves = Halves.of(smoothed)
     coordinates = Coordinates(n, start.omega)

@@ -56,8 +56,8 @@ from factormech.bounds.grouping import levels, spread_pairs, spread_types
 from factormech.bounds.halves import Halves
 from factormech.bounds.pair_search import (
     BARRIERS,
-    STEPS_LIMIT,
     WARM_BARRIERS,
+    Barriers,
     PairWeights,
     best_pair_weights,
     off_edge,
@@ -72,7 +72,9 @@ from factormech.workloads.base import Workload
 
 # Weights of pairs are looked for in up to so many groups of neighbouring types, then interpolated.
 FINEST = 2048
-# Up to this many types, the search from uniform weights is not shortened (where the order of the types means nothing),
+# Where the search gains more than this over interpolated weights, the order of the types may mean nothing: up to so
+# many types, it starts again from uniform weights,
+NO_GUIDE = 1.03
 ANY_ORDER = 640
 # and the weights of randomized response are tried whatever ε is.
 ANY_EPSILON = 640
@@ -159,18 +161,15 @@ def _level(
     limit, halves = SizeLimit.of(n, epsilon), Halves.of(C / scale)
     if not pairs_gain(halves, limit, _of(found)):
         return found
-    found = max(found, _searched_from_near(C, limit, coarser, found.objective), key=_objective)
+    found = max(found, _searched_from_near(C, limit, coarser), key=_objective)
     if n > ANY_EPSILON and math.exp(-epsilon) * n > 1.0:
         return found  # far from where reports name single types
     start = single_start(C / scale, limit)
     return found if start is None else max(found, evaluate(C, start, limit), key=_objective)
 
 
-def _searched_from_near(C: FloatArray, limit: SizeLimit, coarser: PairWeights | None, least: float) -> PairwiseBound:
-    """The best bound that the search finds, from interpolated weights unless uniform ones are better.
-
-    The search is long if the interpolated weights prove no more than ``least``.
-    """
+def _searched_from_near(C: FloatArray, limit: SizeLimit, coarser: PairWeights | None) -> PairwiseBound:
+    """The best bound that the search finds from interpolated weights, and from uniform ones if those were no guide."""
     n = len(C)
     uniform = uniform_start(n, limit)
     if coarser is None:
@@ -179,11 +178,10 @@ def _searched_from_near(C: FloatArray, limit: SizeLimit, coarser: PairWeights | 
     near = evaluate(C, spread, limit)
     if n > FINEST:
         return near
-    start, barriers, steps = off_edge(_of(near), limit), WARM_BARRIERS, warm_steps(n)
-    if near.objective <= least:  # no good guide
-        start = start if near.objective > evaluate(C, uniform, limit).objective else uniform
-        barriers, steps = (BARRIERS, STEPS_LIMIT) if n <= ANY_ORDER else (barriers, steps)
-    return max(near, searched(C, start, limit, barriers, steps), key=_objective)
+    found = max(near, searched(C, off_edge(_of(near), limit), limit, WARM_BARRIERS, warm_steps(n)), key=_objective)
+    if n <= ANY_ORDER and found.objective > NO_GUIDE * near.objective:
+        found = max(found, searched(C, uniform, limit), key=_objective)
+    return found
 
 
 def _of(bound: PairwiseBound) -> PairWeights:
@@ -194,8 +192,8 @@ def searched(
     centred_gram: FloatArray,
     start: PairWeights,
     limit: SizeLimit,
-    barriers: tuple[tuple[float, float], ...] = BARRIERS,
-    steps: int = STEPS_LIMIT,
+    barriers: Barriers = BARRIERS,
+    steps: int | None = None,
 ) -> PairwiseBound:
     """The best bound that the search finds from a start."""
     best = best_pair_weights(centred_gram / np.trace(centred_gram), limit, start, barriers, steps)

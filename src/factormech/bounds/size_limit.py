@@ -49,19 +49,18 @@ class SizeLimit:
         first = np.append(np.arange(max(len(self.tau) - 1, 1)), 0)
         second = np.minimum(np.append(np.arange(len(first) - 1) + 1, len(self.tau) - 1), len(self.tau) - 1)
         t, s = self.tau[first], self.tau[second]
-        low, high = self._psi(t, nu, omega), self._psi(s, nu, omega)
+        low, high = self._phi(t, nu), self._phi(s, nu)
         step = s - t
-        # On a segment, (1−q)ψ(t) + qψ(s) − ω(t + q(s−t))² is concave in q.
-        curvature = 2.0 * omega * np.where(step == 0.0, 1.0, step) ** 2
-        q = np.clip((high - low - 2.0 * omega * t * step) / curvature, 0.0, 1.0)
+        # On a segment, (1−q)φ(t) + qφ(s) + ωq(1−q)(s−t)² is concave in q; in this form nothing cancels at large ω.
+        height = omega * np.where(step == 0.0, 1.0, step) ** 2
+        q = np.where(step == 0.0, 0.0, np.clip(0.5 + (high - low) / (2.0 * height), 0.0, 1.0))
         mean = t + q * step
-        values = (1.0 - q) * low + q * high - omega * mean**2
+        values = (1.0 - q) * low + q * high + omega * q * (1.0 - q) * step**2
         i = int(np.argmax(values))
         variance = float(q[i] * (1.0 - q[i]) * step[i] ** 2)
         # E(1−κτ)²
         spare = float((1.0 - self.kappa * mean[i]) ** 2) + self.kappa**2 * variance
         return Limit(float(values[i]), spare, variance)
 
-    def _psi(self, tau: FloatArray, nu: float, omega: float) -> FloatArray:
-        phi = 2.0 * tau - 1.0 - self.flatness * tau**2 + nu * (1.0 - self.kappa * tau) ** 2
-        return np.asarray(phi + omega * tau**2)
+    def _phi(self, tau: FloatArray, nu: float) -> FloatArray:
+        return np.asarray(2.0 * tau - 1.0 - self.flatness * tau**2 + nu * (1.0 - self.kappa * tau) ** 2)

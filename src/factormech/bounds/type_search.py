@@ -61,12 +61,17 @@ class Problem:
         mean = C[np.ix_(first, first)] * np.sqrt(sizes[:, None] * sizes) / 2.0
         cross = C[np.ix_(first, second)] * np.sqrt(sizes[:, None] * sizes) / 2.0
         pairs = sizes == 2.0
+        ones, even = np.sqrt(sizes / n), mean + cross  # C1 = 0 but for rounding
+        even = even - np.outer(ones, ones @ even)
+        even = even - np.outer(even @ ones, ones)
+        # Rounding is judged against the whole of C: a half may be zero, and the root of noise is not small.
+        noise = max(len(C), 4) * np.finfo(float).eps * float(np.trace(C)) if pairs.any() else 0.0
         odd = np.zeros((len(first), 0))
         if pairs.any():
-            root = root_of((mean - cross)[np.ix_(pairs, pairs)])
+            root = root_of((mean - cross)[np.ix_(pairs, pairs)], noise)
             odd = np.zeros((len(first), root.shape[1]))
             odd[pairs] = root
-        return cls(sizes, root_of(mean + cross), odd)
+        return cls(sizes, root_of(even, noise), odd)
 
     def root_trace(self, weights: FloatArray, omega: float) -> tuple[float, FloatArray, float]:
         """T = tr K^{1/2}, its derivatives by the weight of each orbit and by ω."""
@@ -81,10 +86,10 @@ class Problem:
         return even + odd, 0.5 * by_weight, 0.5 * float(projected @ projected) / omega**2
 
 
-def root_of(C: FloatArray) -> FloatArray:
-    """R of full column rank with RRᵀ = C up to rounding."""
+def root_of(C: FloatArray, noise: float = 0.0) -> FloatArray:
+    """R of full column rank with RRᵀ = C up to rounding, and up to eigenvalues of size ``noise``."""
     values, vectors = np.linalg.eigh(C)
-    keep = values > len(C) * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    keep = values > max(len(C) * np.finfo(float).eps * float(values[-1]), noise)
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 
@@ -164,12 +169,15 @@ def best_weights(
     partner = reflection(C)
     problem = Problem.of(C, partner)
     first = np.flatnonzero(np.arange(n) <= partner)
-    point, barriers, steps = np.zeros(len(problem.sizes) + 1), BARRIERS, STEPS_LIMIT
+    point, steps = np.zeros(len(problem.sizes) + 1), STEPS_LIMIT
+    barriers: tuple[float, ...] = BARRIERS
     if start is not None:
         p = start[0]
         near = Place.near(0.5 * (p + p[partner])[first], start[1], limit, problem.sizes)
         if near is not None and _value(problem, limit, near) < _value(problem, limit, point):
-            point, barriers, steps = near, BARRIERS[-1:], warm_steps(n)
+            point = near
+            if n > WARM_SIZE:  # smaller ones are searched to the end: the order of the types may mean nothing
+                barriers, steps = BARRIERS[-1:], warm_steps(n)
     for barrier in barriers:
         point, _ = minimise(partial(negative_log, problem, limit, barrier=barrier), point, 1e-2 * barrier, steps)
     place = Place.of(point, limit, problem.sizes)

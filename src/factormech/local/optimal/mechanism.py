@@ -197,6 +197,11 @@ class _Run:
             return proof.Proof()
         return proof.rigorous_bound(self.workload, self.C, self.epsilon, self.weights)
 
+    @property
+    def solver_rows(self) -> int | None:
+        """The rows that a solver may take: one is left for what makes columns sum to one (``rows.py``)."""
+        return None if self.options.rows is None else max(self.options.rows - 1, 2)
+
     def _allowed(self, evaluation: Evaluation) -> bool:
         budget = self.options.rows
         return evaluation.answered and (budget is None or evaluation.outputs <= budget)
@@ -256,7 +261,7 @@ class _Run:
     def _general(self, starts: list[FloatArray]) -> Iterator[Found]:
         """Any workload."""
         spend = general.BEST if self.options.effort == "best" else general.STANDARD
-        options = replace(spend, rows=self.options.rows)
+        options = replace(spend, rows=self.solver_rows)
         found = general.solve(
             self.problem, self.rng, options=options, lower_bound=self.bound, starts=starts, report=self.report
         )
@@ -268,7 +273,7 @@ class _Run:
                 self.problem,
                 found,
                 options=game,
-                rows=self.options.rows,
+                rows=self.solver_rows,
                 lower_bound=self.bound,
                 report=self.report,
             )
