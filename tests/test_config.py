@@ -78,11 +78,13 @@ def option_problems(name: str, options: Mapping[str, Any], key: str) -> list[Bad
 
 
 KNOWN = Known(
-    family("line", "cube"),
+    family("line", "cube", "prefix"),
     family("coin", "dice"),
     family("floor", "ceiling"),
     family("crowd"),
     family("votes"),
+    family("gamma-2", "eta"),
+    family("optimal"),
     workload_reason,
     option_problems,
 )
@@ -155,6 +157,13 @@ def test_a_study_on_data_sets(base: Path, kind: str) -> None:
     assert load(GOOD, SCHEMA, base=base, known=KNOWN).data is None
 
 
+def test_a_study_of_norms(base: Path) -> None:
+    changes = NORMS | {"studies.one.norms": ["gamma-2", "eta"], G + "alpha": [0.5, 0], "studies.one.concepts": True}
+    found = load(changed(changes), SCHEMA, base=base, known=KNOWN).studies["one"]
+    assert (found.norms, found.grid.alphas, found.concepts) == (("gamma-2", "eta"), (0.0, 0.5), True)
+    assert (found.mechanisms, found.grid.epsilons, found.grid.points()) == ((), (), [])
+
+
 def test_points_are_all_combinations(base: Path) -> None:
     grid = load(GOOD, SCHEMA, base=base, known=KNOWN).studies["one"].grid
     assert grid.points()[0] == Point(workload="line", domain_size=8, epsilon=0.5, seed=0)
@@ -197,6 +206,14 @@ COLLECTION = {
     "studies.one.grid.population": ["crowd"],
 }
 ON_DATA = {"studies.one.kind": "data-dependent", "studies.one.grid.data": ["votes"]}
+NORMS: dict[str, Any] = {
+    "studies.one.kind": "norms",
+    "studies.one.norms": ["gamma-2"],
+    "studies.one.mechanisms": ...,
+    G + "epsilon": ...,
+}
+NORMS_KIND = {key: value for key, value in NORMS.items() if key != "studies.one.norms"}
+PREFIX = NORMS | {"studies.one.kind": "prefix-factorizations", G + "workload": ["prefix"]}
 NAMES = "be made of lower-case letters, digits and '-'"
 BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"seed": -1}, "seed", "-1", "a whole number from 0", "for example 0"),
@@ -302,7 +319,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"studies.one.grid": ...}, "studies.one.grid", "(missing)", "a mapping with the keys workload", "epsilon: ["),
     ({"studies.one.grid": [1]}, "studies.one.grid", "[1]", "a mapping with the keys workload", "epsilon: ["),
     ({G + "epsilson": [1.0]}, G + "epsilson", "[1.0]", "be a known setting", "did you mean 'epsilon'?"),
-    ({G + "epsilon": ...}, G + "epsilon", "(missing)", "a list with at least 1 entry", "for example [1.0]"),
+    ({G + "epsilon": ...}, G + "epsilon", "(missing)", "be given in a study of kind", "for example [1.0]"),
     ({G + "epsilon": []}, G + "epsilon", "[]", "a list with at least 1 entry", "for example [1.0]"),
     ({G + "epsilon": 1.0}, G + "epsilon", "1.0", "a list", "put it into a list: [1.0]"),
     ({G + "epsilon.1": -1}, G + "epsilon[1]", "-1", "a number above 0 and at most 50", "for example 1.0"),
@@ -327,6 +344,53 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({G + "workload.0": "cube"}, G + "workload[1]", "'cube'", "differ from the entries before it", "remove it"),
     ({G + "seed": [0, 1, 0]}, G + "seed[2]", "0", "differ from the entries before it", "remove it"),
     ({G + "seed": [-1]}, G + "seed[0]", "-1", "a whole number from 0", "for example 0"),
+    (
+        {"studies.one.mechanisms": ...},
+        "studies.one.mechanisms",
+        "(missing)",
+        "be given in a study of kind",
+        "[hadamard]",
+    ),
+    (
+        {"studies.one.norms": ["gamma-2"]},
+        "studies.one.norms",
+        "['gamma-2']",
+        "be a setting of studies of kind norms",
+        "out",
+    ),
+    (NORMS | {"studies.one.norms": ["gamma-3"]}, "studies.one.norms[0]", "'gamma-3'", "a known name", "known: eta"),
+    (NORMS_KIND, "studies.one.norms", "(missing)", "be given in a study of kind norms", "gamma-f"),
+    (NORMS | {"studies.one.norms": ["eta"]}, G + "alpha", "(missing)", "given where a norm has an error", "[0.1]"),
+    (NORMS | {G + "alpha": [0.1]}, G + "alpha", "[0.1]", "with a norm that has an error", "leave it out"),
+    (NORMS | {G + "alpha": [-0.1]}, G + "alpha[0]", "-0.1", "a number from 0", "for example 0.1"),
+    (
+        NORMS | {G + "epsilon": [1.0]},
+        G + "epsilon",
+        "[1.0]",
+        "be an axis of studies of mechanisms only",
+        "leave it out",
+    ),
+    (
+        PREFIX | {G + "workload": ["line"]},
+        G + "workload",
+        "['line']",
+        "be [prefix] in a study of kind",
+        "give [prefix]",
+    ),
+    (
+        PREFIX | {"studies.one.norms": ["eta"]},
+        "studies.one.norms[0]",
+        "'eta'",
+        "be an exact norm in a study of kind",
+        "gamma-2",
+    ),
+    (
+        PREFIX | {"studies.one.factorizations": ["best"]},
+        "studies.one.factorizations[0]",
+        "'best'",
+        "a known",
+        "optimal",
+    ),
     ({"studies.one.mechanisms": []}, "studies.one.mechanisms", "[]", "at least 1 entry", "for example [hadamard]"),
     ({"studies.one.mechanisms.0": "coins"}, "studies.one.mechanisms[0]", "'coins'", "a known name", "mean 'coin'?"),
     ({"studies.one.mechanisms.0": None}, "studies.one.mechanisms[0]", "None", "be a text", "for example hadamard"),
@@ -360,7 +424,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "workloads.both.union[0].workload",
         "'y'",
         "a known name",
-        "known: both, cube, line, mine, product",
+        "known: both, cube, line, mine, prefix, product",
     ),
     ({"workloads.both.union.1.weight": 0}, "workloads.both.union[1].weight", "0", "number above 0", "for example 1.0"),
     (

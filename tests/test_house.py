@@ -43,6 +43,7 @@ def test_rooms_import_only_what_they_may(path: Path) -> None:
     forbidden = {
         "workloads": {"local", "bounds", "measure", "figures", "jobs"},
         "local": {"measure", "figures", "jobs", "store"},
+        "norms": {"local", "central", "learning", "bounds", "measure", "figures", "jobs", "store"},
         "bounds": {"local", "measure", "figures", "jobs", "store"},
         "measure": {"figures", "jobs", "store"},
         "data": {"bounds", "measure", "figures", "jobs", "store"},

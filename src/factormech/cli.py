@@ -58,11 +58,12 @@ def _configured(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-    from factormech.measure.estimate import run_seconds
+    from factormech.measure.estimate import norm_points, run_seconds
 
     studies = _studies(args)
     _check_data(args, studies.values())
-    points = sum(len(list(s.grid.points())) * len(s.mechanisms) for s in studies.values())
+    points = sum(len(s.grid.points()) * len(s.mechanisms) for s in studies.values())
+    points += sum(len(norm_points(s, norm)) for s in studies.values() for norm in s.norms)
     seconds = run_seconds(list(studies.values()))
     cores = os.cpu_count() or 1
     print(
@@ -97,8 +98,14 @@ def _list_studies(args: argparse.Namespace) -> None:
         print(f"{name}: {study.paper}, {study.artefact}: {study.title}")
         print(f"  workloads     {', '.join(grid.workloads)}")
         print(f"  domain sizes  {', '.join(map(str, grid.domain_sizes))}")
-        print(f"  epsilons      {', '.join(map(str, grid.epsilons))}")
-        print(f"  mechanisms    {', '.join(study.mechanisms)}")
+        for name, values in (
+            ("epsilons", grid.epsilons),
+            ("alphas", grid.alphas),
+            ("mechanisms", study.mechanisms),
+            ("norms", study.norms),
+        ):
+            if values:
+                print(f"  {name:<13} {', '.join(map(str, values))}")
 
 
 def _studies(args: argparse.Namespace):  # type: ignore[no-untyped-def]

@@ -38,6 +38,22 @@ WORKLOADS: dict[str, str] = {
     "random-signs": "Random Signs",
 }
 
+NORMS: dict[str, str] = {
+    "gamma-2": "γ₂(W)",
+    "gamma-f": "γF(W)",
+    "gamma-2-approximate": "γ₂(W, α)",
+    "gamma-2-shifted": "γ̂₂(W, α)",
+    "gamma-2-difference": "γ₂(D, α)",
+    "eta": "η(C, α)",
+    "margin-complexity": "mc(C)",
+}
+FACTORIZATIONS: dict[str, str] = {
+    "optimal": "Optimal",
+    "square-root": "Square root",
+    "binary-tree": "Binary tree (least squares)",
+    "identity": "Identity (noise on every count)",
+}
+
 WORST_CASE, STANDIN = "worst-case", "-standin"
 
 METRICS: dict[str, str] = {"mse": "mean squared error {} per query"}
@@ -72,6 +88,25 @@ def workload_label(name: str) -> str:
     return _title(name)
 
 
+def norm_label(name: str, alpha: float | None = None) -> str:
+    """What a reader calls a norm, at an α if one is given."""
+    order = re.fullmatch(r"gamma-p(\d+)", name)
+    label = f"γ₍{_subscript(order[1])}₎(W)" if order else NORMS.get(name, name)
+    return label if alpha is None else label.replace("α", f"{alpha:g}")
+
+
+def factorization_label(name: str) -> str:
+    """What a reader calls a factorization."""
+    return FACTORIZATIONS.get(name, name)
+
+
+def order_label(p: float) -> str:
+    """What a reader calls an order of error."""
+    if p == float("inf"):
+        return "p = ∞ (largest)"
+    return f"p = {p:g}" + (" (root of the mean square)" if p == 2 else "")
+
+
 def data_label(name: str) -> str:
     """What a reader calls a data set; a stand-in is always called one."""
     if name == WORST_CASE:
@@ -83,6 +118,10 @@ def data_label(name: str) -> str:
 def accuracy(metric: str, alpha: float) -> str:
     """What α means; a metric without words of its own goes by its name."""
     return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(f"{alpha:g}")
+
+
+def _subscript(digits: str) -> str:
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in digits)
 
 
 def _title(name: str) -> str:

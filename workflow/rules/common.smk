@@ -40,6 +40,8 @@ wildcard_constraints:
     study=r"(quick/)?[a-z0-9][a-z0-9-]*",
     workload=r"[a-z0-9][a-z0-9-]*",
     mechanism=r"[a-z0-9][a-z0-9-]*",
+    norm=r"[a-z0-9][a-z0-9-]*",
+    mark=r"[0-9a-f]{8}",
     domain_size=r"\d+",
     seed=r"(-seed\d+)?",
     name=r"eps[^/]+",

@@ -21,12 +21,25 @@ Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 COLLECTION, SAMPLE_COMPLEXITY = "simulated-collection", "sample-complexity"
 DATA_DEPENDENT, CONSISTENCY = "data-dependent", "consistency"
-# Axes that only some kinds of study have: which kinds, and an example.
+NORMS, PREFIX = "norms", "prefix-factorizations"
+OF_NORMS = (NORMS, PREFIX)
+OF_MECHANISMS = (
+    SAMPLE_COMPLEXITY,
+    COLLECTION,
+    "optimality-gap",
+    "initialisation",
+    "timing",
+    DATA_DEPENDENT,
+    CONSISTENCY,
+)
+# Axes and settings that only some kinds of study have, and need: which kinds, and an example.
 AXES = {
+    "epsilon": (OF_MECHANISMS, "[1.0]"),
     "users": ((COLLECTION, CONSISTENCY), "[1000, 1000000]"),
     "population": ((COLLECTION,), "[uniform, zipf]"),
     "data": ((DATA_DEPENDENT, CONSISTENCY), "[hepth, medcost, nettrace]"),
 }
+SETTINGS = {"mechanisms": (OF_MECHANISMS, "[hadamard]"), "norms": (OF_NORMS, "[gamma-2, gamma-f]")}
 # What ``snakemake NAME`` already means: the targets, and the rules, which share one namespace with them.
 TARGETS = frozenset(
     [
@@ -52,6 +65,10 @@ TARGETS = frozenset(
         "tabulate_gaps",
         "tabulate_starts",
         "tabulate_timing",
+        "factorize",
+        "measure_norm",
+        "tabulate_norms",
+        "tabulate_prefix_errors",
     ]
 )
 
@@ -81,6 +98,8 @@ class Known:
     bounds: Family
     populations: Family
     data: Family
+    norms: Family
+    factorizations: Family
     workload_reason: Callable[[str, int, Mapping[str, Any], Path], str | None]
     option_problems: Callable[[str, Mapping[str, Any], str], list[BadValue]]
 
@@ -90,7 +109,8 @@ def registries() -> Known:
     from factormech.bounds import registry as bounds
     from factormech.data import registry as data_sets
     from factormech.local import registry as mechanisms
-    from factormech.measure import populations
+    from factormech.measure import populations, prefix_errors
+    from factormech.norms import registry as norms
     from factormech.workloads import definitions
     from factormech.workloads import registry as workloads
 
@@ -100,6 +120,8 @@ def registries() -> Known:
         Family(bounds.names, bounds.module_of),
         Family(populations.names, lambda name: populations.probabilities(name, 1)),
         Family(data_sets.names, data_sets.check_name),
+        Family(norms.quantities, norms.quantity),
+        Family(prefix_errors.factorizations, prefix_errors.check_name),
         definitions.reason_against,
         mechanisms.check_options,
     )
@@ -136,12 +158,16 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
     yield from _option_problems(path, mapping(settings.get("options")), known)
     for i, name in _texts(settings.get("bounds")):
         yield from _name_problem((*path, "bounds", i), name, known.bounds)
+    for setting, family in (("norms", known.norms), ("factorizations", known.factorizations)):
+        for i, name in _texts(settings.get(setting)):
+            yield from _name_problem((*path, setting, i), name, family)
     for i, name in _texts(grid.get("population")):
         yield from _name_problem((*path, "grid", "population", i), name, known.populations)
     for i, name in _texts(grid.get("data")):
         yield from _name_problem((*path, "grid", "data", i), name, known.data)
     if replaced is None:
         yield from _axes_of_kind(path, settings, grid)
+        yield from _of_norms(path, settings, grid)
     compared, others = (
         settings.get("compare"),
         _list((settings if "mechanisms" in settings else whole).get("mechanisms")),
@@ -187,14 +213,54 @@ def _sizes_of_data(path: Key, grid: Mapping[str, Any]) -> Iterator[BadValue]:
 
 
 def _axes_of_kind(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[BadValue]:
-    """Users, populations and data sets are axes of some kinds of study, and of no others."""
+    """Budgets, users, populations, data sets, mechanisms and norms belong to some kinds of study, and to no others."""
     kind = settings.get("kind")
-    for axis, (kinds, example) in AXES.items():
-        key, named = place((*path, "grid", axis)), " and ".join(kinds)
-        if kind in kinds and axis not in grid:
-            yield BadValue(key, Missing(), f"be given in a study of kind {kind}", f"give for example {example}")
-        if kind not in kinds and axis in grid:
-            yield BadValue(key, grid[axis], f"be an axis of studies of kind {named} only", "leave it out")
+    for where, found, rules, noun in (
+        ((*path, "grid"), grid, AXES, "an axis"),
+        (path, settings, SETTINGS, "a setting"),
+    ):
+        for name, (kinds, example) in rules.items():
+            key, named = place((*where, name)), _named(kinds)
+            if kind in kinds and name not in found:
+                yield BadValue(key, Missing(), f"be given in a study of kind {kind}", f"give for example {example}")
+            if kind in (*OF_MECHANISMS, *OF_NORMS) and kind not in kinds and name in found:
+                yield BadValue(key, found[name], f"be {noun} of studies of {named} only", "leave it out")
+
+
+def _named(kinds: tuple[str, ...]) -> str:
+    return "mechanisms" if kinds == OF_MECHANISMS else "kind " + " and ".join(kinds)
+
+
+def _of_norms(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[BadValue]:
+    """What norms ask of the rest: an error α for some, an exact norm of prefix for factorizations of it."""
+    kind = settings.get("kind")
+    found = [(i, quantity) for i, name in _texts(settings.get("norms")) if (quantity := _quantity(name)) is not None]
+    tolerant = kind == NORMS and any(quantity.tolerant for _, quantity in found)
+    key = (*path, "grid", "alpha")
+    if tolerant and "alpha" not in grid:
+        rule = "be given where a norm has an error"
+        yield BadValue(place(key), Missing(), rule, "give for example [0.1]")
+    if "alpha" in grid and not tolerant:
+        rule = f"be an axis of studies of kind {NORMS} with a norm that has an error"
+        yield BadValue(place(key), grid["alpha"], rule, "leave it out")
+    if kind != PREFIX:
+        return
+    for i, quantity in found:
+        if quantity.exponent is None:
+            rule, remedy = f"be an exact norm in a study of kind {PREFIX}", "give for example gamma-2"
+            yield BadValue(place((*path, "norms", i)), quantity.name, rule, remedy)
+    if isinstance(grid.get("workload"), list) and grid["workload"] != ["prefix"]:
+        rule = f"be [prefix] in a study of kind {PREFIX}"
+        yield BadValue(place((*path, "grid", "workload")), grid["workload"], rule, "give [prefix]")
+
+
+def _quantity(name: str) -> Any:
+    from factormech.norms.registry import quantity
+
+    try:
+        return quantity(name)
+    except UnknownName:
+        return None
 
 
 class _Workloads:

@@ -58,7 +58,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The axes of a study; users, populations and data sets are those of the kinds that have them."""
+    """The axes of a study; the last four, and budgets, are those of the kinds that have them."""
 
     workloads: tuple[str, ...]
     domain_sizes: tuple[int, ...]
@@ -67,6 +67,7 @@ class Grid:
     users: tuple[int, ...] = ()
     populations: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
+    alphas: tuple[float, ...] = ()
 
     def points(self) -> list[Point]:
         """All that is asked of a mechanism: the combinations of the first four axes, the last fastest."""
@@ -89,6 +90,9 @@ class Study:
     caption: str
     grid: Grid
     mechanisms: tuple[str, ...]
+    norms: tuple[str, ...]
+    concepts: bool
+    factorizations: tuple[str, ...]
     options: Mapping[str, Mapping[str, Any]]
     metric: str
     alpha: float
@@ -191,18 +195,22 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
     axes = Grid(
         tuple(grid["workload"]),
         tuple(grid["domain_size"]),
-        tuple(float(epsilon) for epsilon in grid["epsilon"]),
+        tuple(float(epsilon) for epsilon in grid.get("epsilon", ())),
         tuple(grid["seed"]),
         tuple(grid.get("users", ())),
         tuple(grid.get("population", ())),
         tuple(grid.get("data", ())),
+        tuple(sorted(float(alpha) for alpha in grid.get("alpha", ()))),
     )
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption", "metric")}
-    mechanisms, bounds = tuple(settings["mechanisms"]), tuple(settings["bounds"])
+    mechanisms, bounds = tuple(settings.get("mechanisms", ())), tuple(settings["bounds"])
     return Study(
         name,
         grid=axes,
         mechanisms=mechanisms,
+        norms=tuple(settings.get("norms", ())),
+        concepts=settings["concepts"],
+        factorizations=tuple(settings["factorizations"]),
         options=settings["options"],
         bounds=bounds,
         compare=settings.get("compare"),

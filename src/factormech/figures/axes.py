@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 # A panel shows at least one decade, and bounds down to this many decades below the lowest mechanism.
 LEAST_DECADES, DECADES_BELOW = 1.0, 1.0
 MARGIN, X_MARGIN = 0.06, 0.04
-MOST_LABELS = 6
+MOST_LABELS, FEWEST_LABELS = 6, 4
+# Labels within a decade, from few to many; labels are this share of the axis apart.
+LABEL_STEP = 0.09
+_MULTIPLES = (
+    (1,),
+    (1, 3),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 5, 7),
+    (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9),
+    tuple(k / 10 for k in range(10, 100)),
+)
 # An axis of multiples of a lower bound reaches this far at least; its labels are this share of it apart.
 LEAST_RATIO, RATIO_STEP = 1.02, 0.13
 # With a single x, the curves stand side by side up to this far from it.
@@ -81,6 +91,44 @@ def set_ratio_limits(ax: Axes, bottom: float, top: float) -> None:
     ax.yaxis.set_major_formatter(FixedFormatter([_ratio(tick) for tick in ticks]))
     ax.yaxis.set_minor_locator(FixedLocator([]))
     ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def set_values(ax: Axes, bottom: float, top: float) -> None:
+    """Set the limits of a logarithmic axis to 10^bottom and 10^top, with plain labels at round values."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
+
+    if top - bottom > 3.0:
+        set_decades(ax, bottom, top)
+        return
+    ax.set_ylim(10**bottom, 10**top)
+    decades = range(math.floor(bottom), math.ceil(top) + 1)
+    for multiples in _MULTIPLES:
+        ticks = [m * 10.0**k for k in decades for m in multiples if 10**bottom <= m * 10.0**k <= 10**top]
+        if len(ticks) >= FEWEST_LABELS:
+            break
+    ticks = _spaced(ticks, LABEL_STEP * (top - bottom))
+    ax.yaxis.set_major_locator(FixedLocator(ticks))
+    ax.yaxis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in ticks]))
+    ax.yaxis.set_minor_locator(FixedLocator([]))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def set_linear(ax: Axes, bottom: float, top: float) -> None:
+    """Limits and ticks of a linear axis, all inside."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.set_ylim(bottom, top)
+    ticks = [t for t in MaxNLocator(MOST_LABELS, steps=[1, 2, 5, 10]).tick_values(bottom, top) if bottom <= t <= top]
+    ax.set_yticks(ticks, [f"{tick:.6g}" for tick in ticks])
+
+
+def _spaced(ticks: list[float], step: float) -> list[float]:
+    """From the lowest on, the ticks that are at least ``step`` decades above the last one kept."""
+    kept = ticks[:1]
+    for tick in ticks[1:]:
+        if math.log10(tick / kept[-1]) >= step:
+            kept.append(tick)
+    return kept
 
 
 def _ratio(value: float) -> str:

@@ -30,6 +30,7 @@ X_LABELS = {
     "epsilon": "privacy budget ε",
     "domain_size": "domain size n",
     "row_factor": "rows of the start over domain size, m/n",
+    "alpha": "error α of every entry",
 }
 # An entry of a legend: what is shown, and what it is called.
 Entry = tuple[Any, str]
@@ -101,12 +102,17 @@ def finish(
     notes: Sequence[Sequence[str]],
     footer: Sequence[str] = (),
     set_limits: Callable[[Axes, float, float], None] = scales.set_decades,
+    titles: Sequence[str] | None = None,
 ) -> None:
-    """Titles, legend, footer and notes, in this order: each needs the sizes of those before."""
+    """Titles, legend, footer and notes, in this order: each needs the sizes of those before.
+
+    ``titles`` are those of the panels, if they are not the names of workloads.
+    """
     width = float(figure.get_figwidth())
-    for ax, panel in zip(panels, table.panels, strict=True):
+    titles = titles or [labels.workload_label(panel.workload) for panel in table.panels]
+    for ax, title in zip(panels, titles, strict=True):
         room = width / columns_of(len(panels)) - 0.45
-        ax.set_title(text.balanced(figure, labels.workload_label(panel.workload), room, style.TEXT_SIZE + 0.5))
+        ax.set_title(text.balanced(figure, title, room, style.TEXT_SIZE + 0.5))
     told = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in [*not_drawn(table), *footer]]
     names = [text.wrap(figure, label, width - 0.8, style.TEXT_SIZE) for _, label in entries]
     text.place_around(figure, x_label, y_label, [shown for shown, _ in entries], names, told)

@@ -23,6 +23,8 @@ KINDS = {
     "optimality-gap": "factormech.figures.optimality_gap",
     "initialisation": "factormech.figures.initialisation",
     "timing": "factormech.figures.timing",
+    "norms": "factormech.figures.norms",
+    "prefix-factorizations": "factormech.figures.prefix_factorizations",
 }
 # The kinds that can draw a lower bound as a band.
 BANDED = frozenset({"sample-complexity"})

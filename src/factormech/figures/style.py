@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from factormech import labels
@@ -72,11 +72,31 @@ MECHANISMS: dict[str, Style] = {
     "optimised": Style(labels.MECHANISMS["optimised"], BLACK, "*", SOLID, filled=True, scale=1.4),
 }
 
+NORMS: dict[str, Style] = {
+    "gamma-2": Style("", BLACK, "o", SOLID),
+    "gamma-f": Style("", BLUE, "s", SOLID),
+    "gamma-2-approximate": Style("", VERMILLION, "^", SOLID),
+    "gamma-2-shifted": Style("", GREEN, "v", SOLID),
+    "gamma-2-difference": Style("", PURPLE, "P", SOLID, scale=1.1),
+    "eta": Style("", ORANGE, "X", SOLID, scale=1.1),
+    "margin-complexity": Style("", WINE, "D", SOLID),
+}
+# Of γ_(p), by increasing p.
+_ORDERS: tuple[tuple[str, Marker], ...] = ((SKY, "D"), (PURPLE, "v"), (GREEN, "^"), (ORANGE, "<"), (WINE, ">"))
+
+FACTORIZATIONS: dict[str, Style] = {
+    "optimal": Style(labels.FACTORIZATIONS["optimal"], BLACK, "*", SOLID, filled=True, scale=1.4),
+    "square-root": Style(labels.FACTORIZATIONS["square-root"], BLUE, "o", SOLID),
+    "binary-tree": Style(labels.FACTORIZATIONS["binary-tree"], GREEN, "s", SOLID),
+    "identity": Style(labels.FACTORIZATIONS["identity"], ORANGE, "x", SOLID),
+}
+
 BOUNDS: dict[str, Style] = {
     "svd": Style(labels.BOUNDS["svd"], GREY, "", DASHED),
     "centred-svd": Style(labels.BOUNDS["centred-svd"], BLACK, "", DOTTED),
 }
 
+_ALPHA_LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED, DOTTED)
 _PLUGIN_MARKERS: tuple[Marker, ...] = ("h", "d", "p", "2", "3", "4")
 _PLUGIN_LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED)
 _BOUND_LINES: tuple[Line, ...] = (DASH_DOTTED, (0, (7.0, 2.0)), (0, (7.0, 1.5, 1.0, 1.5, 1.0, 1.5)))
@@ -92,6 +112,19 @@ def mechanism_styles(names: Iterable[str]) -> dict[str, Style]:
     names = list(dict.fromkeys(names))
     reserve = _reserve(sorted(set(names) - set(MECHANISMS)))
     return {name: MECHANISMS.get(name) or reserve[name] for name in names}
+
+
+def norm_styles(curves: Iterable[tuple[str, float | None]]) -> dict[tuple[str, float | None], Style]:
+    """The style of each norm (and α) of a figure: a colour and marker a norm, a line an α."""
+    curves = list(dict.fromkeys(curves))
+    orders = sorted({name for name, _ in curves if name not in NORMS}, key=lambda name: (len(name), name))
+    looks = NORMS | {name: Style("", *_ORDERS[i % len(_ORDERS)], SOLID) for i, name in enumerate(orders)}
+    styles = {}
+    for name, alpha in curves:
+        alphas = [other for norm, other in curves if norm == name]
+        line = _ALPHA_LINES[alphas.index(alpha) % len(_ALPHA_LINES)]
+        styles[name, alpha] = replace(looks[name], label=labels.norm_label(name, alpha), line=line)
+    return styles
 
 
 def bound_styles(names: Iterable[str]) -> dict[str, Style]:

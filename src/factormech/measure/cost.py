@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
+from factormech.norms.registry import quantity
+
 # Seconds: interpreter and imports of a job; per n³ to build and factor a strategy; per n³ to evaluate one workload.
 START_SECONDS = 0.9
 BUILD_SECONDS = 6e-10
@@ -34,6 +36,10 @@ ITERATION_SECONDS, DEFAULT_ROWS = 4e-10, 4
 COLLECT_SECONDS = 2e-5
 # The same with both kinds of non-negative least squares.
 PROCESS_SECONDS = 2e-5
+# Of one norm: seconds per power of n. Structured methods take O(n) a step; k × N matrices with k about n², n³ or more.
+NORM_STRUCTURED_SECONDS = 3e-6
+NORM_SECONDS, NORM_RANGES_SECONDS = 6e-8, 1.2e-7
+APPROXIMATE_SECONDS, APPROXIMATE_RANGES_SECONDS, DIFFERENCE_SECONDS = 9e-7, 1e-5, 5e-6
 # Of a strategy with 16n rows; a certificate's 2¹⁶ vectors.
 VERIFY_START_SECONDS, VERIFY_SECONDS = 0.5, 3e-8
 LIMIT_FACTOR = 8.0
@@ -73,6 +79,29 @@ def verify_seconds(domain_sizes: Collection[int]) -> float:
 def verify_memory_mb(domain_sizes: Collection[int]) -> int:
     """A dozen arrays of 16n × n, two of them as lists of numbers."""
     return BASE_MEMORY_MB + math.ceil(12 * 8 * 16 * max(domain_sizes, default=1) ** 2 / 2**20)
+
+
+def norm_seconds(norm: str, workload: str, domain_size: int) -> float:
+    """Solve one norm of one workload, in a process that has started."""
+    n = float(domain_size)
+    if norm == "gamma-2-difference":
+        return DIFFERENCE_SECONDS * n**4
+    if quantity(norm).exponent is None:
+        return APPROXIMATE_RANGES_SECONDS * n**4 if workload == "all-ranges" else APPROXIMATE_SECONDS * n**3
+    if workload == "prefix" or (workload == "all-ranges" and norm == "gamma-f"):
+        return NORM_STRUCTURED_SECONDS * n
+    return NORM_RANGES_SECONDS * n**4 if workload == "all-ranges" else NORM_SECONDS * n**3
+
+
+def norm_deserves_a_job(norm: str, workload: str, domain_size: int) -> bool:
+    """Whether a factorization is worth a job and a file of its own; others are solved where they are measured."""
+    return norm_seconds(norm, workload, domain_size) > 1.0
+
+
+def norm_memory_mb(domain_size: int) -> int:
+    """A dozen arrays of a workload with 26 queries a type; ten long vectors where W is not made."""
+    dense = 12 * 26 * 8 * min(domain_size, 1024) ** 2
+    return 2 * BASE_MEMORY_MB + math.ceil((dense + 10 * 8 * 64 * domain_size) / 2**20)
 
 
 def measure_seconds(workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1) -> float:

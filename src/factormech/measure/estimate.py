@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 
 from factormech.config.studies import Study
 from factormech.local.registry import is_solved, solver_of
 from factormech.measure import cost
+from factormech.norms.registry import quantity
 
 # The kinds whose jobs solve, and keep no strategies.
 OF_SOLVERS = frozenset({"initialisation", "timing"})
@@ -15,12 +17,16 @@ OF_SOLVERS = frozenset({"initialisation", "timing"})
 
 def run_seconds(studies: Sequence[Study]) -> float:
     """Seconds of one core for all studies."""
-    return sum(map(_own_seconds, studies)) + _workload_seconds(studies) + _solve_seconds(studies)
+    return (
+        sum(map(_own_seconds, studies)) + _workload_seconds(studies) + _solve_seconds(studies) + _norm_seconds(studies)
+    )
 
 
 def _own_seconds(study: Study) -> float:
     """Measurements or collections, tables and the figure of one study."""
     grid = study.grid
+    if study.norms:
+        return (len(study.norms) + 2) * cost.START_SECONDS + cost.DRAW_SECONDS
     size = (len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds))
     collections = len(grid.users) * len(grid.populations) * study.trials
     if study.kind in OF_SOLVERS:
@@ -72,3 +78,23 @@ def _solve_seconds(studies: Sequence[Study]) -> float:
                 else:
                     spot += cost.solve_seconds(name, point[2])
     return spot + sum(cost.SOLVER_START_SECONDS + cost.solve_seconds(name, n) for name, _, _, n, *_ in stored)
+
+
+def norm_points(study: Study, norm: str) -> list[tuple[str, int, int, float | None]]:
+    """Workload, domain size, seed and α (none where the norm has no error) of each factorization of a study."""
+    grid = study.grid
+    alphas = grid.alphas if quantity(norm).tolerant else (None,)
+    return list(itertools.product(grid.workloads, grid.domain_sizes, grid.seeds, alphas))
+
+
+def _norm_seconds(studies: Sequence[Study]) -> float:
+    """Factorizations: each once if it has a file, else once in every study that asks for it."""
+    stored, spot = set(), 0.0
+    for study in studies:
+        for norm in study.norms:
+            for workload, n, seed, alpha in norm_points(study, norm):
+                if cost.norm_deserves_a_job(norm, workload, n):
+                    stored.add((norm, workload, n, seed, alpha, study.concepts))
+                else:
+                    spot += cost.norm_seconds(norm, workload, n)
+    return spot + sum(cost.START_SECONDS + cost.norm_seconds(norm, workload, n) for norm, workload, n, *_ in stored)

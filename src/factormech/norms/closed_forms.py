@@ -48,6 +48,17 @@ def prefix_interval(size: int) -> tuple[float, float]:
     return prefix_trace(size), 0.5 * (sign_thresholds(size) + 1.0)
 
 
+def marginals_exactly(attributes: int, width: int) -> float:
+    """γ₍ₚ₎, for every p, of all marginals of one width w over d binary attributes: 2^{−w}Σ_t √(C(w,t)C(d,t)).
+
+    Bit flips and permutations of the attributes take every query to every other, and every column to every other: both
+    weights are uniform. Of the nuclear norm, parities of size t give C(d,t)√(2^{d−w}C(d−t,w−t)); divide by √(kN),
+    k = 2^w C(d,w), N = 2^d, and use C(d,t)C(d−t,w−t) = C(d,w)C(w,t).
+    """
+    d, w = _attributes(attributes, width)
+    return math.fsum(math.sqrt(math.comb(w, t) * math.comb(d, t)) for t in range(w + 1)) / 2.0**w
+
+
 def marginals_up_to_f(attributes: int, width: int) -> float:
     """γ_F of all marginals of width 0 … w over d binary attributes, as 0/1 queries.
 

@@ -3,11 +3,16 @@
 A norm is a name for p: ``gamma-2`` (p = ∞), ``gamma-f`` (p = 2), ``gamma-p`` (p as given). A method is a function
 (workload, p, **options) → ``CertifiedNorm``. To add a method, write the function and one line in ``_METHODS``; one that
 only suits some workloads raises ``BadValue`` with the reason on the others.
+
+A *quantity* is what a study asks for, all options fixed: the norms, ``gamma-p4`` for p = 4, and the norms of whole sets
+of matrices. To add one, write the function and one line in ``_QUANTITIES``.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -20,11 +25,88 @@ _NORMS: dict[str, float | None] = {"gamma-2": math.inf, "gamma-f": 2.0, "gamma-p
 _EXACT = "factormech.norms.exact:factorization_norm"
 # name: (module:function, options that the name stands for)
 _METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "auto": (_EXACT, {"method": "auto"}),
+    "auto": ("factormech.norms.automatic:automatic_norm", {}),
+    "structured": ("factormech.norms.structured.by_workload:structured_norm", {}),
+    "dense": (_EXACT, {"method": "auto"}),
     "fixed-point": (_EXACT, {"method": "fixed-point"}),
     "barrier": (_EXACT, {"method": "barrier"}),
     "cvxpy": ("factormech.norms.semidefinite:semidefinite_norm", {}),
 }
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a study asks of a workload.
+
+    Attributes
+    ----------
+    target
+        ``module:function`` of (workload or matrix[, α], gap=…) → ``CertifiedNorm``.
+    options
+        What the name stands for.
+    exponent
+        p of an exact norm, else ``None``.
+    tolerant
+        Whether it has an error α.
+    labels
+        Whether it is of a concept class, so that the matrix must hold ±1 labels.
+    gap
+        Relative width asked for.
+    """
+
+    name: str
+    target: str
+    options: dict[str, Any]
+    exponent: float | None = None
+    tolerant: bool = False
+    labels: bool = False
+    gap: float = 1e-3
+
+    @property
+    def module(self) -> str:
+        """The module that its code starts from."""
+        return self.target.partition(":")[0]
+
+
+_APPROXIMATE = "factormech.norms.approximate.norms:"
+_QUANTITIES = (
+    Quantity("gamma-2-approximate", _APPROXIMATE + "approximate_norm", {}, tolerant=True),
+    Quantity("gamma-2-shifted", _APPROXIMATE + "approximate_norm", {"shifted": True}, tolerant=True),
+    Quantity("gamma-2-difference", "factormech.norms.labels:difference_norm", {}, tolerant=True, labels=True),
+    Quantity("eta", _APPROXIMATE + "eta_norm", {}, tolerant=True, labels=True),
+    Quantity("margin-complexity", _APPROXIMATE + "margin_complexity", {}, labels=True),
+)
+# gamma-p2 is gamma-f: one norm has one name.
+_FINITE = re.compile(r"gamma-p([3-9]|[1-9][0-9]{1,2})")
+
+
+def quantities() -> list[str]:
+    """Everything that a study may ask for; ``{p}`` stands for a whole number from 3 to 999."""
+    return ["gamma-2", "gamma-f", "gamma-p{p}", *(quantity.name for quantity in _QUANTITIES)]
+
+
+def quantity(name: str) -> Quantity:
+    """The quantity of this name."""
+    for known in _QUANTITIES:
+        if known.name == name:
+            return known
+    finite = _FINITE.fullmatch(name) if isinstance(name, str) else None
+    p = float(finite[1]) if finite else {"gamma-2": math.inf, "gamma-f": 2.0}.get(name)
+    if p is None:
+        raise UnknownName("norm", name, quantities())
+    return Quantity(name, _METHODS["auto"][0], {"p": p}, exponent=p, gap=1e-6)
+
+
+def compute(name: str, subject: Workload | Any, *, alpha: float | None = None) -> CertifiedNorm:
+    """A quantity of a workload or a dense matrix; ``alpha`` belongs to those that have an error."""
+    asked = quantity(name)
+    if asked.tolerant == (alpha is None):
+        remedy = "give for example alpha=0.1" if alpha is None else "leave it out"
+        raise BadValue("alpha", alpha, f"be given for {name}" if alpha is None else f"not be given for {name}", remedy)
+    module, _, function = asked.target.partition(":")
+    arguments = (subject,) if alpha is None else (subject, alpha)
+    answer: CertifiedNorm = getattr(import_module(module), function)(*arguments, gap=asked.gap, **asked.options)
+    return answer
 
 
 def names() -> list[str]:

@@ -1,9 +1,9 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
 Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
-``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py``, ``timing.py``, ``on_data.py`` and
-``consistency.py``. No two kinds have the same columns, so a table says itself of which kind it is. A missing number is
-NaN and a missing text is "".
+``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py``, ``timing.py``, ``on_data.py``, ``consistency.py``,
+``norms.py`` and ``prefix_errors.py``. No two kinds have the same columns, so a table says itself of which kind it is. A
+missing number is NaN and a missing text is "".
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from factormech.tables import collections as collection_table
 from factormech.tables import comparisons as comparison_tables
 from factormech.tables import consistency as consistency_table
 from factormech.tables import gaps as gap_table
+from factormech.tables import norms as norms_table
 from factormech.tables import on_data as on_data_table
+from factormech.tables import prefix_errors as prefix_errors_table
 from factormech.tables import sample_complexity as sample_complexity_table
 from factormech.tables import starts as starts_table
 from factormech.tables import timing as timing_table
@@ -58,6 +60,8 @@ FORMATS: dict[str, TableFormat] = {
         gap_table.FORMAT,
         starts_table.FORMAT,
         timing_table.FORMAT,
+        norms_table.FORMAT,
+        prefix_errors_table.FORMAT,
     )
 }
 
@@ -118,7 +122,9 @@ def latex(frame: pd.DataFrame) -> str:
     from factormech.tables import latex_comparisons as comparisons
     from factormech.tables import latex_consistency as consistency
     from factormech.tables import latex_gaps as gaps
+    from factormech.tables import latex_norms as norms
     from factormech.tables import latex_on_data as on_data
+    from factormech.tables import latex_prefix_errors as prefix_errors
     from factormech.tables import latex_sample_complexity as sample_complexity
     from factormech.tables import latex_starts as starts
     from factormech.tables import latex_timing as timing
@@ -133,6 +139,8 @@ def latex(frame: pd.DataFrame) -> str:
         "optimality-gap": gaps.typeset,
         "initialisation": starts.typeset,
         "timing": timing.typeset,
+        "norms": norms.typeset,
+        "prefix-factorizations": prefix_errors.typeset,
     }
     return typesetters[kind_of(frame)](frame)
 

@@ -22,7 +22,7 @@ from factormech.tables.sample_complexity import LOWER_BOUND
 if TYPE_CHECKING:
     import pandas as pd
 
-SYMBOLS = {"epsilon": "ε", "domain_size": "n", "users": "N", "row_factor": "m/n"}
+SYMBOLS = {"epsilon": "ε", "domain_size": "n", "users": "N", "row_factor": "m/n", "alpha": "α"}
 ABSENT = "not in the table"
 ZERO = "needs no users"
 VACUOUS = "vacuous"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
+from factormech.errors import UnknownName
 from factormech.norms.structured.factors import ChainFactor
 from factormech.norms.structured.prefix import check_order
 
@@ -87,6 +88,16 @@ def binary_tree(n: int) -> Classical:
         part = np.minimum(rest, 2**level - rest).astype(np.float64)
         rows += part**2 / (2.0**level * (2.0**level - 1.0))
     return Classical(rows, np.full(n, height + 1.0))
+
+
+CLASSICAL = {"square-root": square_root, "binary-tree": binary_tree, "identity": identity}
+
+
+def classical(name: str, n: int) -> Classical:
+    """The known factorization of this name."""
+    if name not in CLASSICAL:
+        raise UnknownName("factorization", name, CLASSICAL)
+    return CLASSICAL[name](n)
 
 
 def trace_bound(n: int) -> float:

@@ -1,0 +1,106 @@
+"""Known factorizations of prefix sums beside the optimal one, a panel per order of error, over the domain size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from factormech import labels
+from factormech.arrays import FloatArray
+from factormech.figures import axes as scales
+from factormech.figures import curves, style
+from factormech.figures.captions import sentence
+from factormech.tables.panels import Curve, Panel, View, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["caption", "draw"]
+
+Y_LABEL = "error"
+LOGARITHM, TRACE = "ln(n)/π", "Trace bound ‖W‖⁎/n"
+# A panel reaches this far above the second worst factorization at the largest n: the worst would press all others flat.
+ROOM = 1.6
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """The figure of a table of factorizations of prefix sums (:mod:`factormech.tables.prefix_errors`)."""
+    orders = sorted(set(frame["order"]))
+    names = tuple(dict.fromkeys(frame["factorization"]))
+    looks = {name: style.FACTORIZATIONS[name] for name in names}
+    table = View("domain_size", float("nan"), "", float("nan"), 1, names, (), _panels(frame, orders, names))
+    with style.context():
+        figure, panels = curves.canvas(len(orders))
+        for ax, panel, order in zip(panels, table.panels, orders, strict=True):
+            scales.prepare_x(ax, panel.x, table.axis)
+            ax.set_yscale("log")
+            shown = np.concatenate([curve.middle for curve in panel.curves])
+            top = float(np.log10(np.nanmax(shown)))
+            scales.set_values(ax, -0.06 * top, 1.06 * top)
+            _draw_bounds(ax, frame[frame["order"] == order], panel.x)
+            curves.draw_curves(ax, panel, looks, names)
+        curves.finish(
+            figure,
+            panels,
+            table,
+            [*curves.mechanism_entries(names, looks), *_bound_entries()],
+            x_label=curves.X_LABELS[table.axis],
+            y_label=Y_LABEL,
+            notes=[[] for _ in panels],
+            titles=[labels.order_label(order) for order in orders],
+        )
+    return figure
+
+
+def _panels(frame: pd.DataFrame, orders: list[float], names: tuple[str, ...]) -> tuple[Panel, ...]:
+    found = []
+    for order in orders:
+        part = frame[frame["order"] == order]
+        x = np.sort(part["domain_size"].unique()).astype(np.float64)
+        values = {name: _along(part[part["factorization"] == name], x, "error") for name in names}
+        ends = sorted(float(v[-1]) for v in values.values())
+        limit = ROOM * ends[-2 if len(ends) > 1 else -1]
+        inside = {name: np.where(v <= limit, v, np.nan) for name, v in values.items()}
+        found.append(Panel(str(order), x, tuple(Curve(name, v, v, v) for name, v in inside.items()), (), ()))
+    return tuple(found)
+
+
+def _along(rows: pd.DataFrame, x: FloatArray, column: str) -> FloatArray:
+    return np.asarray(rows.set_index("domain_size")[column].reindex(x).to_numpy(dtype=np.float64))
+
+
+def _draw_bounds(ax: Axes, rows: pd.DataFrame, x: FloatArray) -> None:
+    first = rows.drop_duplicates("domain_size")
+    for column, line in (("logarithm", style.DASHED), ("trace_bound", style.DOTTED)):
+        values = _along(first, x, column)
+        ax.plot(x, np.where(values >= 0.9, values, np.nan), color=style.GREY, linestyle=line, zorder=2)
+
+
+def _bound_entries() -> list[curves.Entry]:
+    from matplotlib.lines import Line2D
+
+    lines = ((style.DASHED, LOGARITHM), (style.DOTTED, TRACE))
+    return [(Line2D([], [], color=style.GREY, linestyle=line), name) for line, name in lines]
+
+
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+    """The caption of a study's figure, in plain text."""
+    sizes, orders = sorted(set(frame["domain_size"])), sorted(set(frame["order"]))
+    last = frame[frame["domain_size"] == sizes[-1]]
+    told = [
+        f"{labels.factorization_label(str(name))} {', '.join(f'{ratio:.3g}' for ratio in part['ratio'])}"
+        for name, part in last.groupby("factorization", sort=False)
+    ]
+    sentences = [
+        sentence(study_title),
+        sentence(caption_text),
+        f"Errors (mean of order p over the n queries of R's row norms, times A's largest column norm) against domain "
+        f"size n from {number(sizes[0])} to {number(sizes[-1])}; orders: "
+        f"{', '.join(labels.order_label(order) for order in orders)}.",
+        f"Over the certified lower bound, at n = {number(sizes[-1])} and in this order of p: {'; '.join(told)}.",
+        "A factorization far above all others leaves its panel; ln(n)/π is drawn from where it is near 1.",
+    ]
+    return " ".join(text for text in sentences if text)

@@ -1,0 +1,31 @@
+"""Put the errors of prefix factorizations into a table: CSV, LaTeX and HDF5."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from factormech import store
+from factormech.jobs.common import job_parser, run
+from factormech.measure.prefix_errors import prefix_table
+from factormech.tables import kinds as tables
+
+
+def main() -> None:
+    """Read the norms, arrange, write the three forms."""
+    parser = job_parser(__doc__)
+    parser.add_argument("--study", required=True)
+    parser.add_argument("--norms", type=Path, nargs="+", required=True)
+    parser.add_argument("--factorizations", nargs="+", required=True, help="names of known ones, or optimal")
+    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--latex", type=Path, required=True)
+    parser.add_argument("--hdf5", type=Path, required=True)
+    args = parser.parse_args()
+    measured = [store.read(path, "norms")["norms"] for path in args.norms]
+    frame = prefix_table(args.study, measured, args.factorizations)
+    tables.write(frame, args.csv, args.latex)
+    attributes = {"study": args.study, "code": args.code}
+    store.write(args.hdf5, "table", datasets={"table": frame}, attributes=attributes)
+
+
+if __name__ == "__main__":
+    run(main)

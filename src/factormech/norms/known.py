@@ -1,0 +1,96 @@
+"""What is known of a quantity without solving: a value, or an interval, by the workload and by who found it.
+
+Where a group acts transitively on the rows and on the columns, uniform weights are optimal in the dual and
+γ₍ₚ₎ = ‖W‖_*/√(kN) for every p: so for marginals of one width, with ‖W‖_* from their spectrum, and for the concept class
+of points (2I − J: n − 1 singular values 2 and one |n − 2|).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from factormech.norms import closed_forms
+from factormech.norms.approximate import closed_forms as approximate
+from factormech.norms.registry import quantity
+from factormech.workloads.base import Workload
+from factormech.workloads.histogram import Histogram, Total
+from factormech.workloads.marginals import Marginals
+from factormech.workloads.parities import BooleanParities, Parities
+from factormech.workloads.ranges import Prefix
+
+
+@dataclass(frozen=True)
+class Known:
+    """Both ends, equal for a closed form up to rounding, and what it is called."""
+
+    lower: float
+    upper: float
+    name: str
+
+
+def known(name: str, workload: Workload, *, alpha: float | None = None, concepts: bool = False) -> Known | None:
+    """What is known of a quantity of a workload, or of its concept class; ``None`` where nothing is."""
+    asked = quantity(name)
+    if asked.exponent is not None:
+        return _of_concepts(workload, 0.0) if concepts else _exact(workload, asked.exponent)
+    tolerance = 0.0 if alpha is None else alpha
+    if asked.name == "margin-complexity" or (asked.name == "gamma-2-approximate" and concepts):
+        return _of_concepts(workload, tolerance, points=tolerance == 0.0 and asked.name != "margin-complexity")
+    if asked.name == "eta":
+        found = _of_concepts(workload, tolerance, points=False)
+        return None if found is None else Known(0.5 * found.lower, 0.5 * found.upper, found.name)
+    if asked.name in ("gamma-2-approximate", "gamma-2-shifted"):
+        return _approximate(workload, tolerance, shifted=asked.name == "gamma-2-shifted", concepts=concepts)
+    return None
+
+
+def _closed(value: float) -> Known:
+    return Known(value, value, "closed form")
+
+
+def _exact(workload: Workload, p: float) -> Known | None:
+    match workload:
+        case Histogram() | Total():
+            return _closed(1.0)
+        case Prefix():
+            # γ₍ₚ₎ does not fall as p grows, and the trace bound is below all of them.
+            return Known(*closed_forms.prefix_interval(workload.domain_size), "Mathias")
+        case BooleanParities():
+            return None
+        case Parities():
+            return _closed(closed_forms.hadamard_lines(workload.queries, workload.domain_size))
+        case Marginals():
+            return _marginals(workload.d, workload.widths, p)
+    return None
+
+
+def _marginals(d: int, widths: tuple[int, ...], p: float) -> Known | None:
+    if len(widths) == 1:
+        return _closed(closed_forms.marginals_exactly(d, widths[0]))
+    if widths != tuple(range(len(widths))) or 2.0 < p < math.inf:
+        return None
+    of_p = closed_forms.marginals_up_to_f if p == 2.0 else closed_forms.marginals_up_to_gamma2
+    return _closed(of_p(d, widths[-1]))
+
+
+def _of_concepts(workload: Workload, alpha: float, *, points: bool = True) -> Known | None:
+    """γ₂(W, α) of the ±1 matrix of a concept class; with ``points=False`` only where mc is γ₂."""
+    n = workload.domain_size
+    match workload:
+        case Prefix():
+            return _closed(approximate.sign_thresholds(n, alpha))
+        case BooleanParities() | Parities():
+            return _closed(approximate.parities(min(workload.queries, n), alpha))
+        case Histogram() if points and n >= 2:
+            return _closed(3.0 - 4.0 / n)
+    return None
+
+
+def _approximate(workload: Workload, alpha: float, *, shifted: bool, concepts: bool) -> Known | None:
+    plain_parities = isinstance(workload, Parities) and (concepts or not isinstance(workload, BooleanParities))
+    if plain_parities and isinstance(workload, Parities):
+        return _closed(approximate.parities(workload.queries, alpha, shifted=shifted, constant=0 in workload.sizes))
+    if isinstance(workload, Histogram) and not concepts and workload.domain_size >= 2:
+        return _closed(approximate.identity(workload.domain_size, alpha, shifted=shifted))
+    return None

@@ -1,0 +1,148 @@
+"""Norms through the workflow: a factorization of its own job, the same numbers, the same bytes, what runs again."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import factormech
+from factormech import store
+from factormech.norms import registry
+from factormech.norms.stored import from_datasets
+from factormech.workloads.registry import create
+from tests.test_workflow import copy_of_project, edited, made, planned
+
+CONFIG = """
+workloads:
+  mine: {file: mine.csv}
+studies:
+  norms-of-six:
+    paper: edmonds2020
+    artefact: norms
+    kind: norms
+    title: Norms
+    grid: {workload: [prefix, mine], domain_size: [4]}
+    norms: [gamma-f, gamma-p4, gamma-2]
+  ranges:
+    paper: edmonds2020
+    artefact: norms
+    kind: norms
+    title: Ranges
+    grid: {workload: [all-ranges], domain_size: [4, 56]}
+    norms: [gamma-f, gamma-2]
+  sandwich:
+    paper: edmonds2023
+    artefact: Lemma 22
+    kind: norms
+    title: Sandwich
+    grid: {workload: [prefix, random-signs], domain_size: [4], alpha: [0.0, 0.1, 1.0]}
+    norms: [gamma-2-approximate, gamma-2-shifted]
+  classes:
+    paper: edmonds2023
+    artefact: Lemma 38
+    kind: norms
+    title: Classes
+    grid: {workload: [prefix, histogram], domain_size: [4, 8], alpha: [0.1]}
+    concepts: true
+    norms: [gamma-2, eta, margin-complexity, gamma-2-difference]
+  prefix-errors:
+    paper: liu2024
+    artefact: Theorem 5
+    kind: prefix-factorizations
+    title: Prefix
+    grid: {workload: [prefix], domain_size: [2, 8, 64]}
+    norms: [gamma-f, gamma-p4, gamma-2]
+"""
+STUDIES = ("norms-of-six", "ranges", "sandwich", "classes", "prefix-errors")
+
+
+def run(folder: Path) -> Path:
+    copy_of_project(folder)
+    (folder / "config.yaml").write_text(CONFIG)
+    (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
+    made(folder, "all")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run(tmp_path_factory.mktemp("norms"))
+
+
+def table(project: Path, study: str) -> object:
+    return factormech.load(project / f"results/tables/{study}.csv")
+
+
+def test_tables_and_figures_are_made_once(project: Path) -> None:
+    for study in STUDIES:
+        for suffix in ("pdf", "svg", "png", "txt"):
+            assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
+        assert factormech.load(project / f"results/{study}.h5").equals(table(project, study))
+        assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
+    assert planned(project) == set()
+
+
+def test_numbers_are_of_the_grid(project: Path) -> None:
+    six = factormech.load(project / "results/tables/norms-of-six.csv")
+    assert len(six) == 2 * 3
+    prefix = six[(six["workload"] == "prefix") & (six["norm"] == "gamma-2")].iloc[0]
+    assert prefix["lower"] <= 1.3261226665 * (1 + 1e-7)
+    assert prefix["upper"] >= 1.3261226665 * (1 - 1e-7)
+    mine = six[(six["workload"] == "mine") & (six["norm"] == "gamma-f")].iloc[0]
+    wanted = registry.solve("gamma-f", np.loadtxt(project / "mine.csv", delimiter=","))
+    assert max(mine["lower"], wanted.lower) <= min(mine["upper"], wanted.upper)
+    sandwich = factormech.load(project / "results/tables/sandwich.csv")
+    assert len(sandwich) == 2 * 2 * 3
+    assert (sandwich.loc[sandwich["alpha"] == 1.0, "upper"] < 1e-100).all()
+    classes = factormech.load(project / "results/tables/classes.csv")
+    assert (classes.loc[classes["norm"] == "margin-complexity", "alpha"].isna()).all()
+    errors = factormech.load(project / "results/tables/prefix-errors.csv")
+    assert len(errors) == 3 * 3 * 4
+    assert set(errors["order"]) == {2.0, 4.0, math.inf}
+    assert (errors.loc[errors["factorization"] == "optimal", "ratio"] < 1 + 1e-6).all()
+
+
+def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: Path) -> None:
+    [path] = (project / "results/factorizations").rglob("*.h5")
+    assert path.parent.relative_to(project / "results/factorizations") == Path("gamma-2/all-ranges")
+    record = store.read(path, "factorization")
+    workload = create("all-ranges", 56)
+    norm = from_datasets(record.datasets, record.attributes, workload)
+    rows = (norm.left.dense() ** 2).sum(axis=1).max()
+    columns = (norm.right.dense() ** 2).sum(axis=0).max()
+    np.testing.assert_allclose(norm.left.dense() @ norm.right.dense(), workload.matrix(), atol=1e-9)
+    assert math.sqrt(rows * columns) == pytest.approx(norm.upper, rel=1e-6)
+    ranges = factormech.load(project / "results/tables/ranges.csv")
+    [row] = ranges[(ranges["norm"] == "gamma-2") & (ranges["domain_size"] == 56)].to_dict("records")
+    assert (row["lower"], row["upper"]) == (norm.lower, norm.upper)
+
+
+def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
+    module = project / "src/factormech/norms/approximate/boxes.py"
+    with edited(module, module.read_text() + "\nOTHER = 1\n"):
+        jobs = planned(project)
+    assert "measure_norm study=sandwich, norm=gamma-2-shifted" in jobs
+    assert "measure_norm study=classes, norm=eta" in jobs
+    rules = project / "src/factormech/workloads/ranges.py"
+    with edited(rules, rules.read_text() + "\nOTHER = 1\n"):
+        jobs = planned(project, "ranges")
+    assert any(job.startswith("factorize norm=gamma-2, workload=all-ranges, domain_size=56") for job in jobs)
+    data = project / "mine.csv"
+    with edited(data, data.read_text() + "1,1,1,1\n"):
+        jobs = planned(project)
+    assert "measure_norm study=norms-of-six, norm=gamma-2" in jobs
+    assert "measure_norm study=ranges, norm=gamma-2" not in jobs
+
+
+@pytest.mark.slow
+def test_another_run_gives_the_same_bytes(project: Path, tmp_path: Path) -> None:
+    again = run(tmp_path)
+    files = [p for room in ("results", "figures") for p in sorted((again / room).rglob("*")) if p.is_file()]
+    names = [str(path.relative_to(again)) for path in files]
+    kept = [name for name in names if not name.startswith(("results/benchmarks", "results/logs"))]
+    assert len(kept) > 30
+    for name in kept:
+        assert (again / name).read_bytes() == (project / name).read_bytes(), name

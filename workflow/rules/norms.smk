@@ -1,0 +1,116 @@
+"""Factorization norms: expensive factorizations each in a file, then one table a norm, then one a study."""
+
+
+rule factorize:
+    input:
+        sources=factorize_sources,
+        code=factorize_code,
+    output:
+        "results/factorizations/{norm}/{workload}/n{domain_size}-{mark}.h5",
+    log:
+        "results/logs/factorize/{norm}/{workload}/n{domain_size}-{mark}.log",
+    benchmark:
+        "results/benchmarks/factorize/{norm}/{workload}/n{domain_size}-{mark}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=factorize_memory,
+        runtime=factorize_minutes,
+    params:
+        root=CONFIG.seed,
+        definitions=factorize_definitions,
+        options=factorize_options,
+        digest=factorize_digest,
+    shell:
+        "python -m factormech.jobs.factorize --norm {wildcards.norm} --workload {wildcards.workload}"
+        " --domain-size {wildcards.domain_size} {params.options} --root-seed {params.root}"
+        " --definitions {params.definitions:q} --code {params.digest} --output {output} &> {log}"
+
+
+rule measure_norm:
+    input:
+        factorizations=norm_factorizations,
+        sources=norm_sources,
+        code=measure_norm_code,
+    output:
+        "results/norms/{study}/{norm}.h5",
+    log:
+        "results/logs/measure_norm/{study}/{norm}.log",
+    benchmark:
+        "results/benchmarks/measure_norm/{study}/{norm}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=measure_norm_memory,
+        runtime=measure_norm_minutes,
+    params:
+        workloads=norm_workloads,
+        sizes=norm_sizes,
+        seeds=measured_seeds,
+        root=CONFIG.seed,
+        definitions=norm_definitions,
+        options=norm_options,
+        digest=measure_norm_digest,
+    shell:
+        "python -m factormech.jobs.measure_norm --norm {wildcards.norm} --workloads {params.workloads}"
+        " --domain-sizes {params.sizes} --seeds {params.seeds} {params.options} --root-seed {params.root}"
+        " --definitions {params.definitions:q} --factorizations {input.factorizations:q} --code {params.digest}"
+        " --output {output} &> {log}"
+
+
+rule tabulate_norms:
+    input:
+        norms=tabulated_norms,
+        code=code("factormech.jobs.tabulate_norms"),
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_norms/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_norms/{study}.tsv"
+    wildcard_constraints:
+        study=studies_of_kind("norms"),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        digest=digest("factormech.jobs.tabulate_norms"),
+    shell:
+        "python -m factormech.jobs.tabulate_norms --study {wildcards.study} --norms {input.norms:q}"
+        " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} --code {params.digest} &> {log}"
+
+
+rule tabulate_prefix_errors:
+    input:
+        norms=tabulated_norms,
+        code=code("factormech.jobs.tabulate_prefix_errors"),
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_prefix_errors/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_prefix_errors/{study}.tsv"
+    wildcard_constraints:
+        study=studies_of_kind("prefix-factorizations"),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        factorizations=tabulated_factorizations,
+        digest=digest("factormech.jobs.tabulate_prefix_errors"),
+    shell:
+        "python -m factormech.jobs.tabulate_prefix_errors --study {wildcards.study} --norms {input.norms:q}"
+        " --factorizations {params.factorizations}"
+        " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} --code {params.digest} &> {log}"
