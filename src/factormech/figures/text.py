@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAD = 0.07  # inches between blocks below the panels
+# Decimals of the places of panels, in parts of the figure.
+PLACES = 6
 NOTE_WIDTH = 0.78
 _CORNERS = ((1, 1), (0, 1), (0, 0), (1, 0))  # right or left, upper or lower
 
@@ -76,6 +78,9 @@ def place_around(
     # Fixed here: laid out again for every format, text that fits in one might not fit in the next.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    # The layout's solver takes its variables in no fixed order, and the last bits of places are in the SVG's names.
+    for ax in figure.axes:
+        ax.set_position(tuple(np.round(ax.get_position().bounds, PLACES)))
     boxes = np.array([ax.get_position().get_points() for ax in figure.axes])
     (x0, y0), (x1, y1) = boxes.min(axis=(0, 1)), boxes.max(axis=(0, 1))
     x_text.set_position(((x0 + x1) / 2, at_label / total))
