@@ -93,6 +93,7 @@ class Study:
     norms: tuple[str, ...]
     concepts: bool
     factorizations: tuple[str, ...]
+    solver: str
     options: Mapping[str, Mapping[str, Any]]
     metric: str
     alpha: float
@@ -211,6 +212,7 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
         norms=tuple(settings.get("norms", ())),
         concepts=settings["concepts"],
         factorizations=tuple(settings["factorizations"]),
+        solver=settings["solver"],
         options=settings["options"],
         bounds=bounds,
         compare=settings.get("compare"),
