@@ -112,7 +112,7 @@ def check_points(x: FloatArray) -> FloatArray:
     if x.ndim != 2 or x.shape[1] == 0:
         raise BadValue("points", x.shape, "be an array (users, dimension)", "give one row per user")
     worst = float(np.max(np.einsum("ui,ui->u", x, x), initial=0.0))
-    if not worst <= 1.0 + (x.shape[1] + 8) * 2.0**-52:
+    if not worst <= 1.0 + min(x.shape[1] + 8, 1024) * 2.0**-52:
         raise BadValue(
             "points",
             math.sqrt(worst) if worst >= 0 else worst,
@@ -124,7 +124,7 @@ def check_points(x: FloatArray) -> FloatArray:
 
 def check_point(point: FloatArray, dimension: int) -> FloatArray:
     """Return one point of the unit ball of ℝ^dimension."""
-    return check_batch(np.asarray(point, dtype=np.float64)[None, ...], dimension)[0]
+    return np.asarray(check_batch(np.asarray(point, dtype=np.float64)[None, ...], dimension)[0])
 
 
 def check_batch(points: FloatArray, dimension: int) -> FloatArray:

@@ -23,17 +23,12 @@ No law is approximated. The numbers are NumPy's normal, gamma and binomial ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local.randomizers.base import check_points, lengths, units
-
-# Loyal reports by number, dimension and stream: their parts s along the axis, and the lengths √(1−s²) across.
-Loyal: TypeAlias = Callable[[int, int, np.random.Generator], tuple[FloatArray, FloatArray]]
+from factormech.local.randomizers.caps import coordinates, draw_cap
 
 # Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: a fifth of a second of one
 # core, so that a study of a thousand trials takes minutes.
@@ -56,7 +51,7 @@ def refusal(types: int, dimension: int, users: int, limit: float = WORK_LIMIT) -
 def sample_sums(
     points: FloatArray,
     loyalty: float,
-    draw_loyal: Loyal,
+    height: float,
     counts: IntArray,
     trials: int,
     rng: np.random.Generator,
@@ -64,7 +59,7 @@ def sample_sums(
 ) -> FloatArray:
     """ΣZ over the reports of ``counts`` users, the points of whose types are the rows of ``points``, (d, trials).
 
-    ``loyalty`` is λ; ``limit`` the work of one trial above which the simulation is refused.
+    ``loyalty`` is λ, ``height`` γ; ``limit`` the work of one trial above which the simulation is refused.
     """
     x = check_points(points)
     n, d = x.shape
@@ -80,14 +75,8 @@ def sample_sums(
         block = max(1, _CELLS_LIMIT // max(int(part.sum()), len(u) * d))
         for start in range(0, trials, block):
             now = found[start : start + block]
-            now += _sums(axes[u], loyal[u], draw_loyal, part[u], len(now), rng)
+            now += _sums(axes[u], loyal[u], height, part[u], len(now), rng)
     return found.T.copy()
-
-
-def draw_half(size: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """``Loyal`` reports of the half sphere."""
-    along, across = coordinates(size, dimension, rng)
-    return np.asarray(np.abs(along)), across
 
 
 def _parts(counts: IntArray) -> list[IntArray]:
@@ -107,14 +96,14 @@ def _sums_of_signs(
 
 
 def _sums(
-    axes: FloatArray, loyal: FloatArray, draw_loyal: Loyal, counts: IntArray, trials: int, rng: np.random.Generator
+    axes: FloatArray, loyal: FloatArray, height: float, counts: IntArray, trials: int, rng: np.random.Generator
 ) -> FloatArray:
     """The sums, (trials, d)."""
     n, d = axes.shape
     loyals = rng.binomial(counts, loyal, size=(trials, n))
     free = counts.sum() - loyals.sum(axis=1)
     found = walk_lengths(np.ones(int(free.sum())), free, d, rng)[:, None] * _directions((trials, d), rng)
-    along, across = draw_loyal(int(loyals.sum()), d, rng)
+    along, across = draw_cap(int(loyals.sum()), d, height, rng)
     group = np.repeat(np.arange(trials * n), loyals.ravel())
     ahead = np.bincount(group, weights=along, minlength=trials * n).reshape(trials, n)
     beside = walk_lengths(across, loyals.ravel(), d - 1, rng).reshape(trials, n)
@@ -142,16 +131,6 @@ def walk_lengths(steps: FloatArray, sizes: IntArray, dimension: int, rng: np.ran
     found = np.zeros(len(sizes))
     found[sizes > 0] = np.sqrt(square)
     return found
-
-
-def coordinates(size: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """One coordinate t of uniform unit vectors, and √(1−t²), the length of the others."""
-    if dimension == 1:
-        return np.asarray(1.0 - 2.0 * rng.integers(0, 2, size), np.float64), np.zeros(size)
-    one = rng.standard_normal(size)
-    others = 2.0 * rng.standard_gamma(0.5 * (dimension - 1), size)  # χ² with d − 1 degrees of freedom
-    length = np.sqrt(one**2 + others)
-    return np.asarray(one / length), np.asarray(np.sqrt(others) / length)
 
 
 def _directions(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:

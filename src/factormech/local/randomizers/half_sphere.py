@@ -30,6 +30,7 @@ randomized response) to (π/2)·c².
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,12 +38,11 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positiv
 from factormech.errors import BadValue
 from factormech.local.randomizers import cap_sums
 from factormech.local.randomizers.base import check_points, lengths, units
+from factormech.local.randomizers.cap_randomizer import CapRandomizer
+from factormech.local.randomizers.caps import gamma_ratio
 from factormech.privacy import loss_of_ratio
 
 _UNIT = 2.0**-53
-# Γ((d+1)/2)/Γ(d/2)/√(d/2) as a series in 1/d; used where the next term is below double precision.
-_GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 869 / 65536, 39325 / 262144)
-_GAMMA_RATIO_SERIES_FROM = 150
 
 
 def half_sphere_radius(dimension: int, epsilon: float) -> float:
@@ -115,20 +115,22 @@ def privacy_loss(epsilon: float) -> float:
 
 
 def sample_sums(
-    points: FloatArray,
-    epsilon: float,
-    counts: IntArray,
-    trials: int,
-    rng: np.random.Generator,
-    limit: float = cap_sums.WORK_LIMIT,
+    points: FloatArray, epsilon: float, counts: IntArray, trials: int, rng: np.random.Generator
 ) -> FloatArray:
     """ΣZ over the reports of ``counts`` users, the points of whose types are the rows of ``points``, (d, trials)."""
     loyalty = 2 * facing_probability(epsilon) - 1
-    return cap_sums.sample_sums(points, loyalty, cap_sums.draw_half, counts, trials, rng, limit)
+    return cap_sums.sample_sums(points, loyalty, 0.0, counts, trials, rng)
 
 
-def gamma_ratio(d: int) -> float:
-    """Γ((d+1)/2)/Γ(d/2) to the last digits for every d (differences of log-gammas lose some)."""
-    if d < _GAMMA_RATIO_SERIES_FROM:
-        return math.gamma(0.5 * (d + 1)) / math.gamma(0.5 * d)
-    return math.sqrt(0.5 * d) * math.fsum(a / d**j for j, a in enumerate(_GAMMA_RATIO_SERIES))
+class HalfSphere(CapRandomizer):
+    """The randomizer of the unit ball of ℝ^dimension: the cap of γ = 0, and λ = 2p − 1."""
+
+    name: ClassVar[str] = "half-sphere"
+
+    def __init__(self, dimension: int, epsilon: float) -> None:
+        radius = half_sphere_radius(dimension, epsilon)
+        loyalty = 2 * facing_probability(epsilon) - 1
+        super().__init__(int(dimension), float(epsilon), 0.0, loyalty, 1.0 / radius, privacy_loss(epsilon))
+
+    def _sample_block(self, x: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return sample(x, self.epsilon, rng)  # a reflection turns a direction onto its half: less work than a draw

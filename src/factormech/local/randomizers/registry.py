@@ -1,7 +1,6 @@
 """The randomizers of the unit ball, by name.
 
-To add one, write a class or function (dimension, epsilon), with delta third if it has one, and
-one line here.
+To add one, write a class (dimension, epsilon), with delta third if it has one, and one line here.
 """
 
 from __future__ import annotations
