@@ -15,7 +15,7 @@ from factormech.errors import BadValue, UnknownName
 from factormech.local.gaussian import gaussian_delta
 from factormech.local.randomizers import registry
 from factormech.local.randomizers.base import BallRandomizer, DirectionalRandomizer
-from factormech.local.randomizers.cap_randomizer import SUM_WORK_LIMIT, CapRandomizer
+from factormech.local.randomizers.cap_randomizer import CapRandomizer
 from factormech.local.randomizers.caps import MASS_MARGIN, cap_mass, cap_moment, draw_cap
 from factormech.local.randomizers.priv_unit import PrivUnit
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value, table_p_value
@@ -79,7 +79,7 @@ def test_a_delta_is_given_to_those_that_have_one_and_to_no_others() -> None:
     with pytest.raises(BadValue, match="delta = None: must be given for gaussian"):
         registry.build("gaussian", 4, 1.0)
     for delta in (0.0, 1.0, -0.1, math.nan, 2):
-        with pytest.raises(BadValue, match="delta = .*above 0 and below 1"):
+        with pytest.raises(BadValue, match=r"delta = .*above 0 and below 1"):
             registry.build("gaussian", 4, 1.0, delta)
 
 
@@ -146,7 +146,7 @@ def exact_cap(d: int, height: float) -> tuple[Decimal, Decimal]:
 
 @pytest.mark.parametrize("d", [2, 3, 4, 7, 64, 1000, 10_000])
 def test_mass_and_moment_of_a_cap_in_every_digit(d: int) -> None:
-    for scaled in (1e-4, 0.3, 1.0, 2.0, 4.0, 6.0):
+    for scaled in (1e-11, 4e-10, 1e-7, 1e-4, 0.3, 0.999, 1.001, 2.0, 4.0, 6.0):
         height = scaled / math.sqrt(d) if d > 40 else math.tanh(scaled)
         with localcontext() as context:
             context.prec = 60
@@ -245,7 +245,7 @@ def test_priv_unit_in_three_dimensions_has_closed_forms(epsilon: float) -> None:
     Z = np.eye(3)[:1]
     f = randomizer.density(Z[0], np.concatenate([Z, -Z]))
     p = math.exp(epsilon / 2) / (1 + math.exp(epsilon / 2))  # the cap of mass 1 − p is drawn with probability p
-    np.testing.assert_allclose(f, [p / (1 - p), (1 - p) / p], rtol=1e-11)
+    np.testing.assert_allclose(f, [p / (1 - p), (1 - p) / p], rtol=1e-11 + 4 * 2.0**-53 / (1 - p))  # λ is so coarse
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 4.0, 20.0])
@@ -353,8 +353,8 @@ def test_sums_have_the_exact_mean_and_covariance(name: str, d: int, epsilon: flo
     covariance = np.sum([N * randomizer.covariance(x) for N, x in zip(counts, types, strict=True)], axis=0)
     assert mean_p_value(sums, mean, covariance) >= FALSE_ALARM
     assert covariance_p_value(sums, mean, covariance) >= FALSE_ALARM
-    other = built(name, d, 1.15 * epsilon).sample_sums(types, counts, 30_000, rng).T
-    assert covariance_p_value(other, mean, covariance) < FALSE_ALARM
+    # The same tests see reports that are a twelfth too long.
+    assert covariance_p_value(13 / 12 * sums, mean, covariance) < FALSE_ALARM
 
 
 @pytest.mark.parametrize("name", PURE)
@@ -373,7 +373,7 @@ def test_more_users_than_can_be_simulated_are_refused_with_the_reason(name: str)
     randomizer = pure(name, 64, 1.0)
     assert not randomizer.simulation_refusal(64, 10**8)
     assert "ask for fewer users" in randomizer.simulation_refusal(64, 10**9)
-    with pytest.raises(BadValue, match=f"users = 1000000000: .*above the limit of {SUM_WORK_LIMIT:.0e}"):
+    with pytest.raises(BadValue, match=r"users = 1000000000: .*above the limit of 1e\+09"):
         randomizer.sample_sums(np.eye(64)[:1], np.array([10**9]), 1, np.random.default_rng(0))
 
 
@@ -454,13 +454,13 @@ def test_the_proxy_tends_to_its_gaussian_limit(name: str, epsilon: float) -> Non
 
 
 def test_the_proxy_against_plain_integration_in_the_middle() -> None:
-    """d = 12, PrivUnit, an ε at which r = 1 is not the worst: F along the axis by adaptive quadrature."""
+    """d = 12, PrivUnit: F along the axis, both ways, by adaptive quadrature."""
     randomizer = PrivUnit(12, 3.0)
     g, lam, m = randomizer.height, randomizer.loyalty, randomizer.mean
     whole = quad(lambda t: (1 - t * t) ** 4.5, -1, 1)[0]
     cap = quad(lambda t: (1 - t * t) ** 4.5, g, 1)[0]
     worst = 0.0
-    for z in np.geomspace(0.1, 60, 120):
+    for z in np.concatenate([-np.geomspace(0.1, 60, 100), np.geomspace(0.1, 60, 100)]):
         free = quad(lambda t, z=z: math.exp(z * t) * (1 - t * t) ** 4.5, -1, 1)[0] / whole
         loyal = quad(lambda t, z=z: math.exp(z * t) * (1 - t * t) ** 4.5, g, 1)[0] / cap
         r = np.linspace(0, 1, 201)

@@ -40,8 +40,8 @@ def gamma_ratio(d: int) -> float:
 def cap_mass(dimension: int, height: float) -> float:
     """q, to ``MASS_MARGIN`` in relative error.
 
-    The incomplete beta function is asked for at whichever of γ² and 1 − γ² is small: there the rounding of its argument
-    does not grow in the tail.
+    The incomplete beta function is asked for at whichever of γ² and 1 − γ² is small, where the rounding of its argument
+    does not grow in the tail. For caps near the half sphere its lower end is taken from ½: the upper end loses digits.
     """
     from scipy.special import betainc, betaincc
 
@@ -49,6 +49,8 @@ def cap_mass(dimension: int, height: float) -> float:
     if d == 1:
         return 0.5
     a = 0.5 * (d - 1)
+    if g * g * d < 1:
+        return 0.5 - 0.5 * float(betainc(0.5, a, g * g))
     tail = betaincc(0.5, a, g * g) if g * g < 0.5 else betainc(a, 0.5, (1 - g) * (1 + g))
     return 0.5 * float(tail)
 

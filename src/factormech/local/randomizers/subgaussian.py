@@ -94,7 +94,7 @@ def _quadrature(z: float, d: int, height: float) -> _Quadrature:
     the law on the cap and the tilted law are all negligible.
     """
     edge = math.atanh(height)
-    end, panel = _end(z, d, edge), min(0.5, 1.5 / math.sqrt(d + z))
+    end, panel = _end(z, d, edge), min(1.0, 1.5 / math.sqrt(d + z))
     inner, inner_weights = _panels(0.0, edge, panel)
     outer, outer_weights = _panels(edge, end, panel)
     s = np.concatenate([inner, outer])
