@@ -120,8 +120,8 @@ def test_a_vector_divided_by_its_norm_is_a_unit_vector(name: str) -> None:
     randomizer = built(name, 64, 2.0)
     assert np.isfinite(randomizer.sample(x, np.random.default_rng(0))).all()
     if isinstance(randomizer, CapRandomizer):
-        worst = x[np.argmax(np.einsum("ui,ui->u", x, x))]
-        assert randomizer.density(worst, -worst[None, :])[0] == 1 - randomizer.loyalty
+        longer = np.eye(64)[0] * (1 + 5e-15)
+        assert randomizer.density(longer, -longer[None, :])[0] == 1 - randomizer.loyalty
 
 
 # Caps ------------------------------------------------------------------------------------------------------------
@@ -355,6 +355,25 @@ def test_sums_have_the_exact_mean_and_covariance(name: str, d: int, epsilon: flo
     assert covariance_p_value(sums, mean, covariance) >= FALSE_ALARM
     # The same tests see reports that are a twelfth too long.
     assert covariance_p_value(13 / 12 * sums, mean, covariance) < FALSE_ALARM
+
+
+@pytest.mark.parametrize("name", PURE)
+@pytest.mark.parametrize("d", [2, 3])
+def test_sums_are_distributed_as_sums_of_reports(name: str, d: int) -> None:
+    """By the fourth moments along and across: of sums drawn at once, and of reports drawn one by one."""
+    randomizer, rng, N = pure(name, d, 4.0), np.random.default_rng(6), 60_000
+    x = np.eye(d)[:1]
+    at_once = randomizer.sample_sums(x, np.array([4]), N, rng)
+    reports = randomizer.sample(np.repeat(x, 4 * N, axis=0), rng)
+    one_by_one = reports.reshape(N, 4, d).sum(axis=1)
+
+    def score(first: FloatArray, second: FloatArray) -> float:
+        gap = first.mean(axis=0) - second.mean(axis=0)
+        return float(np.max(np.abs(gap) / np.sqrt((first.var(axis=0) + second.var(axis=0)) / N)))
+
+    assert score(at_once**4, one_by_one**4) < 5.3
+    assert score(at_once**3, one_by_one**3) < 5.3
+    assert score((1.03 * at_once) ** 4, one_by_one**4) > 5.3
 
 
 @pytest.mark.parametrize("name", PURE)

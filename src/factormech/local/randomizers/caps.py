@@ -23,7 +23,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 
-# Relative error that the computed mass of a cap certainly keeps: a hundred times what has been seen up to d = 10⁴.
+# Relative error that the computed mass of a cap certainly keeps: a hundred times what has been seen up to d = 10⁶.
 MASS_MARGIN = 1e-12
 # Γ((d+1)/2)/Γ(d/2)/√(d/2) as a series in 1/d; used where the next term is below double precision.
 _GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 869 / 65536, 39325 / 262144)

@@ -27,6 +27,9 @@ the factor (1+ϱ)²/(4ϱ) at most: that is the only slack, 1e-6. Below z₀, the
 vector changes by a factor e^{2|z|} at most (its derivative is a third central moment, and |t − E t| ≤ 2), so
 M ≤ e^{2z₀}·(largest variance)·z²/2. Beyond z₁ = 2(1 + m)d, M ≤ (1 + m)|z| ≤ z²/(2d).
 
+(In all cases seen, the worst is c = −1, an r inside (0, 1], and a z of the order √d or the limit z → 0; the bound
+assumes none of it.)
+
 In one dimension ±1/m is a two-valued variable, and Hoeffding's lemma gives v = 1/m², with equality at x = 0.
 """
 
