@@ -47,6 +47,7 @@ _GRID_STEP = 2e-3  # log of the ratio of neighbours
 _FIRST = 1e-7
 _MARGIN = 1e-9  # quadrature and rounding, a thousand times what has been seen
 _DEPTH = 50.0  # an integrand that many e-folds below its peak is left out
+_CELLS = 2**17  # numbers of one table of tilts by nodes: those of a processor's cache
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 
@@ -74,9 +75,10 @@ def _largest_curvature(z: FloatArray, d: int, height: float, loyalty: float, mea
     quadrature = _quadrature(float(z[-1]), d, height)
     exponent = _near if z[-1] <= math.sqrt(d) else _far
     found = 0.0
-    for sign in (1.0, -1.0):
-        M = exponent(sign * z, quadrature, loyalty, mean)
-        found = max(found, float(np.max(2 * M / z**2)))
+    for part in np.array_split(z, math.ceil(len(z) * len(quadrature.t) / _CELLS)):
+        for sign in (1.0, -1.0):
+            M = exponent(sign * part, quadrature, loyalty, mean)
+            found = max(found, float(np.max(2 * M / part**2)))
     return found
 
 
