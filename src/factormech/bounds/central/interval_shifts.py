@@ -28,11 +28,12 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.central.one_dimensional import least_noise, pure_interval
 from factormech.norms.rounding import gamma
 
-# Test cells of one program (about 0.2 s), and lattice points per unit shift.
-_CELLS_LIMIT, _FINEST = 8000, 64
-# A certificate this close to the program's value is final; else programs for larger δ, better scaled, are tried.
-_GOOD = 1e-6
-_RETRIES = 4
+# Test cells of one program (about 0.1 s), and lattice points per unit shift.
+_CELLS_LIMIT, _FINEST = 4000, 32
+# A certificate this close to the program's value is final; else other programs are tried, with δ times the first number
+# and the second number of lattice points fewer to a unit: where δ is tiny some are better scaled than others.
+_GOOD = 1e-4
+_ATTEMPTS = ((1.0, 0), (1e2, 0), (1.0, 1), (1e2, 1), (1e4, 0), (1e4, 1))
 
 
 def interval_ends(epsilon: float, delta: float) -> tuple[float, float, str]:
@@ -46,13 +47,14 @@ def interval_ends(epsilon: float, delta: float) -> tuple[float, float, str]:
     M = min(_FINEST, math.isqrt(_CELLS_LIMIT // (window + 2)))
     if M < 2:
         return lower, upper, unit.method
-    for attempt in range(_RETRIES):
-        program = _solve(epsilon, min(delta * 100.0**attempt, 0.5), M, window)
+    for larger, fewer in _ATTEMPTS:
+        points = M - fewer
+        program = _solve(epsilon, min(delta * larger, 0.5), points, window)
         if program is None:
             continue
         found = program.lower_end(delta)
-        lower = max(lower, found - 0.25 / M**2 * (1.0 + gamma(8)))
-        upper = min(upper, program.upper_end(delta) + 1.0 / (12.0 * M**2))
+        lower = max(lower, found - 0.25 / points**2 * (1.0 + gamma(8)))
+        upper = min(upper, program.upper_end(delta) + 1.0 / (12.0 * points**2) * (1.0 + gamma(8)))
         if found >= program.value * (1.0 - _GOOD):
             break
     return lower, upper, "linear program"
