@@ -3,7 +3,7 @@ r"""What a trusted curator's factorization mechanism achieves beside what no cur
 Upper: Wx + R·N(0, σ²‖A‖²_{1→2}I) with the analytic σ of (ε, δ) at sensitivity 1 and RA = W nearly attaining
 Γ_p = k^{1/p}γ₍ₚ₎ (as in ``bounds/central/release.py``): (E‖·‖_p^p)^{1/p} = σ·m_p·Γ_p, m_p = √2(Γ((p+1)/2)/√π)^{1/p}; at
 p = ∞, (E‖·‖²_∞)^{½} ≤ σ·√(2 ln k + 2)·Γ_∞, as the largest of k squares exceeds t with probability at most k·e^{−t/2}.
-Neighbours differ by one in one count. The lower end is √V(ε, δ)·Γ_p; so the ratio is σ·m_p/√V, times the norm's own gap.
+Neighbours differ by one in one count. The lower end is √V(ε, δ)·Γ_p; the ratio is σ·m_p/√V, times the norm's own gap.
 """
 
 from __future__ import annotations

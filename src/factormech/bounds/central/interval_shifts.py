@@ -61,7 +61,7 @@ def interval_ends(epsilon: float, delta: float) -> tuple[float, float, str]:
 
 
 def _window(epsilon: float, delta: float) -> int:
-    """Units that the noise reaches to: the first symmetric window of the unit shift that pays at most δ, and one more."""
+    """Units that the noise reaches to: the first symmetric window of the unit shift that pays δ, and one more."""
     b, k, end, total = math.exp(-epsilon), 1, 1.0, 1.0
     while end > delta * total:
         k, end = k + 1, end * b
@@ -83,7 +83,8 @@ class _Program:
 
     def lower_end(self, delta: float) -> float:
         """What the repaired tests prove of V_M at δ."""
-        a, M, total = math.exp(self.epsilon), self.per_unit, float(self.multipliers.sum())
+        a, M = math.exp(self.epsilon), self.per_unit
+        total = float(self.multipliers.sum())
         reach = max(math.ceil(M * math.sqrt(max(self.theta, 0.0) + (a - 1.0) * total)) + M, self.tests.shape[1])
         f = self._extended(reach + M + 1)
         rest = self._without_unit_test(f, reach, a)

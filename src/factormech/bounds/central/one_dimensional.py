@@ -34,6 +34,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ def pure_interval(epsilon: float) -> float:
     Geng & Viswanath, The optimal noise-adding mechanism in differential privacy, IEEE Trans. Inf. Theory 62(2), 2016.
     """
     b, c = math.exp(-epsilon), -math.expm1(-epsilon)
-    return (b + (0.5 * b * (1.0 + b)) ** (2.0 / 3.0)) / (c * c)
+    return (b + math.pow(0.5 * b * (1.0 + b), 2.0 / 3.0)) / (c * c)
 
 
 @lru_cache(maxsize=1024)
@@ -178,7 +179,7 @@ class _Windows:
         return self._dual_value(slope, delta, slack), value * (1.0 + slack) + slack * theta
 
     def _dual_value(self, slope: float, delta: float, slack: float) -> float:
-        """min over all windows of m + s·d − sδ, less what rounding may have added (its terms are m + r², s·d and sδ)."""
+        """min over all windows of m + s·d − sδ, less what rounding may have added to these terms."""
         least = math.inf
         for offset in range(self.K):
             d, m, size = self.points(offset)
@@ -196,7 +197,7 @@ def _hull_at(d: FloatArray, m: FloatArray, delta: float, limit: float) -> tuple[
         while len(hull) > 1 and _turns_up(hull[-2], hull[-1], (x, y)):
             hull.pop()
         hull.append((x, y))
-    for (x0, y0), (x1, y1) in zip(hull, hull[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(hull):
         if x0 <= delta <= x1:
             slope = (y0 - y1) / (x1 - x0)
             return y1 + slope * (x1 - delta), slope

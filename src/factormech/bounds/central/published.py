@@ -3,13 +3,13 @@ r"""The families that the papers state bounds for, with numbers where the papers
 Every entry carries Γ_p = k^{1/p}γ₍ₚ₎ between closed forms, the growth that the paper proves, as a function of the size
 alone, and the least width of the sensitivity polytope (``width``).
 
-* Prefix sums over T types: Liu, Upadhyay & Zou (ICLR 2025), Theorem 5: err_p = Θ(T^{1/p} log T) for constant p. Theorem 17
-  is its lower half for δ below a threshold that depends on the width κ; the threshold and the constants are not restated
+* Prefix sums over T types: Liu, Upadhyay & Zou (ICLR 2025), Theorem 5: err_p = Θ(T^{1/p} log T) for constant p. Theorem
+  17 is its lower half for δ below a threshold that depends on the width κ; threshold and constants are not restated
   here, since the bounds of ``release`` hold for every δ < 1 and need no width.
 * Parities of w of d attributes, k = C(d, w): their Theorem 6, Ω(k^{½+1/p}/ε).
 * Any W: their Theorem 3, Ω(k^{1/p−½}N^{−½}‖W‖_{S₁}/ε): ``release`` with ``norm="trace"``.
-* Thresholds, parities of at most w attributes and marginals: Edmonds, Nikolov & Ullman (STOC 2020), Corollaries 4–6, are
-  about *local* sample complexity: log²T, (d/w)^w and (d/w)^{Ω(√w)}. What they have in common with a curator's error is
+* Thresholds, parities of at most w attributes and marginals: Edmonds, Nikolov & Ullman (STOC 2020), Corollaries 4–6,
+  are about *local* sample complexity: log²T, (d/w)^w and (d/w)^{Ω(√w)}. What they have in common with a curator's error is
   the square of γ₂: the entries here are the exact norms of the same queries, answered by a curator.
 """
 
@@ -43,11 +43,11 @@ class Entry:
     norm_lower, norm_upper
         Γ_p between certified ends.
     growth
-        The published growth of err_p, without its constant; of the local sample complexity where ``setting`` is ``local``.
+        The published growth of err_p, without its constant; where ``setting`` is ``local``, that of the sample complexity.
     setting, source
         Where the growth is proved.
     polytope_width
-        κ, or NaN where no closed form is known.
+        κ.
     """
 
     family: str
@@ -90,13 +90,16 @@ def parity_entries(attributes: Sequence[int], w: int, p: float, *, local: bool =
 
 
 def marginal_entries(attributes: Sequence[int], w: int, p: float) -> Iterator[Entry]:
-    """All marginals of w attributes, 2^w C(d, w) cells (Corollary 6; growth with the exponent √w, its constant set to 1)."""
+    """All marginals of w attributes, 2^w C(d, w) cells (Corollary 6; the constant in its exponent Ω(√w) is set to 1).
+
+    Cells of one marginal sum to the total, as those of any other do, so the rows are dependent and κ = 0, unless there
+    is one marginal: then W = I and κ = 2/√N.
+    """
     p = checked_exponent(p)
     for d in attributes:
         _check_width(d, w)
         k, value = 2**w * math.comb(d, w), closed_forms.marginals_exactly(d, w)
-        # Cells of one marginal sum to the total, as those of any other: dependent rows unless there is one marginal.
-        width = 0.0 if w < d and k > 1 else math.nan
+        width = 0.0 if w < d else 2.0 / math.sqrt(k)
         source = ("local", "edmonds2020 Corollary 6")
         yield Entry("marginals", d, w, k, p, *_total(value, value, k, p), (d / w) ** math.sqrt(w), *source, width)
 

@@ -126,7 +126,7 @@ def general_bound(
 def replacement_bound(
     workload: Workload | Any, epsilon: float, delta: float, users: int, *, p: float = 2.0, norm: str = "certified"
 ) -> CentralBound:
-    """The bound at a given number of persons when neighbours replace one: columns W_i − W_j (dense, N(N−1)/2 of them)."""
+    """The bound at a given number of persons when neighbours replace one: N(N−1)/2 columns W_i − W_j, dense."""
     epsilon, delta = check_epsilon(epsilon), check_failure(delta)
     n = check_positive_integer("users", users)
     D = column_differences(workload)
@@ -157,8 +157,9 @@ def truncated_constant(epsilon: float, delta: float) -> float:
     a, best = math.exp(epsilon), 0.0
     # δ_q < 1 needs q < (1 − δ)/(1 + e^ε).
     for q in (1.0 - delta) / (1.0 + a) * np.geomspace(1e-3, 0.999, 64):
-        used = min((delta + a * float(q)) / (1.0 - float(q)) * (1.0 + 1e-14), 1.0 - 1e-12)
-        best = max(best, math.sqrt(float(q) * least_noise(epsilon, used).lower))
+        used = (delta + a * float(q)) / (1.0 - float(q)) * (1.0 + 1e-14)
+        if used < 1.0:
+            best = max(best, math.sqrt(float(q) * least_noise(epsilon, used).lower))
     return below(best, 8)
 
 
@@ -197,7 +198,8 @@ def _bound(
     holds: tuple[str, str],
 ) -> CentralBound:  # fmt: skip
     norm, k = sizes
-    noise = below(math.sqrt(least_noise(epsilon, deltas[1], shifts=shifts).lower), 2)
+    used = deltas[1] * (1.0 + 1e-15)
+    noise = below(math.sqrt(least_noise(epsilon, used, shifts=shifts).lower), 2) if used < 1.0 else 0.0
     total = below(noise * norm, 2)
     per_query = below(total * below(k ** (-1.0 / p), 8), 2)
     error = "root mean square of the largest" if math.isinf(p) else "p-th root of the mean p-th powers' sum"

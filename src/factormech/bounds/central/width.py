@@ -3,8 +3,8 @@ r"""The least width of the sensitivity polytope K = conv(±W_j), and its picture
 .. math:: κ(W) = 2\min_{\lVert θ\rVert_2 = 1} \lVert W^Tθ\rVert_\infty
           = 2 / \max\{\lVert θ\rVert_2 : \lVert W^Tθ\rVert_\infty \le 1\} .
 
-It is 0 exactly if the rows of W are linearly dependent (Liu, Upadhyay & Zou, ICLR 2025, Lemma 11), where it limits the δ
-of their Theorem 7; no bound of ``release`` needs it. The second form is a convex maximum, attained at a vertex of the
+It is 0 exactly if the rows of W are linearly dependent (Liu, Upadhyay & Zou, ICLR 2025, Lemma 11); it limits the δ of
+their Theorem 7; no bound of ``release`` needs it. The second form is a convex maximum, attained at a vertex of the
 polar body: at a facet of K, or, for an invertible W, at θ = W^{−T}s, s ∈ {±1}^N.
 
 * Prefix sums of n: θ_i = s_i − s_{i+1}, so κ = 2/√(4n − 3), attained by alternating signs. (Their Lemma 20 says that it
