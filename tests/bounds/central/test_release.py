@@ -13,9 +13,7 @@ from factormech.bounds.central.release import (
     additive_bound,
     column_differences,
     general_bound,
-    largest_error_bound,
     replacement_bound,
-    truncated_constant,
 )
 from factormech.errors import BadValue
 from factormech.local.gaussian import gaussian_noise_multiplier
@@ -51,8 +49,9 @@ def test_the_bound_is_attained_by_discrete_laplace_noise_on_one_count() -> None:
     for p in (2.0, math.inf):
         bound = additive_bound(np.eye(1), 0.8, 0.0, p=p)
         assert bound.total == pytest.approx(math.sqrt(pure_unit(0.8)), rel=1e-6)
-    # Its mean absolute error is V₁: the bound on E‖·‖_∞ is attained as well.
-    assert largest_error_bound(np.eye(1), 0.8, 0.0).total == pytest.approx(pure_unit(0.8, 1), rel=1e-9)
+        # Its mean absolute error is V₁: the bound on means is attained as well.
+        mean = additive_bound(np.eye(1), 0.8, 0.0, p=p, moment=1, shifts="interval")
+        assert mean.total == pytest.approx(pure_unit(0.8, 1), rel=1e-6)
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "largest"), [(1.0, 0.0, 10), (0.5, 0.02, 8), (2.0, 0.05, 6)])
@@ -91,24 +90,30 @@ def test_norms_and_normalisation() -> None:
         assert general_bound(W, 1.0, 1e-3, p=p).total == whole.total
 
 
-def test_the_mean_of_the_largest_error() -> None:
-    """Below the exact mean for Gaussian noise, simulated; and growing with γ₂ where no single entry does."""
-    epsilon, delta = 1.0, 1e-4
+@pytest.mark.parametrize("p", [2.0, 5.0, math.inf])
+def test_mean_norms(p: float) -> None:
+    """Independent discrete Laplace noise on the counts, whose mean error is simulated, is above the bound."""
+    epsilon, rng = 0.7, np.random.default_rng(3)
+    b = math.exp(-epsilon)
+    for W in (random_workload(0), np.tril(np.ones((8, 8))), np.eye(6)):
+        noise = rng.geometric(1 - b, (4000, W.shape[1])) - rng.geometric(1 - b, (4000, W.shape[1]))
+        found = np.linalg.norm(noise @ W.T, ord=p, axis=1)
+        bound = additive_bound(W, epsilon, 0.0, p=p, moment=1)
+        assert bound.total <= found.mean() + 4 * found.std() / math.sqrt(len(found))
+        assert bound.total > 0.2 * found.mean()
+        assert bound.norm == additive_bound(W, epsilon, 0.0, p=p).norm
+
+
+def test_the_mean_of_the_largest_grows_with_the_norm() -> None:
+    """On a Hadamard matrix the bound is 16·V₁, where every entry is 1; and not 16·√V, which a mean may be below."""
     H = np.ones((1, 1))
     while len(H) < 256:
         H = np.block([[H, H], [H, -H]])
-    bound = largest_error_bound(H, epsilon, delta)
-    noise = gaussian_noise_multiplier(epsilon, delta) * 16 * np.random.default_rng(0).standard_normal((400, 256))
+    bound = general_bound(H, 1.0, 1e-4, p=math.inf, moment=1)
+    assert bound.total == pytest.approx(16 * least_noise(1.0, 1e-4, moment=1).lower, rel=1e-3)
+    noise = gaussian_noise_multiplier(1.0, 1e-4) * 16 * np.random.default_rng(0).standard_normal((400, 256))
     assert bound.total <= np.abs(noise).max(axis=1).mean()
-    assert bound.total == pytest.approx(truncated_constant(epsilon, delta) * 16, rel=1e-3)
-    assert bound.total > 2 * least_noise(epsilon, delta, moment=1).upper
-
-
-def test_the_truncated_constant_is_the_best_of_its_formula() -> None:
-    q = 0.05
-    used = (1e-4 + math.exp(0.5) * q) / (1 - q)
-    assert truncated_constant(0.5, 1e-4) >= 0.99 * math.sqrt(q * least_noise(0.5, used).lower)
-    assert truncated_constant(0.5, 1e-4) ** 2 < 0.1 * least_noise(0.5, 1e-4).lower
+    assert bound.error == "mean norm"
 
 
 def test_refusals() -> None:

@@ -92,7 +92,7 @@ class _Program:
         values = rest + f[M, M : M + reach + 1] - a * f[M, : reach + 1]
         values[:M] += f[M, M:0:-1]
         sizes = gamma(4 * M + 32) * ((reach / M) ** 2 + 3.0 * a * total)
-        return float(values.min()) - sizes - 2.0 * delta * total * (1.0 + gamma(M + 8))
+        return float(float(values.min()) - sizes - 2.0 * delta * total * (1.0 + gamma(M + 8)))
 
     def _extended(self, length: int) -> FloatArray:
         """The tests clipped to [0, λ], continued by λ_M for the unit shift and by zero for the others."""

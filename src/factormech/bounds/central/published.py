@@ -9,8 +9,8 @@ alone, and the least width of the sensitivity polytope (``width``).
 * Parities of w of d attributes, k = C(d, w): their Theorem 6, Ω(k^{½+1/p}/ε).
 * Any W: their Theorem 3, Ω(k^{1/p−½}N^{−½}‖W‖_{S₁}/ε): ``release`` with ``norm="trace"``.
 * Thresholds, parities of at most w attributes and marginals: Edmonds, Nikolov & Ullman (STOC 2020), Corollaries 4–6,
-  are about *local* sample complexity: log²T, (d/w)^w and (d/w)^{Ω(√w)}. What they have in common with a curator's error is
-  the square of γ₂: the entries here are the exact norms of the same queries, answered by a curator.
+  are about *local* sample complexity: log²T, (d/w)^w and (d/w)^{Ω(√w)}. A curator's error shares
+  their γ₂ (there approximate, and squared): the entries here are the exact norms of the same queries.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Entry:
     norm_lower, norm_upper
         Γ_p between certified ends.
     growth
-        The published growth of err_p, without its constant; where ``setting`` is ``local``, that of the sample complexity.
+        The published growth of err_p, or of the sample complexity where ``setting`` is ``local``; no constant.
     setting, source
         Where the growth is proved.
     polytope_width
