@@ -32,8 +32,8 @@ itself. Real counts: u uniform in [0, T]^N, every shift in [−1, 1], δ_T = δ 
 *One person replaced, n persons.* For u uniform on {u ≥ 0, Σu = n} and u ↦ u − e_j + e_i only u_j = 0 is lost, of
 probability (N−1)/(n+N−1): the same with the columns W_i − W_j and δ' = δ + (1 − δ)(N−1)/(n+N−1), at every n.
 
-The box and replacement arguments, the bound on mean norms and all constants are ours; without constants, for small ε and
-δ, the bounds are Theorem 4 of Liu, Upadhyay & Zou (ICLR 2025) and §5 of Edmonds, Nikolov & Ullman (STOC 2020).
+The box and replacement arguments, the bound on mean norms and all constants are ours; without constants, for small ε
+and δ, the bounds are Theorem 4 of Liu, Upadhyay & Zou (ICLR 2025) and §5 of Edmonds, Nikolov & Ullman (STOC 2020).
 """
 
 from __future__ import annotations
