@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from factormech.bounds.central.one_dimensional import least_noise, pure_interval, pure_unit
+from factormech.bounds.central.interval_shifts import _Program
+from factormech.bounds.central.one_dimensional import _Windows, least_noise, pure_interval, pure_unit
 from factormech.errors import BadValue
 from factormech.local.gaussian import gaussian_noise_multiplier
 from tests.bounds.central.oracles import lattice_noise
@@ -104,3 +105,32 @@ def test_it_falls_in_epsilon_and_delta_and_tends_to_the_pure_value() -> None:
 def test_refusals(epsilon: float, delta: float, options: dict[str, object]) -> None:
     with pytest.raises(BadValue):
         least_noise(epsilon, delta, **options)  # type: ignore[arg-type]
+
+
+def test_every_slope_proves_a_bound_and_every_window_is_needed() -> None:
+    """At δ of an uneven window, where the hull of even windows alone would prove too much."""
+    windows = _Windows(0.5, 2, 60)
+    d, m, _ = windows.points(1)
+    delta = float(d[2])
+    found = least_noise(0.5, delta)
+    assert found.upper <= m[2] * (1 + 1e-12)
+    best = max(windows._dual_value(slope, delta, 0.0) for slope in np.geomspace(1.0, 200.0, 400))
+    assert 0.999 * found.lower < best <= found.upper
+
+
+def test_the_constraints_of_the_certificate_written_out() -> None:
+    """Random tests with 0 ≤ f ≤ λ, zero up to s/2: the sums over shifts, and what is proved after the repair."""
+    M, J, epsilon, rng = 3, 12, 0.8, np.random.default_rng(0)
+    multipliers, tests = np.array([0.3, 0.4, 2.0]), np.zeros((M + 1, J + M + 1))
+    for s in range(1, M + 1):
+        tests[s, s // 2 + 1 : J + s + 1] = multipliers[s - 1] * rng.random(J + s - s // 2)
+    program = _Program(epsilon, M, 1.0, np.ones(J + 1), multipliers, tests, 1.0)
+    reach = 20
+    f = program._extended(reach + M + 1)
+    rest = program._without_unit_test(f, reach, math.exp(epsilon))
+    for z in range(reach + 1):
+        by_hand = (z / M) ** 2
+        for s in range(1, M):
+            by_hand += f[s, z + s] + (f[s, s - z] if s > z else 0.0) - math.exp(epsilon) * f[s, z]
+        assert rest[z] == pytest.approx(by_hand, abs=1e-12)
+    assert program.lower_end(0.01) <= least_noise(epsilon, 0.01, shifts="interval").upper + 0.25 / M**2
