@@ -47,7 +47,8 @@ def least_bound(exponents: Exponents, scale: float, users: int) -> float:
 def least_users(exponents: Exponents, scale: float, alpha: float) -> int:
     """The least n whose bound is at most ``alpha`` for some τ; ``scale`` is a first guess of τ."""
     tau, _ = _least(lambda tau: _users(exponents(tau), tau, alpha), scale)
-    return whole_users(lambda users, found=exponents(tau): bound(found, tau, users), alpha)
+    found = exponents(tau)
+    return whole_users(lambda users: bound(found, tau, users), alpha)
 
 
 def whole_users(error: Callable[[int], float], alpha: float) -> int:

@@ -77,7 +77,9 @@ def factorization(
     certified = _distance_above(W, R, A, c)
     if not certified <= distance + EXACT * float(np.max(np.abs(W), initial=0.0)):
         rule = f"be within {distance:g} of the workload in every entry (their product is {certified:.3g} from it)"
-        raise BadValue("factors", f"{R.shape} x {A.shape}", rule, "give factors of this workload, or state the distance")
+        raise BadValue(
+            "factors", f"{R.shape} x {A.shape}", rule, "give factors of this workload, or state the distance"
+        )
     return Factorization(W, R, A, c, certified)
 
 
@@ -108,7 +110,9 @@ def _difference(W: FloatArray, R: FloatArray, A: FloatArray, c: FloatArray) -> F
 def _distance_above(W: FloatArray, R: FloatArray, A: FloatArray, c: FloatArray) -> float:
     """A number at least every |RA − c1ᵀ − W|: the computed entry, and γ_{s+2} times the sizes that went into it."""
     s = len(A)
-    sizes = np.sqrt(np.einsum("qs,qs->q", R, R)).max(initial=0.0) * np.sqrt(np.einsum("su,su->u", A, A)).max(initial=0.0)
+    sizes = np.sqrt(np.einsum("qs,qs->q", R, R)).max(initial=0.0) * np.sqrt(np.einsum("su,su->u", A, A)).max(
+        initial=0.0
+    )
     sizes = above(float(sizes), s + 8) + float(np.max(np.abs(c), initial=0.0)) + float(np.max(np.abs(W), initial=0.0))
     largest = float(np.max(np.abs(_difference(W, R, A, c)), initial=0.0))
     return above(largest + above(gamma(s + 4) * sizes, 6) + TINY, 4)

@@ -1,14 +1,15 @@
 r"""Every user answers one random query by randomized response: the rival that spends ε on one query.
 
-W_qu = m_q + h_q·w_qu with w_qu ∈ [−1, 1], m_q and h_q the middle and half the range of query q; the shift m_q is public.
-A user draws one of the K queries with h_q > 0 and reports it with a sign Z, P(Z = 1) = (1 + (2p−1)w)/2, p/(1−p) ≤ e^ε.
-The curator adds K·h_q·c·Z to query q, c = 1/(2p−1), and divides by n: unbiased, with (as E Z² = 1)
+W_qu = m_q + h_q·w_qu with w_qu ∈ [−1, 1], m_q and h_q the middle and half the range of query q; the shift m_q is
+public. A user draws one of the K queries with h_q > 0 and reports it with a sign Z, P(Z = 1) = (1 + (2p−1)w)/2 and
+p/(1−p) ≤ e^ε. The curator adds K·h_q·c·Z to query q, c = 1/(2p−1), and divides by n: unbiased, with (as E Z² = 1)
 
 .. math:: S_u = \operatorname{diag}(K h_q^2 c^2) - v_u v_u^\top, \qquad v_{qu} = h_q w_{qu} .
 
 **Moment generating function.** With b = τKh_qc and ω = w/c ∈ [−1/c, 1/c],
 
-.. math:: \log \operatorname{E} e^{τζ} = \log\Bigl(1 + \tfrac{\cosh b - 1}{K} + \tfrac{ω\sinh b}{K}\Bigr) - \tfrac{bω}{K} ,
+.. math:: \log \operatorname{E} e^{τζ}
+          = \log\Bigl(1 + \tfrac{\cosh b - 1}{K} + \tfrac{ω\sinh b}{K}\Bigr) - \tfrac{bω}{K} ,
 
 concave in ω, so its largest value over all types is at the root of its derivative, or at the nearest end. It is the
 same for −τ, the range of ω being symmetric.

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
+from typing import TypeAlias
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from factormech.workloads.conjunctions import Conjunctions
 from factormech.workloads.marginals import Marginals
 from factormech.workloads.walsh import popcounts
 
+_Bounds: TypeAlias = list[tuple[int | None, None]]
 _WEIGHT_STEPS = 200  # of the search for weights of parities where widths are mixed
 
 
@@ -201,7 +203,7 @@ def _queries(workload: Workload) -> Literals:
     return queries
 
 
-def _linear_program(cost: FloatArray, A: FloatArray, b: FloatArray, bounds: list[tuple[int | None, None]]) -> FloatArray:
+def _linear_program(cost: FloatArray, A: FloatArray, b: FloatArray, bounds: _Bounds) -> FloatArray:
     """The x of least cost·x with Ax ≤ b; refused where the program fails, which these never should."""
     from scipy.optimize import linprog
 

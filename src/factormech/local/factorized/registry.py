@@ -7,7 +7,6 @@ To add one, write a function of a ``Request`` (``sources.py``) and a line in ``_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from factormech.arrays import check_epsilon
 from factormech.errors import UnknownName
@@ -106,18 +105,18 @@ def release_of(
     small = compressed(factors)
     if not len(small.right):
         return Constant(name, small, epsilon)
-    built: Any = randomizers.build(randomizer, len(small.right), epsilon, delta)
+    built = randomizers.build(randomizer, len(small.right), epsilon, delta)
     return FactorizationRelease(name, small, built)
 
 
 def _best(name: str, releases: Sequence[LocalRelease], alpha: float | None) -> LocalRelease | Unavailable:
-    if len(releases) == 1 and (alpha is None or releases[0].distance < alpha):
-        return releases[0]
-    near = [release for release in releases if alpha is not None and release.distance < alpha]
+    if alpha is None:
+        return releases[0]  # one, of a mechanism that is made for no accuracy
+    near = [release for release in releases if release.distance < alpha]
     if not near:
         least = min((release.distance for release in releases), default=float("nan"))
         return Unavailable(f"no {name} factorization is within alpha = {alpha} (the nearest is at {least:.3g})")
-    return min(near, key=lambda release: release.predicted_users(alpha))
+    return near[0] if len(near) == 1 else min(near, key=lambda release: release.predicted_users(alpha))
 
 
 def _source(name: str) -> Source:

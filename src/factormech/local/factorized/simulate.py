@@ -67,7 +67,7 @@ def simulate(
     first: int = FIRST,
     looks: int = LOOKS,
 ) -> SimulatedRelease:
-    """Collect from ``counts`` users by type until half the interval is ``relative_width`` of the mean, or to the end."""
+    """Collect from ``counts`` users by type until half the interval is ``relative_width`` of the mean."""
     x = check_counts(counts, release.domain_size)
     users = int(x.sum())
     _check_stopping(relative_width, level, first, looks)

@@ -15,6 +15,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local.factorized import polynomial, tree
+from factormech.local.factorized.additive_release import AdditiveRelease
 from factormech.local.factorized.distance import best_distance
 from factormech.local.factorized.factors import Factorization, factorization
 from factormech.local.factorized.one_query import OneQuery
@@ -23,6 +24,7 @@ from factormech.local.factorized.strategy_release import StrategyRelease
 from factormech.local.strategy import StrategyMatrix, Unavailable
 from factormech.norms.certified import CertifiedNorm
 from factormech.workloads.base import Workload
+from factormech.workloads.conjunctions import Conjunctions
 from factormech.workloads.ranges import Prefix
 
 
@@ -114,14 +116,14 @@ def polynomials(request: Request) -> Made:
 def symmetric_polynomial(request: Request) -> Made:
     """The polynomial of the least norm: γ̂₂(W, a) itself for all marginals of one width."""
     queries = polynomial.literals(request.workload)
-    if queries is None or len(np.unique(queries.widths)) != 1 or isinstance(request.workload, polynomial.Conjunctions):
+    if queries is None or len(np.unique(queries.widths)) != 1 or isinstance(request.workload, Conjunctions):
         return Unavailable("the polynomial of the least norm is known for all marginals of one width only")
     return [polynomial.of_least_norm(request.workload, request.accuracy())]
 
 
 def strategy(request: Request) -> Made:
     """A mechanism of ``local/registry.py`` on the same workload."""
-    from factormech.local.matrix_mechanism import AdditiveStrategy
+    from factormech.local.matrix_mechanism import CalibratedColumns
     from factormech.local.registry import strategy_for
     from factormech.local.symmetric.strategy import SymmetricStrategy
 
@@ -135,9 +137,10 @@ def strategy(request: Request) -> Made:
         found = found.as_matrix()
     if isinstance(found, StrategyMatrix):
         return StrategyRelease(request.name, request.matrix, found)
-    if isinstance(found, AdditiveStrategy) and found.noise == "half-sphere":
-        return [_of_additive(request.matrix, found.columns, found.inverse)]
-    return Unavailable(f"{request.name} has no matrix over {request.workload.domain_size} types, nor reports of the ball")
+    if isinstance(found, CalibratedColumns):
+        factors = _decoded(request.matrix, found.noisy.columns, found.inverse)
+        return [factors] if found.noisy.noise == "half-sphere" else AdditiveRelease(request.name, factors, found.noisy)
+    return Unavailable(f"the outputs of {request.name} over {request.workload.domain_size} types are too many to list")
 
 
 def _searched(request: Request, *, shifted: bool) -> Made:
@@ -150,7 +153,7 @@ def _of_norm(W: FloatArray, norm: CertifiedNorm, a: float) -> Factorization:
     return factorization(W, norm.left.dense(), norm.right.dense(), shift, distance=a + norm.residual)
 
 
-def _of_additive(W: FloatArray, columns: FloatArray, inverse: FloatArray) -> Factorization:
+def _decoded(W: FloatArray, columns: FloatArray, inverse: FloatArray) -> Factorization:
     """R = W(AP)⁺, centred as the strategy is, and the shift that its answers W1/N + R(Ȳ − ā) have."""
     R = (W - W.mean(axis=1, keepdims=True)) @ inverse
     return factorization(W, R, columns, (R @ columns - W).mean(axis=1), distance=1e-8 * float(np.abs(W).max()))

@@ -38,7 +38,7 @@ def plain(workload: FloatArray) -> Factorization:
         node = ((t + 1) >> bit) - 1
         R[t, starts[level] + node] = 1.0
     shift = np.zeros(T)
-    if T == 1 << depth:
+    if 1 << depth == T:
         shift[-1] = -1.0  # the root, the number of users being public
     return factorization(workload, R, nodes(T), shift)
 
