@@ -5,9 +5,9 @@ With s = ‖A‖_{1→2}, a user of type u reports Y with E Y = a_u = A_u/s, and
 
 .. math:: s\,R\,\bar Y - c, \qquad S_u = s^2\,R \operatorname{Cov}(Y \mid u) R^\top .
 
-**Second moments.** The randomizers are equivariant under rotations, so E[YYᵀ] = βI + g(‖x‖)·x̂x̂ᵀ, and for all of them
-g(r) = g₀ + g₁r²: reports that are first rounded to ±x̂ have a g that does not depend on r, and additive noise has
-g = r². β, g₀ and g₁ are read off the randomizer at three points, one of which checks them.
+**Second moments.** The randomizers are equivariant under rotations, so E[YYᵀ] = β(r)I + g(r)x̂x̂ᵀ, r = ‖x‖, and for all
+of them β and g are quadratic in r: additive noise has g = r², reports that are free or loyal to x̂ are linear in how
+often they are loyal. The coefficients are read off the randomizer at three points, and a fourth one checks them.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ class FactorizationRelease(LocalRelease):
         return self.factors.row_norm * self.factors.column_norm
 
     @cached_property
-    def _moments(self) -> tuple[float, FloatArray]:
-        """β, and g(‖a_u‖) by type (N,)."""
-        across, fixed, growing = rotation_moments(self.randomizer)
-        return across, fixed + growing * np.einsum("us,us->u", self.points, self.points)
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        """β and g of every type, (N,) each."""
+        r = np.linalg.norm(self.points, axis=1)
+        across, along = rotation_moments(self.randomizer)
+        return np.polynomial.polynomial.polyval(r, across), np.polynomial.polynomial.polyval(r, along)
 
     @cached_property
     def query_variances(self) -> FloatArray:
@@ -66,7 +67,7 @@ class FactorizationRelease(LocalRelease):
         beta, g = self._moments
         x, axes = self.points, units(self.points)
         covariance = (axes.T * (histogram * g)) @ axes - (x.T * histogram) @ x
-        covariance[np.diag_indices(self.dimension)] += beta * histogram.sum()
+        covariance[np.diag_indices(self.dimension)] += beta @ histogram
         return np.asarray(self.decoder @ symmetric_root(covariance))
 
     def log_moments(self, tau: float) -> FloatArray:
@@ -85,24 +86,23 @@ class FactorizationRelease(LocalRelease):
         return self.randomizer.privacy_loss()
 
 
-def rotation_moments(randomizer: BallRandomizer) -> tuple[float, float, float]:
-    """(β, g₀, g₁) with E[YYᵀ] = βI + (g₀ + g₁‖x‖²)x̂x̂ᵀ; in one dimension β is 0."""
-    d = randomizer.dimension
-    along, across = np.empty(3), np.zeros(3)
-    for i, r in enumerate((1.0, 0.5, 0.25)):
+def rotation_moments(randomizer: BallRandomizer) -> tuple[FloatArray, FloatArray]:
+    """Coefficients (3,) of β(r) and g(r) in E[YYᵀ] = β(r)I + g(r)x̂x̂ᵀ, constants first; β is 0 in one dimension."""
+    d, radii = randomizer.dimension, np.array([0.25, 0.5, 1.0, 0.75])
+    along, across = np.empty(4), np.zeros(4)
+    for i, r in enumerate(radii.tolist()):
         point = np.zeros(d)
         point[0] = r
         M = randomizer.second_moment(point)
         along[i] = M[0, 0]
         across[i] = M[1, 1] if d > 1 else 0.0
-    g = along - across
-    growing = float(g[0] - g[1]) / 0.75
-    fixed = float(g[0]) - growing
-    rounding = 1e-9 * float(along[0] + across[0])
-    if np.ptp(across) > rounding or abs(fixed + growing / 16.0 - float(g[2])) > rounding:
-        rule = "have second moments βI + (g₀ + g₁‖x‖²)x̂x̂ᵀ"
+    powers = np.vander(radii, 3, increasing=True)
+    values = np.stack([across, along - across], axis=1)
+    coefficients = np.linalg.solve(powers[:3], values[:3])
+    if float(np.max(np.abs(powers[3] @ coefficients - values[3]))) > 1e-9 * float(np.max(along + across)):
+        rule = "have second moments β(r)I + g(r)x̂x̂ᵀ that are quadratic in r = ‖x‖"
         raise BadValue("randomizer", randomizer.name, rule, "use one whose reports do, or compute its covariances")
-    return float(across[0]), fixed, growing
+    return coefficients[:, 0], coefficients[:, 1]
 
 
 def symmetric_root(covariance: FloatArray) -> FloatArray:

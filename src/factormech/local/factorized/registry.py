@@ -89,8 +89,14 @@ def build(
     made: Made = source(request)
     if isinstance(made, (LocalRelease, Unavailable)):
         return made
-    releases = [release_of(name, factors, epsilon, randomizer=randomizer, delta=delta) for factors in made]
-    return _best(name, releases, alpha)
+
+    def release(factors: Factorization) -> LocalRelease:
+        return release_of(name, factors, epsilon, randomizer=randomizer, delta=delta)
+
+    if isinstance(made, list):
+        return _best(name, [release(factors) for factors in made], alpha)
+    accuracy = request.accuracy()
+    return release(made(lambda factors: release(factors).predicted_users(accuracy)))
 
 
 def release_of(

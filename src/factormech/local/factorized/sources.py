@@ -1,7 +1,7 @@
 """Where mechanisms come from: for each name of the registry the function that makes its factors or its release.
 
-Each takes the ``Request`` and returns a ``Factorization`` (or several to choose from), a finished ``LocalRelease``, or
-``Unavailable`` with the reason.
+Each takes the ``Request`` and returns factorizations to choose from (a list, or a function that looks for the best), a
+finished ``LocalRelease``, or ``Unavailable`` with the reason.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local.factorized import polynomial, tree
 from factormech.local.factorized.additive_release import AdditiveRelease
-from factormech.local.factorized.distance import best_distance
+from factormech.local.factorized.distance import Tried, best_distance, fewest_users, norm_at
 from factormech.local.factorized.factors import Factorization, factorization
 from factormech.local.factorized.one_query import OneQuery
 from factormech.local.factorized.release import LocalRelease
@@ -50,7 +50,9 @@ class Request:
         return self.alpha
 
 
-Made = list[Factorization] | LocalRelease | Unavailable
+# Given how many users any factors are predicted to need, the best ones.
+Choice = Callable[[Callable[[Factorization], int]], Factorization]
+Made = list[Factorization] | Choice | LocalRelease | Unavailable
 Source = Callable[[Request], Made]
 
 
@@ -144,8 +146,17 @@ def strategy(request: Request) -> Made:
 
 
 def _searched(request: Request, *, shifted: bool) -> Made:
-    search = best_distance(request.workload, request.accuracy(), shifted=shifted)
-    return [_of_norm(request.matrix, one.norm, one.distance) for one in search.tried]
+    alpha, W = request.accuracy(), request.matrix
+    search = best_distance(request.workload, alpha, shifted=shifted)
+
+    def solve(a: float) -> Tried:
+        return Tried(a, norm_at(request.workload, a, shifted=shifted))
+
+    def choose(users: Callable[[Factorization], int]) -> Factorization:
+        best = fewest_users(search, alpha, solve, lambda one: users(_of_norm(W, one.norm, one.distance)))
+        return _of_norm(W, best.norm, best.distance)
+
+    return choose
 
 
 def _of_norm(W: FloatArray, norm: CertifiedNorm, a: float) -> Factorization:
