@@ -35,7 +35,9 @@ class StrategyRelease(LocalRelease):
             raise BadValue("strategy", strategy.domain_size, rule, "build the strategy for the workload's domain")
         self.name, self.workload, self.strategy, self.epsilon = name, W, strategy, strategy.epsilon
         mean = W.mean(axis=1)
-        self.decoder = np.asarray((W - mean[:, None]) @ strategy.reconstruction + mean[:, None])
+        # A constant adds nothing to variances but rounding: they are computed without it.
+        self.centred = np.asarray((W - mean[:, None]) @ strategy.reconstruction)
+        self.decoder = np.asarray(self.centred + mean[:, None])
         self.mean = np.asarray(self.decoder @ strategy.matrix)
         self.bias = np.asarray(self.mean - W)
         worst = float(np.max(np.abs(self.bias), initial=0.0))
@@ -48,14 +50,14 @@ class StrategyRelease(LocalRelease):
 
     @cached_property
     def query_variances(self) -> FloatArray:
-        V, Q = self.decoder, self.strategy.matrix
-        return np.asarray(np.maximum(V**2 @ Q - self.mean**2, 0.0))
+        V, Q = self.centred, self.strategy.matrix
+        return np.asarray(np.maximum(V**2 @ Q - (V @ Q) ** 2, 0.0))
 
     def noise_root(self, histogram: FloatArray) -> FloatArray:
         Q = self.strategy.matrix
         covariance = -(Q * histogram) @ Q.T
         covariance[np.diag_indices(len(Q))] += Q @ histogram
-        return np.asarray(self.decoder @ symmetric_root(covariance))
+        return np.asarray(self.centred @ symmetric_root(covariance))
 
     def log_moments(self, tau: float) -> FloatArray:
         V, Q = self.decoder, self.strategy.matrix
