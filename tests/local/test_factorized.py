@@ -161,6 +161,20 @@ def test_one_query_and_strategies_by_listing_reports() -> None:
     assert matrix.log_moments(tau)[:4] == pytest.approx(np.max(exact, axis=1), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("b", [0.1, 1.0, 4.0, 20.0])
+def test_one_query_takes_the_worst_answer(b: float) -> None:
+    """Of all probabilities that a sign can have, tried one by one, with 7 queries."""
+    release = built("one-query", epsilon=2.0)
+    K, end = 7, 2 * release.p - 1
+    size = K * 0.5 / end
+    omega = np.linspace(-end, end, 20001)
+    logs = np.log1p((np.cosh(b) - 1 + omega * np.sinh(b)) / K) - b * omega / K
+    found = release.log_moments(b / size)
+    assert found[:7] == pytest.approx(logs.max(), rel=1e-6)
+    assert found[[7, 15]] == pytest.approx(0.0, abs=1e-15)  # the last prefix, a constant
+    assert np.all(np.isinf(release.log_moments(800.0 / size)))
+
+
 def test_strategies_have_their_known_sample_complexity() -> None:
     """McKenna et al., Example 5.5: randomized response on the histogram, and the exact errors of any strategy."""
     n, epsilon = 6, 1.3
@@ -233,6 +247,17 @@ def test_users_are_the_least_and_predicted_is_at_most_guaranteed(name: str) -> N
     assert release.predicted_users(ALPHA, p) <= predicted
 
 
+@pytest.mark.parametrize("workload", ["prefix", "conjunctions-2", "2-way-marginals"])
+def test_predicted_users_are_below_the_formula_of_the_papers(workload: str) -> None:
+    """γ²(π/2)c²·2 ln(2k)/(α − a)², c = (e^ε + 1)/(e^ε − 1) (Edmonds, Nikolov & Ullman, STOC 2020)."""
+    for name in ("optimal", "shifted", "half-alpha"):
+        release = built(name, workload, 16)
+        assert isinstance(release, FactorizationRelease)
+        c = 1 / math.tanh(0.5)
+        formula = release.norm_product**2 * math.pi / 2 * c**2 * 2 * math.log(2 * release.queries)
+        assert 0.2 * formula < release.predicted_users(ALPHA) * (ALPHA - release.distance) ** 2 < formula
+
+
 def test_accuracies_that_make_no_sense_are_refused() -> None:
     release = built("half-alpha", alpha=0.2)
     for alpha in (0.0, -1.0, 0.5, 1.0, math.nan, "x"):
@@ -284,7 +309,7 @@ def test_best_distance_beats_half_alpha_and_none(workload: str, alpha: float) ->
 # Rivals ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 8, 13, 16])
+@pytest.mark.parametrize("size", [1, 2, 5, 8, 13, 16, 128, 200])
 def test_dyadic_tree_has_its_closed_forms(size: int) -> None:
     W = create("prefix", size).matrix()
     found, best = tree.plain(W), tree.least_squares(W)

@@ -16,6 +16,9 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.local.factorized.factors import Factorization, factorization
 
+# AP has one zero singular value; the others are between 1, as the leaves alone are P, and ‖A‖_F = √(hT).
+_SINGULAR = 1e-9
+
 
 def nodes(domain_size: int) -> FloatArray:
     """A, (nodes, T): for each node below the root that holds a type, where its types are."""
@@ -47,5 +50,5 @@ def least_squares(workload: FloatArray) -> Factorization:
     """Every prefix from all nodes, with the shortest rows."""
     A = nodes(workload.shape[1])
     centred = A - A.mean(axis=1, keepdims=True)
-    R = (workload - workload.mean(axis=1, keepdims=True)) @ np.linalg.pinv(centred)
+    R = (workload - workload.mean(axis=1, keepdims=True)) @ np.linalg.pinv(centred, rcond=_SINGULAR)
     return factorization(workload, R, A, (R @ A - workload).mean(axis=1))
