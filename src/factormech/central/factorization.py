@@ -84,7 +84,9 @@ def of_matrices(workload: Workload, left: Any, right: Any) -> Factorization:
     residual = product_residual(W, L, R)
     if residual > RESIDUAL_LIMIT * float(np.abs(W).max()):
         rule = f"multiply to the workload {workload.name}: |W − LR| reaches {residual:.3g}"
-        raise BadValue("left, right", f"{L.shape} · {R.shape}", rule, "repair the factors, or solve for an approximation")
+        raise BadValue(
+            "left, right", f"{L.shape} · {R.shape}", rule, "repair the factors, or solve for an approximation"
+        )
     return Factorization(workload, DenseFactor(L), DenseFactor(R), dense_sensitivity(R), residual)
 
 
