@@ -71,7 +71,7 @@ def power_mean(values: FloatArray, p: float) -> float:
     top = float(values.max(initial=0.0))
     if math.isinf(p) or top == 0.0:
         return top
-    return top * float(np.mean((values / top) ** p)) ** (1.0 / p)
+    return float(top * np.mean((values / top) ** p) ** (1.0 / p))
 
 
 def of_matrices(workload: Workload, left: Any, right: Any) -> Factorization:

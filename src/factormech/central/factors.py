@@ -146,7 +146,7 @@ class Ranges:
             K[1:, 1:] += P @ P.T
         ends = np.diagonal(K)
         squares = ends[:, None] + ends[None, :] - 2.0 * K
-        return np.maximum(np.concatenate([squares[low, low + 1 :] for low in range(n)]), 0.0)
+        return np.asarray(np.maximum(np.concatenate([squares[low, low + 1 :] for low in range(n)]), 0.0))
 
     def peaks(self, vectors: FloatArray) -> FloatArray:
         values = self.prefixes.apply(vectors)

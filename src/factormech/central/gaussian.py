@@ -48,8 +48,6 @@ def check_private(sigma: float, sensitivity: float, epsilon: float, delta: float
     """An upper bound of the δ that these floats have at ε, in exact arithmetic; refused where it is above ``delta``."""
     _, found = gaussian_delta_bounds(sigma, sensitivity, epsilon)
     if found > delta:
-        rule = (
-            f"give at most δ = {delta:g} at ε = {epsilon:g} and sensitivity {sensitivity:.17g}; it gives {found:.17g}"
-        )
+        rule = f"give δ ≤ {delta:g} at ε = {epsilon:g} and sensitivity {sensitivity:.17g}; it gives {found:.17g}"
         raise BadValue("sigma", sigma, rule, "take standard_deviation(sensitivity, epsilon, delta)")
     return found

@@ -18,12 +18,12 @@ import numpy as np
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central import sequential
 from factormech.central.entropy import system_gaussians
-from factormech.central.factorization import Factorization
+from factormech.central.factorization import Factorization, dense_sensitivity
 from factormech.central.factors import block_columns, peaks
 from factormech.central.gaussian import RELATION, check_private, standard_deviation
 from factormech.central.moments import MeanError, error_of_order
 from factormech.errors import BadValue
-from factormech.norms.certified import Factor
+from factormech.norms.certified import DenseFactor, Factor
 from factormech.workloads.base import Workload
 
 
@@ -85,6 +85,9 @@ class CentralMechanism:
     def verify(self) -> Verification:
         """Prove (ε, δ) of the σ and the sensitivity in use, every rounding outward; refused if it does not hold."""
         s = self.sensitivity
+        if isinstance(self.right, DenseFactor) and dense_sensitivity(self.right.matrix) > s:
+            rule = f"be at least the largest column norm of R, {dense_sensitivity(self.right.matrix):.17g}"
+            raise BadValue("sensitivity", s, rule, "make the factorization with of_matrices")
         found = check_private(self.sigma, s, self.epsilon, self.delta) if s > 0.0 else 0.0
         residual = self.factorization.residual
         return Verification(self.epsilon, self.delta, found, s, self.sigma, residual, self.relation)

@@ -5,8 +5,9 @@ b_i + s_i Z_i, the error of order p is
 
 .. math:: (E\lVert b + sZ\rVert_p^p)^{1/p} = \Bigl(\sum_i E|b_i + s_i Z_i|^p\Bigr)^{1/p},
 
-whatever the Z_i's dependence: the *total*, which Liu, Upadhyay & Zou (ICLR 2025) use. Divided by k^{1/p} it is a mean of
-order p over the k queries: *per query*. Both literally end at p = ∞ (an essential supremum): there E‖·‖_∞ is simulated.
+however the Z_i depend on each other: the *total*, which Liu, Upadhyay & Zou (ICLR 2025) use. Divided by k^{1/p} it is a
+mean of order p over the k queries: *per query*. At p = ∞ it is an essential supremum, infinite; there E‖·‖_∞ is
+simulated.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def gaussian_norm(p: float) -> float:
 
 
 def error_of_order(p: float, scales: FloatArray, shifts: FloatArray | None = None) -> MeanError:
-    """The error of order p of independent or dependent Gaussians of these means (0 if left out) and deviations."""
+    """The error of order p of Gaussians of these deviations and means (0 if left out), however dependent."""
     p = check_finite_order(p)
     k = scales.size
     if shifts is None or not np.any(shifts):

@@ -85,8 +85,8 @@ def square_root_of_prefixes(n: int) -> Factorization:
 def normalised_square_root(n: int) -> Factorization | Unavailable:
     r"""R = P^{1/2}D⁻¹, D = diag(d) the column norms of P^{1/2}, and L = PR⁻¹ = PDP^{−1/2}: every column has norm 1.
 
-    P^{−1/2} is Toeplitz with the coefficients h_0 = 1, h_t = −c_t/(2t − 1) of (1 − z)^{1/2}, negative but for the first.
-    The floats of h and c convolve to e_0 up to γ_{10n}(|h| * c)_t = 2γc_t, and d falls, so that
+    P^{−1/2} is Toeplitz with the coefficients h_0 = 1, h_t = −c_t/(2t − 1) of (1 − z)^{1/2}, negative but for
+    h_0. The floats of h and c convolve to e_0 up to γ_{10n}(|h| * c)_t = 2γc_t, and d falls, so that
     |PD(…)D⁻¹|_ij ≤ 2γ Σ_{s ≥ j} c_{s−j} d_s/d_j ≤ 2γ Σ_t c_t.
     """
     if n > _LARGEST_NORMALISED:

@@ -36,21 +36,21 @@ def gaussian_delta_bounds(sigma: float, sensitivity: float, epsilon: float) -> t
 
     The three floats are taken for the real numbers that they are. The two ends are neighbouring floats, or nearly so.
     """
-    for name, value in (("sigma", sigma), ("sensitivity", sensitivity), ("epsilon", epsilon)):
-        if not (isinstance(value, (int, float)) and 0.0 < value < math.inf):
-            raise BadValue(name, value, "be a finite number above 0", "give for example 1.0")
+    for name, given in (("sigma", sigma), ("sensitivity", sensitivity), ("epsilon", epsilon)):
+        if not (isinstance(given, (int, float)) and 0.0 < given < math.inf):
+            raise BadValue(name, given, "be a finite number above 0", "give for example 1.0")
     s = Fraction(float(sigma)) / Fraction(float(sensitivity))
     half, shift = 1 / (2 * s), Fraction(float(epsilon)) * s
     digits = _DIGITS
     while digits <= _MOST_DIGITS:
         with localcontext(Context(prec=digits, Emax=10**15, Emin=-(10**15))):
             value, error = _delta(half - shift, half + shift)
-            low, high = value - error, value + error
-        if low > 0 and error < value.scaleb(-20):
-            return _rounded(low, upward=False), _rounded(high, upward=True)
+            least, most = value - error, value + error
+        if least > 0 and error < value.scaleb(-20):
+            return _rounded(least, upward=False), _rounded(most, upward=True)
         digits *= 2
     # Not reached by floats of sane size: the upper end is still proved.
-    return 0.0, _rounded(max(high, Decimal(0)), upward=True)
+    return 0.0, _rounded(max(most, Decimal(0)), upward=True)
 
 
 def _delta(a: Fraction, minus_b: Fraction) -> tuple[Decimal, Decimal]:

@@ -1,4 +1,4 @@
-r"""Noise, then the nearest answers that any histogram of so many users could have: better than noise alone for few users.
+r"""Noise, then the nearest answers that a histogram of so many users could have: less error for few users.
 
 With N users, public, Wx lies in N·conv{W_1, …, W_n}. The release projects M(x) = L(Rx + z) on that body (Nikolov,
 Talwar & Zhang, SIAM J. Comput. 45(2), 2016). It is post-processing, so it costs no privacy. The mean square error

@@ -2,8 +2,8 @@
 
 To add a factorization, write a function workload → ``Factorization`` (or ``Unavailable``) and add one line to
 ``_FACTORIZATIONS``; a mechanism of another shape goes to ``build``. ``gamma-p{p}`` stands for a whole p from 3 to 999,
-``approximate`` needs an error ``alpha``, and ``gaussian-projection`` is data dependent: it is given ``users`` by its own
-methods, and by ``base`` the mechanism whose answers it projects (``gaussian-output`` if left out).
+``approximate`` needs an error ``alpha``, and ``gaussian-projection`` takes as ``base`` the mechanism whose answers it
+projects (``gaussian-output`` if left out).
 """
 
 from __future__ import annotations

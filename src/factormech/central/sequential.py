@@ -2,13 +2,14 @@ r"""The mean of repeated draws to a stated relative width: a bounded number of l
 
 The draws double from look to look, and the procedure ends at the first look whose interval is narrow enough. With J
 looks at most, each at the level level/J (Bonferroni), the interval holds wherever it ends. An interval is Student's, on
-``FIRST`` draws or more. For the largest entry of a Gaussian vector a second one needs no limit theorem: ‖Lz‖_∞ is a
+``FIRST`` draws or more: as good as the central limit theorem is there. For the largest entry of a Gaussian vector a second one needs no limit theorem: ‖Lz‖_∞ is a
 Lipschitz function of z with the constant ρ = max‖L_i‖, so that the mean of t draws is within ρ√(2 ln(2J/level)/t) of
 the expectation (Gaussian concentration; Boucheron, Lugosi & Massart, Concentration Inequalities, 2013, Theorem 5.6).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -78,18 +79,18 @@ def estimate(
         raise BadValue("level", level, "be above 0 and below 1", "give for example 1e-6")
     looks = check_positive_integer("looks", looks)
     seen = np.empty(0)
-    for look in range(1, looks + 1):
+    for look in itertools.count(1):
         seen = np.concatenate([seen, draw(max(FIRST, seen.size))])
         # Two intervals a look.
         mean, square = _student(seen, level / (2 * looks)), _student(seen * seen, level / (2 * looks))
         root = Estimate(*(math.sqrt(max(end, 0.0)) for end in (square.value, square.low, square.high)))
-        if max(mean.relative_width, root.relative_width) <= relative_width:
+        reached = max(mean.relative_width, root.relative_width) <= relative_width
+        if reached or look == looks:
             break
     certain = None
     if lipschitz is not None:
         half = lipschitz * math.sqrt(2.0 * math.log(2.0 * looks / level) / seen.size)
         certain = Estimate(mean.value, max(mean.value - half, 0.0), mean.value + half)
-    reached = max(mean.relative_width, root.relative_width) <= relative_width
     return Simulated(mean, root, certain, seen.size, look, level, reached)
 
 

@@ -86,7 +86,7 @@ def _prefix(workload: Prefix, p: float, norm: CertifiedNorm) -> Factorization:
 
 
 def _ranges(workload: AllRanges, norm: CertifiedNorm) -> Factorization:
-    """L = WF with F = N Σω'L⁻¹D_q^{1/2}; its prefixes PF are what :class:`Ranges` needs (:mod:`.structured.factors`)."""
+    """L = WF, F = N Σω'L⁻¹D_q^{1/2} (:mod:`.structured.factors`), by its prefixes PF, which :class:`Ranges` needs."""
     n, q = workload.domain_size, norm.witness["right_weights"]
     found = RangesProblem(n).diagonals(q, TOLERANCE)
     chain = Chain(np.full(n, n + 1.0), q, n + 1.0)

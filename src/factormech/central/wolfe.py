@@ -14,6 +14,7 @@ with ν making the sum 1. A does not depend on y, so that a far y costs no digit
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -64,7 +65,7 @@ class Hull:
         limit = 10 * sum(self.points.shape) + 100 if iterations is None else iterations
         corral = _Corral(self._centred, self.scale, target)
         corral.add(int(np.argmin(self._squares - 2.0 * (self._centred @ target))))
-        for step in range(1, limit + 1):
+        for step in itertools.count(1):
             x = corral.point()
             residual = x - target
             scores = self._centred @ residual
@@ -72,7 +73,7 @@ class Hull:
             gap = float(residual @ x - scores[j])
             # What rounding makes of a gap of zero.
             noise = 4.0 * _EPSILON * (self.radius + float(np.linalg.norm(x))) * float(np.linalg.norm(residual))
-            if gap <= noise or j in corral.chosen or not corral.add(j):
+            if gap <= noise or step >= limit or j in corral.chosen or not corral.add(j):
                 break
         return Projection(x + self.middle, corral.weights(len(self.points)), max(gap, 0.0), step)
 

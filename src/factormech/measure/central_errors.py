@@ -75,7 +75,7 @@ def prefix_rows(
     relative_width: float = 0.02,
     seed: int = 0,
 ) -> Iterator[Row]:
-    """Prefix errors by factorization and order, each beside ``lower``; ``optimal`` is the factorization of its order."""
+    """Prefix errors by factorization and order beside ``lower``; ``optimal`` is the factorization of each order."""
     for n in domain_sizes:
         workload = create("prefix", n)
         norms = {float(p): norm_name(p) for p in orders}
@@ -104,9 +104,8 @@ def few_users_rows(
 ) -> Iterator[Row]:
     """The root mean square error per query against the number of users, projection beside factorizations.
 
-    Projection's error is that of the worst data found among sparse histograms (``data`` says which), between ``low`` and
-    ``high``; a worse one may exist. ``diameter`` is the largest
-    error per query that answers from the body can have.
+    Projection's error is that of the worst data found among sparse histograms (``data`` says which), between ``low``
+    and ``high``; a worse one may exist. ``diameter`` is the largest error per query that answers from the body can have.
     """
     asked = create(workload, domain_size, seed=seed)
     W = asked.matrix()
