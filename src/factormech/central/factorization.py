@@ -92,6 +92,8 @@ def of_matrices(workload: Workload, left: Any, right: Any) -> Factorization:
 
 def product_residual(W: FloatArray, L: FloatArray, R: FloatArray) -> float:
     """A number at least the largest |W − LR| entry in exact arithmetic (Higham's γ_s bound on the product)."""
+    if not (W.any() or (L.any() and R.any())):
+        return 0.0
     miss = np.abs(W - L @ R)
     sizes = np.abs(L) @ np.abs(R)
     return above(float(np.max(miss + gamma(L.shape[1] + 4) * (sizes + np.abs(W)))) + TINY, 8)
@@ -99,7 +101,7 @@ def product_residual(W: FloatArray, L: FloatArray, R: FloatArray) -> float:
 
 def dense_sensitivity(R: FloatArray) -> float:
     """A number at least the largest column norm of a matrix."""
-    if not R.size:
+    if not R.any():
         return 0.0
     return root_above(float(squared_norms_above(R, 0).max()))
 

@@ -94,25 +94,26 @@ def _by_quadrature(p: float, m: FloatArray) -> FloatArray:
 def _integrals(p: float, m: FloatArray) -> FloatArray:
     r"""(∫_0^∞ t^p [φ(t − m) + φ(t + m)] dt)^{1/p} for each m ≥ 0.
 
-    t^p φ(t − m) has its mode at c = (m + √(m² + 4p))/2, its logarithm falls off at least as fast as the Gaussian's, and
-    the other half is smaller. Panels of length 2 cover [c − 14, c + 14]; one that starts at 0 takes t^p into its weight
-    (Jacobi), all others are at least their own length away from the branch point.
+    t^p φ(t − m) has its mode at c = (m + √(m² + 4p))/2, where c(c − m) = p. At t = c + v its logarithm, less that at c,
+    is p[ln(1 + v/c) − v/c] − v²/2, which falls off at least as fast as the Gaussian's; the other half is smaller.
+    Panels of length 2 cover |v| ≤ 14; one that starts at t = 0 takes t^p into its weight (Jacobi), all others are at
+    least their own length away from the branch point.
     """
     from scipy.special import roots_jacobi
 
     c = 0.5 * (m + np.sqrt(m * m + 4.0 * p))
-    peak = p * np.log(c) - 0.5 * (c - m) ** 2
-    start = np.where(c - _REACH < 2.0, 0.0, c - _REACH)
+    at_zero = c - _REACH < 2.0
+    start = np.where(at_zero, -c, -_REACH)
     total = np.zeros_like(m)
-    at_zero = start == 0.0
-    if at_zero.any():  # [0, 2] with t = 1 + x, t^p being the weight
+    if at_zero.any():  # t in [0, 2]: 1 + x, with the weight (1 + x)^p
         x, w = roots_jacobi(48, 0.0, p)
-        t, near, top = 1.0 + x[None, :], m[at_zero, None], peak[at_zero, None]
-        total[at_zero] = (np.exp(-0.5 * (t - near) ** 2 - top) * (1.0 + np.exp(-2.0 * t * near))) @ w
+        t, near, mode = 1.0 + x[None, :], m[at_zero, None], c[at_zero, None]
+        logs = -0.5 * (t - near) ** 2 + 0.5 * (mode - near) ** 2 - p * np.log(mode)
+        total[at_zero] = (np.exp(logs) * (1.0 + np.exp(-2.0 * t * near))) @ w
     for panel in range(16):
-        middle = (start + 2.0 * panel + 1.0)[:, None]
-        t = middle + _NODES
-        logs = p * np.log(t) - 0.5 * (t - m[:, None]) ** 2 - peak[:, None]
-        values = np.exp(logs) * (1.0 + np.exp(-2.0 * t * m[:, None]))
+        v = (start + 2.0 * panel + 1.0)[:, None] + _NODES
+        ratio = v / c[:, None]
+        logs = p * (np.log1p(ratio) - ratio) - 0.5 * v * v
+        values = np.exp(logs) * (1.0 + np.exp(-2.0 * (c[:, None] + v) * m[:, None]))
         total += np.where((panel == 0) & at_zero, 0.0, values @ _WEIGHTS)
-    return np.exp((np.log(total) + peak - 0.5 * math.log(2.0 * math.pi)) / p)
+    return np.asarray(c * np.exp((np.log(total) - 0.5 * (p / c) ** 2 - 0.5 * math.log(2.0 * math.pi)) / p))

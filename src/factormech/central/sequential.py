@@ -2,9 +2,10 @@ r"""The mean of repeated draws to a stated relative width: a bounded number of l
 
 The draws double from look to look, and the procedure ends at the first look whose interval is narrow enough. With J
 looks at most, each at the level level/J (Bonferroni), the interval holds wherever it ends. An interval is Student's, on
-``FIRST`` draws or more: as good as the central limit theorem is there. For the largest entry of a Gaussian vector a second one needs no limit theorem: ‖Lz‖_∞ is a
-Lipschitz function of z with the constant ρ = max‖L_i‖, so that the mean of t draws is within ρ√(2 ln(2J/level)/t) of
-the expectation (Gaussian concentration; Boucheron, Lugosi & Massart, Concentration Inequalities, 2013, Theorem 5.6).
+``FIRST`` draws or more: as good as the central limit theorem is there. For the largest entry of a Gaussian vector a
+second one needs no limit theorem: ‖Lz‖_∞ is a Lipschitz function of z with the constant ρ = max‖L_i‖, so that the mean
+of t draws is within ρ√(2 ln(2J/level)/t) of the expectation (Gaussian concentration; Boucheron, Lugosi & Massart,
+Concentration Inequalities, 2013, Theorem 5.6).
 """
 
 from __future__ import annotations

@@ -140,8 +140,11 @@ class _Corral:
         return True
 
     def _drop(self, i: int) -> None:
-        self.Q, self.R = scipy.linalg.qr_delete(self.Q, self.R, i, 1, "col", check_finite=False)
+        Q, R = scipy.linalg.qr_delete(self.Q, self.R, i, 1, "col", check_finite=False)
         del self.chosen[i]
+        # A square Q is taken for a full one and comes back square, with a row of zeros under R.
+        s = len(self.chosen)
+        self.Q, self.R = np.ascontiguousarray(Q[:, :s]), R[:s]
         self.lam = np.maximum(np.delete(self.lam, i), 0.0)
         self.lam /= self.lam.sum()
 

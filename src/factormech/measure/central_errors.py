@@ -105,7 +105,7 @@ def few_users_rows(
     """The root mean square error per query against the number of users, projection beside factorizations.
 
     Projection's error is that of the worst data found among sparse histograms (``data`` says which), between ``low``
-    and ``high``; a worse one may exist. ``diameter`` is the largest error per query that answers from the body can have.
+    and ``high``; a worse one may exist. ``diameter`` is the largest error per query that answers from the body have.
     """
     asked = create(workload, domain_size, seed=seed)
     W = asked.matrix()
