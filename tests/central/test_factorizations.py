@@ -43,7 +43,7 @@ def test_factors_are_what_they_say(family: str, n: int, name: str) -> None:
     np.testing.assert_allclose(found.row_norms, np.linalg.norm(L, axis=1), atol=1e-11 * scale * n)
     np.testing.assert_allclose(found.left.apply_transposed(np.eye(len(L))), L.T, atol=1e-12 * scale * n)
     np.testing.assert_allclose(found.right.apply_transposed(np.eye(len(R))), R.T, atol=1e-12 * scale * n)
-    z = np.random.default_rng(1).standard_normal((L.shape[1], 5))
+    z = np.random.default_rng(1).standard_normal((L.shape[1], 64))
     np.testing.assert_allclose(peaks(found.left, z), np.abs(L @ z).max(axis=0), rtol=1e-9, atol=1e-12)
 
 
