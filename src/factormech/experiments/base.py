@@ -15,7 +15,19 @@ from factormech.experiments.asked import Asked, Parts, split, whole
 from factormech.experiments.curves import Curves
 from factormech.family import Family
 
-__all__ = ["REASON", "Asked", "Axis", "Column", "Curves", "Experiment", "Family", "Problem", "Setting", "split", "whole"]
+__all__ = [
+    "REASON",
+    "Asked",
+    "Axis",
+    "Column",
+    "Curves",
+    "Experiment",
+    "Family",
+    "Problem",
+    "Setting",
+    "split",
+    "whole",
+]
 
 # The first column of a row that breaks a rule, and the rule, continuing the sentence "must …".
 Problem: TypeAlias = tuple[str, str] | None
@@ -188,9 +200,8 @@ class Experiment:
         where = f"experiment {self.kind}"
         names = [column.name for column in self.columns]
         _check_distinct(f"columns of {where}", ["study", *names])
-        _check_distinct(f"axes of {where}", [axis.name for axis in self.axes])
-        _check_distinct(f"settings of {where}", [*COMMON, *(setting.name for setting in self.settings)])
-        _check_distinct(f"axes and settings of {where}", [s.name for s in (*self.axes, *self.settings)])
+        axes, settings = [axis.name for axis in self.axes], [setting.name for setting in self.settings]
+        _check_distinct(f"axes and settings of {where}", [*COMMON, *axes, *settings])
         _check_known(f"keys of {where}", self.keys, names)
         if isinstance(self.figure, Curves):
             _check_known(f"figure of {where}", self.figure.columns, names)

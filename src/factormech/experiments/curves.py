@@ -27,7 +27,8 @@ class Curves:
     low, high
         Columns with the ends of intervals around ``y``, drawn as bars.
     below
-        A column with what no curve can be below: a shaded band, of the largest value where curves differ in it.
+        A column with what no curve can be below, drawn as a shaded band: where rows of one place differ in it, the
+        least value, and none where one of them has none.
     references
         Columns with one value at each ``x`` of a panel, drawn as grey lines.
     x_scale, y_scale
