@@ -131,15 +131,7 @@ def asked(settings: Node, *, seed: int = 0, definitions: Node | None = None) -> 
         setting.name: _canonical(setting.schema, settings.get(setting.name, setting.default))
         for setting in kind.settings
     }
-    workloads = axes.get("workload", ())
-    from factormech.workloads import definitions as workload_definitions
-
-    own: dict[str, Any] = {}
-    seeded = kind.seeded
-    for name in workloads:
-        own |= workload_definitions.closure(name, definitions or {})
-        seeded |= workload_definitions.is_seeded(name, definitions or {})
-    return Asked(axes, others, seed if seeded else 0, own)
+    return Asked(axes, others, seed, definitions or {})
 
 
 def _axis(axis: Axis) -> dict[str, Any]:

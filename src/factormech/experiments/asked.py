@@ -25,9 +25,9 @@ class Asked:
     settings
         The other settings of the kind.
     seed
-        Root of every random stream; 0 where chance has no part, so that another seed changes nothing.
+        Root of every random stream; 0 in parts where chance has none, so that another seed changes nothing.
     definitions
-        The user's own workloads, as far as they are asked for.
+        The user's own workloads; in a part, those that it is made of.
     """
 
     grid: Mapping[str, tuple[Any, ...]]

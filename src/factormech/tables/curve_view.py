@@ -1,4 +1,4 @@
-"""The table of an experiment as its figure and caption see it: panels of curves, what is below them, what is missing."""
+"""The table of an experiment as its figure and caption see it: panels of curves, the band below, what is missing."""
 
 from __future__ import annotations
 
