@@ -17,7 +17,8 @@ from factormech.bounds.size_limit import SizeLimit
 from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import information_of_size
 from factormech.local import registry as mechanisms
-from factormech.local.strategy import StrategyMatrix, Unavailable
+from factormech.local.strategy import StrategyMatrix
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create

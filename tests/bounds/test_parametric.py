@@ -16,7 +16,8 @@ from factormech.bounds.staircase import information_of_size, largest_information
 from factormech.bounds.type_search import Problem, best_weights, negative_log
 from factormech.errors import BadValue
 from factormech.local import registry as mechanisms
-from factormech.local.strategy import StrategyMatrix, Unavailable
+from factormech.local.strategy import StrategyMatrix
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create

@@ -12,8 +12,8 @@ from factormech.central.factorization import Factorization, of_matrices
 from factormech.central.factors import BLOCK, Identity, Queries, blocked_row_squares, peaks
 from factormech.central.mechanism import CentralMechanism
 from factormech.errors import BadValue, UnknownName
-from factormech.local.strategy import Unavailable
 from factormech.norms.registry import compute
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.ranges import AllRanges, Prefix
 from factormech.workloads.registry import create

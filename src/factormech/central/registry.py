@@ -15,8 +15,8 @@ from factormech.central.factorization import Factorization
 from factormech.central.mechanism import CentralMechanism, from_factorization
 from factormech.central.projection import ProjectedMechanism
 from factormech.errors import BadValue, UnknownName
-from factormech.local.strategy import Unavailable
 from factormech.norms.registry import quantity
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 _HERE = "factormech.central."

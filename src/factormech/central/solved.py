@@ -16,7 +16,6 @@ from factormech.arrays import FloatArray
 from factormech.central.factorization import RESIDUAL_LIMIT, Factorization, dense_sensitivity, of_matrices, root_above
 from factormech.central.factors import Known, Ranges
 from factormech.errors import BadValue
-from factormech.local.strategy import Unavailable
 from factormech.norms.certified import CertifiedNorm, DenseFactor, Factor
 from factormech.norms.registry import compute
 from factormech.norms.rounding import above
@@ -25,6 +24,7 @@ from factormech.norms.structured.factors import TOLERANCE, ChainFactor, prefix_f
 from factormech.norms.structured.powers import inverse_power
 from factormech.norms.structured.prefix import Prefix as PrefixProblem
 from factormech.norms.structured.ranges import Ranges as RangesProblem
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.ranges import AllRanges, Prefix
 

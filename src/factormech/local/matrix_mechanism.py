@@ -34,9 +34,9 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.errors import BadValue
+from factormech.gaussian import check_delta
 from factormech.local.additive_law import gaussian_error_law, half_sphere_error_law, laplace_error_law, no_error
 from factormech.local.error_law import ErrorLaw
-from factormech.local.gaussian import check_delta
 from factormech.local.gram_root import gram_root, relative_miss
 from factormech.local.l1_strategies import laplace_strategy
 from factormech.local.l2_strategies import (

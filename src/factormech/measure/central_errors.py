@@ -20,9 +20,9 @@ from factormech.central.mechanism import CentralMechanism, check_users
 from factormech.central.projection import ProjectedMechanism
 from factormech.central.registry import build
 from factormech.errors import BadValue
-from factormech.local.strategy import Unavailable
 from factormech.norms.registry import compute
 from factormech.seeds import rng_for
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 
