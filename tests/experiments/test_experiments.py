@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from factormech.config.studies import ConfigErrors, Study, load
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import axes, registry
 from factormech.experiments.asked import Asked, check_parts, split, whole
-from factormech.experiments.base import REASON, Column, Curves, Experiment
+from factormech.experiments.base import REASON, Column, Curves
 from factormech.experiments.run import modules_of, parts_of, seconds_of
 from factormech.figures import registry as figures
 from factormech.figures import style
@@ -525,10 +526,17 @@ def test_a_calibration_that_is_not_private_is_refused() -> None:
             form.from_rows([{"study": "s", **row, **change}])
 
 
-def test_the_api_of_a_module_is_what_the_page_says() -> None:
-    """The names that the page "Adding things" imports exist."""
+def test_the_kind_of_the_page_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module on the page "Adding things", as it stands there."""
     page = (ROOT / "docs" / "adding.md").read_text()
-    for module, imported in re.findall(r"^from (factormech\.experiments\.\w+) import (.*)$", page, re.M):
-        found = __import__(module, fromlist=["x"])
-        assert all(hasattr(found, name.strip()) for name in imported.split(","))
-    assert isinstance(toy.EXPERIMENT, Experiment)
+    [code] = [block for block in re.findall(r"^```python\n(.*?)^```", page, re.S | re.M) if "Experiment(" in block]
+    module = types.ModuleType("page_kind")
+    exec(compile(code, "docs/adding.md", "exec"), vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, "page_kind", module)
+    monkeypatch.setitem(registry.EXPERIMENTS, "noise-per-query", "page_kind")
+    grid = {"workload": ["prefix", "histogram"], "domain_size": [8], "epsilon": [1, 2, 20]}
+    study = loaded({"kind": "noise-per-query", "grid": grid})
+    frame = frame_of(study)
+    assert frame["error"].fillna(0.0).tolist() == [8.0, 2.0, 0.0] * 2
+    assert "Analytic (Balle & Wang) missing at ε = 20" in figures.caption("noise-per-query", "T", "", frame)
+    assert len(figures.draw("noise-per-query", frame).axes) == 2
