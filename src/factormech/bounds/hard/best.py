@@ -18,7 +18,7 @@ say: it is feasible at every step, and ``witness.certify`` proves what it is wor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ def best_witness(workload: Any, theta: float, *, gap: float = 2e-3, iterations: 
     limit = check_positive_integer("iterations", iterations)
     rows = np.ptp(W, axis=1) > 2.0 * theta
     if not rows.any():
-        return BestWitness(Witness(np.zeros(W.shape), theta, 0.0, 0.0, 0.0), 0.0, {"iterations": 0, "stopped": "gap"})
+        return BestWitness(witness.nothing(W.shape, theta), 0.0, {"iterations": 0, "stopped": "gap"})
     best = _Best(W, rows, theta, gap)
     steps, stopped = _split(best, limit)
     return BestWitness(best.witness, best.upper, {"iterations": steps, "stopped": stopped})
@@ -103,7 +103,7 @@ class _Best:
         middle = 0.5 * kept.max(axis=1) + 0.5 * kept.min(axis=1)
         self.scale = float(np.ptp(kept, axis=1).max())
         self.matrix, self.slack = (kept - middle[:, None]) / self.scale, theta / self.scale
-        self.witness, self.upper = Witness(np.zeros(W.shape), theta, 0.0, 0.0, 0.0), math.inf
+        self.witness, self.upper = witness.nothing(W.shape, theta), math.inf
 
     def boxes(self, s: FloatArray) -> Boxes:
         """The box of W̃ − c1ᵀ for these s."""
@@ -131,8 +131,10 @@ class _Best:
         found = witness.certify(self.whole, U, self.theta, weights=(rows, q))
         if found.size > 0.0 and self.gap < self.upper / max(found.strength, 1e-300) - 1.0 < 4.0 * self.gap:
             start = iterate.root[len(self.matrix) :]
-            size = dual_norm(found.matrix, gap=0.01 * self.gap, iterations=_ASCENT, start=start).upper
-            found = Witness(found.matrix, found.theta, found.gain, min(found.size, size), found.common_theta)
+            better = dual_norm(found.matrix, gap=0.01 * self.gap, iterations=_ASCENT, start=start)
+            if better.upper < found.size:
+                centre = better.column_scales**2
+                found = replace(found, size=better.upper, centre=centre / centre.sum())
         return found
 
 

@@ -35,6 +35,20 @@ The second is the better where c < 1/κ nearly: at every ε ≤ 4.
 **n users, sequential**, if all μ_v are one ν: under ν^n the transcript has a law that does not depend on v, so by the
 chain rule the average KL(ν‖λ_v) of transcripts is at most nκχ̄² (Edmonds, Nikolov & Ullman, STOC 2020, for this case).
 As V² ≤ 1 − e^{−KL} (Bretagnolle & Huber, 1979), KL ≥ 2L and n ≥ 2L/(κχ̄²).
+
+**Pairs around a centre: e^ε times better.** Let y ≥ 0 have diag(y) ⪰ MᵀΠM and sum Y, as the relaxation of ‖M‖² has
+(``norm``), and let ν ≥ φ·y/Y, φ ≤ 1, be a distribution with λ_v, μ_v = ν ± M_v/2. Write r(y|x) = m(y)(1 + τf_y(x)),
+τ = tanh(ε/2), |f_y| ≤ 1, and s = Σ_x(y_x/Y)f_y(x). As M1 = 0, E_π(M_vf)² = E_π(M_v(f − s1))² ≤ Σ_x y_x(f(x) − s)² ≤
+Y(1 − s²). The law of a report under ν is at least φ·m(1 + τs), and m(1 + τs) sums to 1, so
+
+.. math:: E_\pi\sum_y\frac{(p_v-q_v)^2}{\rho_\nu} \le \frac{Y}{\varphi}\,\tau^2\max_s\frac{1-s^2}{(1+\tau s)^2}
+          = \sinh^2(\varepsilon/2)\,Y/\varphi =: \hat\chi^2
+
+(s = −τ), and sinh²(ε/2) = e^{−ε}(e^ε−1)²/4. With w = (p−q)/(2ρ), |w| ≤ w* = min(τ, (e^ε−1)/4·max‖M_v‖₁), the affinity
+of one report is A_i = Σρ√(1−w²) ≥ 1 − (x*/w*²)Σρw², x* = 1 − √(1−w*²), so ln(1/A_i) ≤ −ln(1−w*²)/(2w*²)·Σρw², on average
+at most −ln(1−w*²)/(8w*²)·χ̂²: n ≥ 8L·w*²/(−ln(1−w*²)χ̂²). For a sequential protocol let μ_v = ν, λ_v = ν + M_v
+instead: KL(ν‖λ_v) = Σρ(u − ln(1+u)) with u = (p−ρ)/ρ ≥ −u*, u* = min(1 − e^{−ε}, (e^ε−1)/2·max‖M_v‖₁), is at most
+κ'Σρu², κ' = (−ln(1−u*) − u*)/u*², so n ≥ 2L/(κ'χ̂²).
 """
 
 from __future__ import annotations
@@ -145,6 +159,40 @@ def users_to_distinguish(
     if protocol == "sequential":
         return _SLACK * 2.0 * affinity / (k * chi2)
     return _SLACK * max(kl_of_error(beta) / k, 8.0 * affinity / convexity(epsilon, row_mass)) / chi2
+
+
+def users_around_centre(
+    norm: float, epsilon: float, beta: float, share: float, row_mass: float, *, protocol: Protocol = "non-interactive"
+) -> float:
+    """As ``users_to_distinguish``, for pairs around a centre ν (see the module); 0 for a share of 0.
+
+    Parameters
+    ----------
+    norm
+        √Y of a y ≥ 0 with diag(y) ⪰ MᵀΠM and sum Y.
+    share
+        φ with ν ≥ φ·y/Y.
+    row_mass
+        The largest ‖M_v‖₁.
+    protocol
+        ``non-interactive`` for λ_v, μ_v = ν ± M_v/2; ``sequential`` for ν + M_v and ν.
+    """
+    if protocol not in PROTOCOLS:
+        raise UnknownName("protocol", protocol, PROTOCOLS)
+    e, squared = check_epsilon(epsilon), _checked_norm(norm) ** 2
+    if not 0.0 <= share <= 1.0:
+        raise BadValue("share", share, "be between 0 and 1", "give the share of the centre")
+    if squared == 0.0 or share == 0.0:
+        return 0.0 if share == 0.0 else math.inf
+    chi2 = math.sinh(0.5 * e) ** 2 * squared / share
+    if protocol == "sequential":
+        u = min(-math.expm1(-e), 0.5 * math.expm1(e) * row_mass)
+        # Σ u^{j−2}/j, j ≥ 2; at most ½ + u/3 + u²/(4(1−u)).
+        constant = 0.5 + u / 3.0 + 0.25 * u * u / (1.0 - u) if u < 1e-4 else (-math.log1p(-u) - u) / u**2
+        return _SLACK * (1.0 - 1e-9) * 2.0 * log_affinity(beta) / (constant * chi2)
+    w = min(math.tanh(0.5 * e), 0.25 * math.expm1(e) * row_mass) ** 2
+    constant = 1.0 + 0.5 * w / (1.0 - w) if w < 1e-8 else -math.log1p(-w) / w
+    return _SLACK * 8.0 * log_affinity(beta) / (constant * chi2)
 
 
 def checked_error(beta: Any) -> float:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
+from factormech.bounds.hard.witness import Witness
 from factormech.errors import BadValue
 from factormech.norms.dual import dual_norm
 from factormech.norms.matrices import checked_matrix
@@ -118,6 +119,31 @@ def mix_level_set(family: HardPairs, workload: Any, theta: float) -> HardPairs:
     first, weights = family.first[kept], family.weights[kept]
     second = (1.0 - s) * first + s * family.second[kept]
     return HardPairs(first, second, weights / weights.sum(), family.queries[kept])
+
+
+def around_centre(witness: Witness, workload: Any, theta: float, *, one_sided: bool = False) -> HardPairs:
+    """ν ± M̃_v/2 of gaps 2θ around a centre that keeps the largest share of the column weights (``witness``).
+
+    One-sided, the pairs are ν + M̃_v and ν: they share one distribution. The weights are those of Ũ, ∝ W_v•U_v.
+    """
+    W, U = checked_matrix("workload", workload), witness.matrix
+    queries = np.flatnonzero(U.any(axis=1))
+    gains = np.einsum("vx,vx->v", W[queries], U[queries])
+    M = 2.0 * theta * U[queries] / gains[:, None]
+    if one_sided and np.maximum(-M, 0.0).max(axis=0).sum() > np.maximum(M, 0.0).max(axis=0).sum():
+        M = -M
+    D = np.maximum(-M, 0.0).max(axis=0) if one_sided else 0.5 * np.abs(M).max(axis=0)
+    share = witness.share(theta, "sequential" if one_sided else "non-interactive")
+    if share == 0.0:
+        raise BadValue("theta", theta, "be small enough for a centre", "give a smaller one, or use mix_rows")
+    nu = np.maximum(share * witness.centre, D)
+    nu += (1.0 - float(nu.sum())) * witness.centre
+    first, second = (nu + M, nu + 0.0 * M) if one_sided else (nu + 0.5 * M, nu - 0.5 * M)
+    # Rounding may leave −1e-17 where ν and D meet.
+    first, second = np.maximum(first, 0.0), np.maximum(second, 0.0)
+    if one_sided and float(np.einsum("vx,vx->v", W[queries], M)[0]) < 0.0:
+        first, second = second, first
+    return HardPairs(first, second, gains / gains.sum(), queries)
 
 
 def weighted(family: HardPairs, *, gap: float = 1e-4) -> tuple[HardPairs, float]:

@@ -12,8 +12,13 @@ users, κ and c as in ``divergence``. *Proof.* Take the pairs of half-gap tα. O
 TV ≥ 1 − 1/t for **every** v, whatever π̂. That is β = 1/(2t) in ``divergence``, with ‖M̃‖ ≤ 2tα/G. ∎ (Markov's inequality
 on each error instead, as in Edmonds, Nikolov & Ullman, STOC 2020, gives β = 1/t and a quarter of it for small α.)
 
-A sequential protocol has at least 2L(1/(2t))/(κχ̄²) users where tα ≤ ``common_theta``, as the pairs then share one μ;
-that G needs no row constraint.
+If U allows a centre ν with a share φ of its column weights (``witness``) the bound is about φe^ε times as large:
+
+.. math:: n \ge \frac{\ln(t^2/(2t-1))}{\sinh^2(\varepsilon/2)}\cdot\frac{w_*^2}{-\ln(1-w_*^2)}\,\varphi
+          \Bigl(\frac{G}{t\alpha}\Bigr)^2 ,
+
+and a sequential protocol has at least ln(t²/(2t−1))φ/(4κ'sinh²(ε/2))·(G/tα)² users, as all pairs share μ_v = ν. The
+centre exists at small α whatever the workload, and at every α for parities.
 
 **t** is chosen best. G(θ) is bounded on both sides where it has been solved and falls in θ, so a few solves show that
 no other t would give much more.
@@ -38,14 +43,14 @@ from factormech.bounds.hard import divergence
 from factormech.bounds.hard.best import BestWitness, best_witness
 from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
 from factormech.bounds.hard.single import users_for_query
-from factormech.bounds.hard.witness import Witness
+from factormech.bounds.hard.witness import Witness, nothing
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.matrices import checked_matrix
 
 # t is sought on this grid: neighbours differ by less than 1e-4 in the bound.
 _GRID = np.geomspace(1.01, 64.0, 1200)
 _SOLVES = 6
-_ENOUGH = 1.01
+_ENOUGH, _WORTH = 1.01, 1.002
 
 
 @dataclass(frozen=True)
@@ -116,25 +121,30 @@ def lower_bound_release(
     formula = "hard-pairs" if search.users > single else "single-query"
     return ReleaseBound(
         epsilon, alpha, protocol, users, formula, search.users, single, search.t, search.t * alpha, search.witness,
-        max(search.potentials().max(initial=0.0), search.users),
+        max(float(search.potentials().max(initial=0.0)), search.users),
     )  # fmt: skip
 
 
 def users_at(witness: Witness, epsilon: float, alpha: float, t: float, protocol: Protocol = "non-interactive") -> float:
     """The bound of one certificate at one t; 0 where the certificate does not reach tα."""
     theta = math.nextafter(t * alpha, math.inf)
-    reach = witness.theta if protocol == "non-interactive" else witness.common_theta
-    if theta > reach or witness.strength <= 0.0 or t <= 1.0:
+    if theta > witness.theta or witness.strength <= 0.0 or t <= 1.0:
         return 0.0
-    mass = min(2.0, witness.row_mass(theta)) if protocol == "non-interactive" else 2.0
-    return divergence.users_to_distinguish(witness.norm(theta), epsilon, 0.5 / t, protocol=protocol, row_mass=mass)
+    norm, mass = witness.norm(theta), witness.row_mass(theta)
+    share = witness.share(theta, protocol)
+    users = divergence.users_around_centre(norm, epsilon, 0.5 / t, share, mass, protocol=protocol)
+    if protocol == "sequential":
+        # The pairs of ``users_around_centre`` share their μ, so the cruder bound holds for them as well.
+        plain = divergence.users_to_distinguish(norm, epsilon, 0.5 / t, protocol=protocol)
+        return max(users, plain if share > 0.0 else 0.0)
+    return max(users, divergence.users_to_distinguish(norm, epsilon, 0.5 / t, row_mass=mass))
 
 
 def best_t(
     witness: Witness, epsilon: float, alpha: float, protocol: Protocol = "non-interactive"
 ) -> tuple[float, float]:
     """The largest bound of one certificate, and its t."""
-    reach = witness.theta if protocol == "non-interactive" else witness.common_theta
+    reach = witness.theta
     ends = [t for t in (*_GRID.tolist(), reach / alpha * (1.0 - 1e-12)) if 1.0 < t <= reach / alpha]
     return max(((users_at(witness, epsilon, alpha, t, protocol), t) for t in ends), default=(0.0, 0.0))
 
@@ -150,15 +160,16 @@ class _Search:
         self.half_range = half_range
         self.uppers = np.full(len(self.grid), math.inf)
         self.users, self.t = 0.0, 0.0
-        self.witness = Witness(np.zeros(W.shape), alpha, 0.0, 0.0, 0.0)
+        self.witness = nothing(W.shape, alpha)
 
     def run(self) -> None:
-        place = 0
+        place, before = 0, 0.0
         for _ in range(_SOLVES if len(self.grid) else 0):
             found = best_witness(self.W, self.alpha * float(self.grid[place]), gap=self.gap)
             self.take(found, place)
-            if self.protocol == "sequential":
-                return  # a certificate of small θ is the best there is: G without constraints
+            if self.users <= before * _WORTH:
+                return
+            before = self.users
             potentials = self.potentials()
             place = int(np.argmax(potentials))
             if potentials[place] <= _ENOUGH * self.users or not math.isfinite(potentials[place]):
@@ -178,9 +189,9 @@ class _Search:
             theta = t * self.alpha
             norm = 2.0 * theta / upper if upper > 0.0 else math.inf
             mass = min(2.0, 2.0 * theta / self.half_range)
-            values[i] = (
-                divergence.users_to_distinguish(norm, self.epsilon, 0.5 / t, protocol=self.protocol, row_mass=mass)
-                if math.isfinite(norm)
-                else 0.0
-            )
+            if not math.isfinite(norm):
+                continue
+            ideal = divergence.users_around_centre(norm, self.epsilon, 0.5 / t, 1.0, mass, protocol=self.protocol)
+            crude = divergence.users_to_distinguish(norm, self.epsilon, 0.5 / t, protocol=self.protocol, row_mass=mass)
+            values[i] = max(ideal, crude)
         return values

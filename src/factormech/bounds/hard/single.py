@@ -44,7 +44,7 @@ def risk(value_range: float, epsilon: float, users: int) -> float:
     if users == 0:
         return 0.5 * r
     t, m = math.tanh(0.5 * e), (int(users) - 1) // 2
-    theta = np.minimum(0.5 * r, _GAPS * r / (2.0 * t * math.sqrt(users)))
+    theta = np.minimum(0.5 * r, _GAPS * r / (2.0 * t * math.sqrt(2 * m + 1)))
     error = betainc(m + 1.0, m + 1.0, 0.5 - t * theta / r)
     return float((2.0 * theta * error).max()) * (1.0 - _MARGIN)
 

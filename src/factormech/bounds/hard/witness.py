@@ -16,8 +16,11 @@ row by row; Edmonds, PhD thesis, 2023, mixes all rows alike and keeps one level 
 
 (with constant 4 and half of the rows in Edmonds, Nikolov & Ullman, STOC 2020).
 
-**One ν for all v.** If Σ_x max_v 2θ'U⁻_{vx}/(W_v•U_v) ≤ 1 there is a distribution ν above that maximum, and
-λ_v = ν + M̃_v, μ_v = ν have the same differences M̃_v, gaps and norm: ``common_theta`` is the largest such θ'.
+**A centre.** In the L₂ step diag(y) ⪰ M̃ᵀΠ̂M̃ for y_x = Yq_x, q_x = Q_x², Y = γ₂*(Ũ)²/σ. Where φ > 0 has
+Σ_x max(φq_x, D_x) ≤ 1, D_x = max_v |M̃_vx|/2, some distribution ν is at least φq and D: then ν ± M̃_v/2 are pairs of the
+same gaps around a centre (``divergence``); with D_x = max_v M̃⁻_vx so are ν + M̃_v and ν, for sequential protocols.
+``share`` is the largest such φ: as the sum is the largest over all choices of the lines with φq_x, it is the least of
+(1 − Σ_{x∉S}D_x)/Σ_{x∈S}q_x over the sets S of the lines with the smallest D_x/q_x.
 
 All of it holds for the numbers stored: rows of U are whole multiples of one power of two whose sums are exact, θ and
 W•U are rounded down and γ₂*(U) up.
@@ -27,11 +30,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
 from factormech.errors import BadValue
 from factormech.norms.approximate.boxes import around
 from factormech.norms.approximate.certificate import feasible
@@ -42,6 +47,8 @@ from factormech.norms.rounding import above, below, gamma
 # A row that misses θ by less than this part is kept, and lowers the θ that is proved.
 _ROW_TOLERANCE = 1e-7
 _UNIT = 2.0**-53
+# More than sums of the domain's length can lose to rounding.
+_SHARE_SLACK = 1.0 - 1e-10
 
 
 @dataclass(frozen=True)
@@ -58,20 +65,40 @@ class Witness:
         At most W•U.
     size
         At least γ₂*(U).
-    common_theta
-        The largest half-gap at which all pairs may share one μ_v = ν.
+    centre
+        q, (N,): the column weights that prove ``size``, their sum 1.
+    spreads
+        (2, N): D_x/θ' of pairs ν ± M̃_v/2, and of pairs ν + M̃_v, ν.
     """
 
     matrix: FloatArray
     theta: float
     gain: float
     size: float
-    common_theta: float
+    centre: FloatArray
+    spreads: FloatArray
 
     @property
     def strength(self) -> float:
         """At most G = W•U/γ₂*(U)."""
         return below(self.gain / self.size, 2) if self.size > 0.0 else 0.0
+
+    def share(self, theta: float, protocol: Protocol = "non-interactive") -> float:
+        """φ of the pairs of half-gap θ' around a centre; 0 where there are none."""
+        q, D = self._ordered[protocol]
+        if theta * D[0] >= 1.0 or self.strength <= 0.0:
+            return 0.0
+        return min(max(float(((1.0 - theta * D[1:]) / q).min()) * _SHARE_SLACK, 0.0), 1.0)
+
+    @cached_property
+    def _ordered(self) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Sums of q over the lines of the smallest D/q, and of D over the others (first over all)."""
+        sums = {}
+        for protocol, D in zip(PROTOCOLS, self.spreads, strict=True):
+            order = np.argsort(D / np.maximum(self.centre, np.finfo(float).tiny))
+            rest = np.concatenate([np.cumsum(D[order][::-1])[::-1], [0.0]])
+            sums[str(protocol)] = (np.maximum(np.cumsum(self.centre[order]), np.finfo(float).tiny), rest)
+        return sums
 
     def row_mass(self, theta: float) -> float:
         """At least the largest ‖λ_v − μ_v‖₁ of the pairs of half-gap θ' ≤ θ: 2θ'/a_v ≤ 2θ'/θ."""
@@ -112,7 +139,7 @@ def certify(
     if not 0.0 < theta < math.inf:
         raise BadValue("theta", theta, "be a finite number above 0", "give for example 0.1")
     if not U.any():
-        return Witness(np.zeros(W.shape), theta, 0.0, 0.0, 0.0)
+        return nothing(W.shape, theta)
     U = feasible(around(W, 0.0, shifted=True), U)
     gains, masses = _row_numbers(W, U)
     flip = (gains < 0.0) & (np.einsum("ij,ij->i", W, U) < 0.0)
@@ -121,11 +148,20 @@ def certify(
     used = (masses > 0.0) & (gains >= theta * (1.0 - _ROW_TOLERANCE) * masses)
     U[~used] = 0.0
     if not used.any():
-        return Witness(U, theta, 0.0, 0.0, 0.0)
+        return nothing(W.shape, theta)
     proved = below(float((gains[used] / masses[used]).min()), 2)
-    size = dual_norm(U, gap=gap).upper if weights is None else upper_bound(U, *weights)
     gain = below(math.fsum(gains[used].tolist()), 2)
-    return Witness(U, proved, gain, size, _common_theta(U[used], gains[used]))
+    if weights is None:
+        found = dual_norm(U, gap=gap)
+        size, q = found.upper, found.column_scales**2
+    else:
+        size, q = upper_bound(U, *weights), weights[1]
+    return Witness(U, proved, gain, size, q / q.sum(), _spreads(U[used], gains[used]))
+
+
+def nothing(shape: tuple[int, ...], theta: float) -> Witness:
+    """The certificate that proves nothing."""
+    return Witness(np.zeros(shape), theta, 0.0, 0.0, np.full(shape[1], 1.0 / shape[1]), np.zeros((2, shape[1])))
 
 
 def _row_numbers(W: FloatArray, U: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -136,7 +172,8 @@ def _row_numbers(W: FloatArray, U: FloatArray) -> tuple[FloatArray, FloatArray]:
     return value - np.abs(value) * (2.0 * _UNIT), np.abs(U).sum(axis=1)
 
 
-def _common_theta(U: FloatArray, gains: FloatArray) -> float:
-    """1/(2Σ_x max_v U⁻_vx/(W_v•U_v)), for U or for −U (pairs the other way round), rounded down."""
-    masses = [math.fsum(np.maximum((sign * U) / gains[:, None], 0.0).max(axis=0).tolist()) for sign in (1.0, -1.0)]
-    return below(0.5 / min(masses), 8)
+def _spreads(U: FloatArray, gains: FloatArray) -> FloatArray:
+    """max_v |U_vx|/(W_v•U_v) and, of U or −U whichever is less in sum, max_v 2U⁻_vx/(W_v•U_v)."""
+    rows = U / gains[:, None]
+    sides = [2.0 * np.maximum(sign * rows, 0.0).max(axis=0) for sign in (1.0, -1.0)]
+    return np.array([np.abs(rows).max(axis=0), min(sides, key=lambda side: float(side.sum()))])
