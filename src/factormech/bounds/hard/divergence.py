@@ -45,8 +45,8 @@ Y(1 − s²). The law of a report under ν is at least φ·m(1 + τs), and m(1 +
           = \sinh^2(\varepsilon/2)\,Y/\varphi =: \hat\chi^2
 
 (s = −τ), and sinh²(ε/2) = e^{−ε}(e^ε−1)²/4. With w = (p−q)/(2ρ), |w| ≤ w* = min(τ, (e^ε−1)/4·max‖M_v‖₁), the affinity
-of one report is A_i = Σρ√(1−w²) ≥ 1 − (x*/w*²)Σρw², x* = 1 − √(1−w*²), so ln(1/A_i) ≤ −ln(1−w*²)/(2w*²)·Σρw², on average
-at most −ln(1−w*²)/(8w*²)·χ̂²: n ≥ 8L·w*²/(−ln(1−w*²)χ̂²). For a sequential protocol let μ_v = ν, λ_v = ν + M_v
+of one report is A_i = Σρ√(1−w²) ≥ 1 − (x*/w*²)Σρw², x* = 1 − √(1−w*²), so ln(1/A_i) ≤ −ln(1−w*²)/(2w*²)·Σρw², on
+average at most −ln(1−w*²)/(8w*²)·χ̂²: n ≥ 8L·w*²/(−ln(1−w*²)χ̂²). For a sequential protocol let μ_v = ν, λ_v = ν + M_v
 instead: KL(ν‖λ_v) = Σρ(u − ln(1+u)) with u = (p−ρ)/ρ ≥ −u*, u* = min(1 − e^{−ε}, (e^ε−1)/2·max‖M_v‖₁), is at most
 κ'Σρu², κ' = (−ln(1−u*) − u*)/u*², so n ≥ 2L/(κ'χ̂²).
 """
