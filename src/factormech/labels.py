@@ -60,8 +60,22 @@ CALIBRATIONS: dict[str, str] = {
     "analytic": "Analytic (Balle & Wang)",
     "classical": "Classical, √(2 ln(1.25/δ))/ε",
 }
+# A trusted curator's, beside those of FACTORIZATIONS.
+CENTRAL: dict[str, str] = {
+    "gamma-f": "Factors of γF",
+    "gamma-p4": "Factors of γ₍₄₎",
+    "gamma-p8": "Factors of γ₍₈₎",
+    "gamma-2": "Factors of γ₂",
+    "square-root-normalised": "Square root, normalised columns",
+    "binary-tree-plain": "Binary tree (plain)",
+    "gaussian-input": "Noise on every count",
+    "gaussian-output": "Noise on every answer",
+    "approximate": "Approximate factors, γ₂(W, α)",
+    "gaussian-projection": "Noise on every answer, projected",
+    "gamma-f-projection": "Factors of γF, projected",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | CENTRAL
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

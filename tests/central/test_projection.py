@@ -176,7 +176,7 @@ def test_rows_against_domain_size_repeat_reasons() -> None:
         central_errors.error_rows(
             "histogram",
             [4, 8],
-            ["binary-tree", "approximate", "gamma-f"],
+            ["binary-tree-plain", "approximate", "gamma-f"],
             1.0,
             1e-6,
             settings=asked,
@@ -184,7 +184,7 @@ def test_rows_against_domain_size_repeat_reasons() -> None:
             relative_width=0.3,
         )
     )
-    assert [row["mechanism"] for row in rows if "reason" in row] == ["binary-tree"] * 2
+    assert [row["mechanism"] for row in rows if "reason" in row] == ["binary-tree-plain"] * 2
     assert sum("error" in row for row in rows) == 12
     with pytest.raises(BadValue, match="few_users_rows"):
         list(central_errors.error_rows("histogram", [4], ["gaussian-projection"], 1.0, 1e-6))

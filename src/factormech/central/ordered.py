@@ -30,7 +30,7 @@ def of_prefixes(
 ) -> Factorization | Unavailable:
     """A factorization of prefix sums said of an ordered workload."""
     if not isinstance(workload, (Prefix, AllRanges)):
-        return Unavailable(f"it is for prefix sums and ranges, not for {workload.name}")
+        return Unavailable("it is for prefix sums and ranges only")
     found = prefix(workload.domain_size)
     if isinstance(found, Unavailable):
         return found

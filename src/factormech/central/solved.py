@@ -34,24 +34,38 @@ LARGEST_DENSE = 1 << 21
 
 def optimal(workload: Workload, norm: str, p: float) -> Factorization | Unavailable:
     """The factors of γ₍ₚ₎, by the name of the norm."""
-    if isinstance(workload, Prefix) or (isinstance(workload, AllRanges) and p == 2.0):
-        found = compute(norm, workload)
-        return _prefix(workload, p, found) if isinstance(workload, Prefix) else _ranges(workload, found)
-    by_gram = p == 2.0 and workload.queries > workload.domain_size
-    size = workload.domain_size**2 if by_gram else workload.queries * workload.domain_size
-    if size > LARGEST_DENSE:
-        return Unavailable(f"its solver decomposes matrices of {size} numbers here; at most {LARGEST_DENSE}")
+    refused = refusal(workload, p)
+    if refused is not None:
+        return refused
     found = compute(norm, workload)
+    if isinstance(workload, Prefix):
+        return _prefix(workload, p, found)
+    if isinstance(workload, AllRanges) and p == 2.0:
+        return _ranges(workload, found)
     return _of_norm(workload, found, found.left, dense_sensitivity(found.right.dense()))
+
+
+def refusal(workload: Workload, p: float) -> Unavailable | None:
+    """Why γ₍ₚ₎ of a workload is not solved here, if it is not."""
+    if isinstance(workload, Prefix) or (isinstance(workload, AllRanges) and p == 2.0):
+        return None
+    by_gram = p == 2.0 and workload.queries > workload.domain_size
+    return _dense_refusal(workload.domain_size**2 if by_gram else workload.queries * workload.domain_size)
+
+
+def _dense_refusal(size: int) -> Unavailable | None:
+    if size <= LARGEST_DENSE:
+        return None
+    return Unavailable(f"its solver decomposes matrices of {size} numbers here; at most {LARGEST_DENSE}")
 
 
 def approximate(workload: Workload, alpha: float) -> Factorization | Unavailable:
     """The factors of γ₂(W, α): LR = W̃ with |W̃ − W| ≤ α entrywise."""
     if not (isinstance(alpha, (int, float)) and 0.0 <= alpha < math.inf):
         raise BadValue("alpha", alpha, "be a finite number of at least 0", "give for example 0.1")
-    size = workload.queries * workload.domain_size
-    if size > LARGEST_DENSE:
-        return Unavailable(f"its solver decomposes matrices of {size} numbers here; at most {LARGEST_DENSE}")
+    refused = _dense_refusal(workload.queries * workload.domain_size)
+    if refused is not None:
+        return refused
     if alpha == 0.0:
         return optimal(workload, "gamma-2", math.inf)
     found = compute("gamma-2-approximate", workload, alpha=float(alpha))
