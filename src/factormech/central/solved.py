@@ -30,6 +30,8 @@ from factormech.workloads.ranges import AllRanges, Prefix
 
 # Decompositions of larger matrices take minutes; structured workloads never come here.
 LARGEST_DENSE = 1 << 21
+# Queries and types together: the splitting of γ₂(W, α) has one decomposition of such a matrix a step.
+LARGEST_APPROXIMATE = 400
 
 
 def optimal(workload: Workload, norm: str, p: float) -> Factorization | Unavailable:
@@ -63,11 +65,11 @@ def approximate(workload: Workload, alpha: float) -> Factorization | Unavailable
     """The factors of γ₂(W, α): LR = W̃ with |W̃ − W| ≤ α entrywise."""
     if not (isinstance(alpha, (int, float)) and 0.0 <= alpha < math.inf):
         raise BadValue("alpha", alpha, "be a finite number of at least 0", "give for example 0.1")
-    refused = _dense_refusal(workload.queries * workload.domain_size)
-    if refused is not None:
-        return refused
     if alpha == 0.0:
         return optimal(workload, "gamma-2", math.inf)
+    size = workload.queries + workload.domain_size
+    if size > LARGEST_APPROXIMATE:
+        return Unavailable(f"its solver decomposes matrices of {size} rows many times; at most {LARGEST_APPROXIMATE}")
     found = compute("gamma-2-approximate", workload, alpha=float(alpha))
     sensitivity = dense_sensitivity(found.right.dense())
     return Factorization(workload, found.left, found.right, sensitivity, found.residual, float(alpha))
