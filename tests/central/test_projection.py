@@ -173,11 +173,11 @@ def test_a_projection_is_within_its_guarantee_and_never_worse_than_its_base(work
 
 def test_the_guarantee_is_that_of_the_largest_of_the_vertices() -> None:
     """‖ŷ − Wx‖² ≤ 2N max_j⟨Lz, W_j − Wx/N⟩, draw by draw, on its way to the bound."""
-    found = build("gaussian-projection", create("prefix", 8), 1.0, 1e-6)
+    found = build("gaussian-projection", create("prefix", 64), 1.0, 1e-6)
     assert isinstance(found, ProjectedMechanism)
-    rng, W, N = np.random.default_rng(3), create("prefix", 8).matrix(), 30.0
-    x = np.full(8, N / 8)
-    z = found.sigma * rng.standard_normal((8, 200))
+    rng, W, N = np.random.default_rng(3), create("prefix", 64).matrix(), 40.0
+    x = np.full(64, N / 64)
+    z = found.sigma * rng.standard_normal((64, 200))
     misses = found.project(W @ x[:, None] + z, N) - (W @ x)[:, None]
     largest = np.max((W - (W @ x / N)[:, None]).T @ z, axis=0)
     assert np.all(np.sum(misses**2, axis=0) <= 2.0 * N * largest * (1 + 1e-9))
