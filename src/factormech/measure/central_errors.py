@@ -89,7 +89,7 @@ def few_users_rows(
 ) -> list[Row]:
     """The root mean square error per query by mechanism and number of users.
 
-    A projection's error is that of the worst data found among sparse histograms (``data`` says which), between ``low``
+    A projection's error is that of the worst data found among sparse histograms (``worst_data`` says which), between ``low``
     and ``high``; a worse one may exist, but none beyond ``guarantee``. That of the approximate factorization γ₂(W, α)
     is exact, on the data that are worst for it.
     """
@@ -171,7 +171,7 @@ def _worst_found(mechanism: ProjectedMechanism, users: float, relative_width: fl
     name, worst = candidates[int(np.argmax(looks))]
     found = mechanism.simulated_error(worst, rng, relative_width).root_mean_square
     per = math.sqrt(mechanism.workload.queries)
-    return {"error": found.value / per, "low": found.low / per, "high": found.high / per, "data": name}
+    return {"error": found.value / per, "low": found.low / per, "high": found.high / per, "worst_data": name}
 
 
 def _error(mechanism: CentralMechanism, p: float, relative_width: float, rng: np.random.Generator) -> Row:
