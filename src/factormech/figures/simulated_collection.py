@@ -18,8 +18,9 @@ from factormech.figures import axes as scales
 from factormech.figures import style, text
 from factormech.figures.simulated_collection_caption import caption
 from factormech.figures.style import Style
-from factormech.tables.collected import Collected, Copies, Panel, level_text, verdict_text, view
+from factormech.tables.collected import Collected, Copies, Panel, view
 from factormech.tables.panels import number
+from factormech.tables.verdict import level_text, verdict_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -230,5 +231,5 @@ def _footer(table: Collected) -> list[str]:
     hull = f", their hull over {table.copies_text}" if table.copies > 1 else ""
     bars = f"intervals for the exact error, each at level {level_text(table.level)}"
     says = f"lines: exact; markers: measured, mean of {table.trials} trials; bars: {bars}{hull}"
-    lines = [verdict_text(table), says, *table.misses, table.left_out, *table.missing]
+    lines = [verdict_text(table.verdict), says, *table.misses, table.left_out, *table.missing]
     return [line[:1].upper() + line[1:] for line in lines if line]
