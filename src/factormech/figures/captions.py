@@ -41,12 +41,18 @@ def drawn(table: View) -> str:
     return f"Mechanisms drawn: {', '.join(names)}." if names else "No mechanism has a number to draw."
 
 
-def never(name: str, reasons: tuple[str, ...]) -> str:
-    """A mechanism without a number anywhere."""
-    return sentence(f"Not drawn: {labels.mechanism_label(name)} ({'; '.join(reasons)})")
+def absent(table: View) -> list[str]:
+    """A sentence for each mechanism without a number anywhere, and for each mechanism and status elsewhere."""
+    return [
+        *(
+            sentence(f"Not drawn: {labels.mechanism_label(name)} ({'; '.join(reasons)})")
+            for name, reasons in table.never_drawn.items()
+        ),
+        *_missing(table),
+    ]
 
 
-def missing(table: View) -> list[str]:
+def _missing(table: View) -> list[str]:
     """A sentence per mechanism and status, for those that are drawn somewhere."""
     found: dict[tuple[str, str], list[tuple[Panel, Gap]]] = {}
     for panel in table.panels:
