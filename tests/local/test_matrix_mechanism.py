@@ -23,16 +23,9 @@ from factormech.local.matrix_mechanism import (
     matrix_l2,
     matrix_l2_gaussian,
 )
+from tests.oracles import all_ranges, prefix
 
 FALSE_ALARM = 1e-6
-
-
-def prefix(n: int) -> np.ndarray:
-    return np.tril(np.ones((n, n)))
-
-
-def all_ranges(n: int) -> np.ndarray:
-    return np.array([[a <= u <= b for u in range(n)] for a in range(n) for b in range(a, n)], dtype=float)
 
 
 def all_marginals(n: int) -> np.ndarray:
