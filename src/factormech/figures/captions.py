@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from factormech import labels
@@ -23,6 +24,16 @@ def sentence(text: str) -> str:
     """A text on one line, ending as a sentence does."""
     text = " ".join(text.split())
     return text if not text or text[-1] in ".!?" else text + "."
+
+
+def capital(text: str) -> str:
+    """A text with a capital at its start."""
+    return text[:1].upper() + text[1:]
+
+
+def paragraph(sentences: Iterable[str]) -> str:
+    """Sentences one after the other; those that say nothing are left out."""
+    return " ".join(text for text in sentences if text)
 
 
 def fixed_and_varied(table: View) -> str:

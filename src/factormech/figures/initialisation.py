@@ -13,7 +13,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.figures import curves
-from factormech.figures.captions import fixed_and_varied, sentence
+from factormech.figures.captions import fixed_and_varied, paragraph, sentence
 from factormech.figures.optimality_gap import draw_ratios, last_sentences
 from factormech.tables.panels import Panel, View, view
 
@@ -87,4 +87,4 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         f"Every small point is one of {starts} random starts; lines join their medians.",
         *last_sentences(table, frame),
     ]
-    return " ".join(text for text in sentences if text)
+    return paragraph(sentences)

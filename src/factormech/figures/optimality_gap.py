@@ -13,7 +13,7 @@ import numpy as np
 
 from factormech.figures import axes as scales
 from factormech.figures import curves, style
-from factormech.figures.captions import absent, drawn, fixed_and_varied, sentence
+from factormech.figures.captions import absent, drawn, fixed_and_varied, paragraph, sentence
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import Panel, View, view
 
@@ -81,7 +81,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         sentence(seeds),
         *last_sentences(table, frame),
     ]
-    return " ".join(text for text in sentences if text)
+    return paragraph(sentences)
 
 
 def last_sentences(table: View, frame: pd.DataFrame) -> list[str]:
