@@ -136,6 +136,11 @@ def _ratio(value: float) -> str:
     return f"{value:g}" if value < 10000 else _power(exponent, round(value / 10.0**exponent))
 
 
+def half_gap(x: FloatArray) -> float:
+    """Half of the least distance of two neighbours on a logarithmic axis, in decades."""
+    return 0.5 * float(np.diff(np.log10(x)).min(initial=np.inf if len(x) > 1 else 1.0))
+
+
 def thin_labels(ax: Axes, renderer: Any) -> None:
     """Blank the labels below the axis that would touch the next one, from the right; their ticks remain."""
     labels = [label for label in ax.get_xticklabels() if label.get_text()]
