@@ -22,6 +22,8 @@ PAD = 0.07  # inches between blocks below the panels
 # Decimals of the places of panels, in parts of the figure.
 PLACES = 6
 NOTE_WIDTH = 0.78
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER = re.compile("10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _CORNERS = ((1, 1), (0, 1), (0, 0), (1, 0))  # right or left, upper or lower
 
 
@@ -37,7 +39,9 @@ def wrap(figure: Figure, text: str, width: float, size: float) -> str:
             lines.append(line.rstrip())
             line = ""
         line += piece
-    return "\n".join([*lines, line.rstrip()]).replace("$", r"\$")
+    whole = "\n".join([*lines, line.rstrip()]).replace("$", r"\$")
+    # Raised digits of a power come from another font than the rest: they are set as a formula.
+    return _POWER.sub(lambda found: f"10$^{{{found[1].translate(_RAISED)}}}$", whole)
 
 
 def renderer_of(figure: Figure) -> Any:
