@@ -18,6 +18,7 @@ from factormech.config import schema
 from factormech.config import studies as config
 from factormech.config.studies import ConfigErrors, Family, Known, Point, load, read_yaml
 from factormech.errors import BadValue, UnknownName
+from factormech.norms import registry as registry_of_norms
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -162,6 +163,16 @@ def test_a_study_of_norms(base: Path) -> None:
     found = load(changed(changes), SCHEMA, base=base, known=KNOWN).studies["one"]
     assert (found.norms, found.grid.alphas, found.concepts) == (("gamma-2", "eta"), (0.0, 0.5), True)
     assert (found.mechanisms, found.grid.epsilons, found.grid.points()) == ((), (), [])
+
+
+def test_the_solver_of_norms(base: Path) -> None:
+    for solver in registry_of_norms.solvers():
+        found = load(changed(NORMS | {"studies.one.solver": solver}), SCHEMA, base=base, known=KNOWN)
+        assert found.studies["one"].solver == solver
+    with pytest.raises(ConfigErrors, match=r"studies\.one\.solver = 'scs': must be auto or cvxpy or cvxpy-scs"):
+        load(changed(NORMS | {"studies.one.solver": "scs"}), SCHEMA, base=base, known=KNOWN)
+    with pytest.raises(ConfigErrors, match=r"studies\.one\.solver.*kind norms and prefix-factorizations only"):
+        load(changed({"studies.one.solver": "cvxpy"}), SCHEMA, base=base, known=KNOWN)
 
 
 def test_points_are_all_combinations(base: Path) -> None:

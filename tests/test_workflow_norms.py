@@ -40,6 +40,14 @@ studies:
     title: Sandwich
     grid: {workload: [prefix, random-signs], domain_size: [4], alpha: [0.0, 0.1, 1.0]}
     norms: [gamma-2-approximate, gamma-2-shifted]
+  general:
+    paper: edmonds2023
+    artefact: Lemma 22
+    kind: norms
+    title: By a general solver
+    grid: {workload: [prefix], domain_size: [4, 256], alpha: [0.1]}
+    norms: [gamma-f, gamma-2-approximate]
+    solver: cvxpy
   classes:
     paper: edmonds2023
     artefact: Lemma 38
@@ -56,7 +64,7 @@ studies:
     grid: {workload: [prefix], domain_size: [2, 8, 64]}
     norms: [gamma-f, gamma-p4, gamma-2]
 """
-STUDIES = ("norms-of-six", "ranges", "sandwich", "classes", "prefix-errors")
+STUDIES = ("norms-of-six", "ranges", "sandwich", "general", "classes", "prefix-errors")
 
 
 def run(folder: Path) -> Path:
@@ -103,6 +111,19 @@ def test_numbers_are_of_the_grid(project: Path) -> None:
     assert len(errors) == 3 * 3 * 4
     assert set(errors["order"]) == {2.0, 4.0, math.inf}
     assert (errors.loc[errors["factorization"] == "optimal", "ratio"] < 1 + 1e-6).all()
+
+
+def test_a_study_may_name_a_general_solver(project: Path) -> None:
+    general = factormech.load(project / "results/tables/general.csv").set_index(["norm", "domain_size"])
+    small = general.xs(4, level="domain_size")
+    assert (small["status"] == "ok").all()
+    assert "cvxpy CLARABEL" in set(small["method"])
+    for norm, row in small.iterrows():
+        ours = registry.compute(norm, create("prefix", 4), alpha=0.1 if norm == "gamma-2-approximate" else None)
+        assert max(row["lower"], ours.lower) <= min(row["upper"], ours.upper)
+    large = general.xs(256, level="domain_size")
+    assert (large["status"] == "unavailable").all()
+    assert large["reason"].str.contains("rows and columns together for a general solver").all()
 
 
 def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: Path) -> None:

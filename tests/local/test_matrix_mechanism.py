@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 
 from factormech.errors import BadValue
-from factormech.local import ball, l1_strategies, l2_strategies
+from factormech.local import l1_strategies, l2_strategies
 from factormech.local.gaussian import gaussian_noise_multiplier
 from factormech.local.gram_root import gram_root
 from factormech.local.matrix_mechanism import (
@@ -23,6 +23,7 @@ from factormech.local.matrix_mechanism import (
     matrix_l2,
     matrix_l2_gaussian,
 )
+from factormech.local.randomizers import half_sphere
 
 FALSE_ALARM = 1e-6
 
@@ -99,7 +100,7 @@ def test_variance_is_the_trace_of_the_noise_seen_through_the_reconstruction(name
     for u in range(16):
         noise = s.second_moment * np.eye(len(A))
         if s.noise == "half-sphere":
-            noise = ball.covariance(A[:, u], epsilon)
+            noise = half_sphere.covariance(A[:, u], epsilon)
         assert s.variance[u] == pytest.approx(np.trace(R @ noise @ R.T), rel=1e-8)
     assert s.worst_variance == s.variance.max()
     assert s.average_variance == pytest.approx(s.variance.mean())
@@ -123,7 +124,7 @@ def test_guarantee_holds_for_the_stored_columns(name: str, mechanism: str) -> No
         assert 1 - 1e-10 < max(float(sum(x * x)) for x in A) <= 1.0
         # A column beyond the ball is refused by the randomizer itself.
         with pytest.raises(BadValue, match="unit ball"):
-            ball.sample(1.01 * A, 1.3, np.random.default_rng(0))
+            half_sphere.sample(1.01 * A, 1.3, np.random.default_rng(0))
 
 
 @mechanisms
@@ -278,7 +279,9 @@ def test_histogram_has_its_closed_form(n: int, epsilon: float) -> None:
     gamma_squared = (n - 1) ** 2 / n
     s = matrix_l2(C, epsilon)
     assert s.solver.objective == pytest.approx(gamma_squared, rel=1e-9)
-    np.testing.assert_allclose(s.variance, ball.second_moment(n - 1, epsilon) * gamma_squared - (1 - 1 / n), rtol=1e-9)
+    np.testing.assert_allclose(
+        s.variance, half_sphere.second_moment(n - 1, epsilon) * gamma_squared - (1 - 1 / n), rtol=1e-9
+    )
     g = matrix_l2_gaussian(C, epsilon, 1e-6)
     np.testing.assert_allclose(g.variance, gaussian_noise_multiplier(epsilon, 1e-6) ** 2 * 2 * (n - 1), rtol=1e-4)
     if n > 2:
@@ -295,7 +298,7 @@ def test_parity_invariant_workloads_have_uniform_weights(seed: int) -> None:
     s = matrix_l2(C, 1.0)
     gamma_squared = np.sum(np.sqrt(g)) ** 2 / n
     assert s.solver.objective == pytest.approx(gamma_squared, rel=1e-9)
-    np.testing.assert_allclose(s.variance, ball.second_moment(14, 1.0) * gamma_squared - g.sum() / n, rtol=1e-8)
+    np.testing.assert_allclose(s.variance, half_sphere.second_moment(14, 1.0) * gamma_squared - g.sum() / n, rtol=1e-8)
     np.testing.assert_allclose(l1_strategies.parity_energies(C), g, atol=1e-14)
 
 

@@ -12,11 +12,12 @@ from scipy.stats import ks_2samp
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local import additive_law, ball, ball_sums, matrix_mechanism
+from factormech.local import additive_law, matrix_mechanism
 from factormech.local.additive_law import laplace_jump
 from factormech.local.error_law import ErrorLaw
 from factormech.local.matrix_mechanism import CalibratedColumns
 from factormech.local.noisy_columns import with_half_sphere_noise, with_laplace_noise
+from factormech.local.randomizers import cap_sums, half_sphere
 from factormech.local.strategy import SimulatedStrategy
 from factormech.measure.agreement import agreement, collection_agreement
 from factormech.measure.collection import CollectionGrid, collect
@@ -61,7 +62,7 @@ def exact_moments(strategy: CalibratedColumns, x: FloatArray) -> tuple[FloatArra
     spread = np.zeros((len(A), len(A)))
     for u, users in enumerate(x):
         if strategy.noisy.noise == "half-sphere":
-            spread += users * ball.covariance(A[:, u], strategy.epsilon)
+            spread += users * half_sphere.covariance(A[:, u], strategy.epsilon)
         else:
             spread += users * strategy.noisy.second_moment * np.eye(len(A))
     return mean, J @ spread @ J.T
@@ -124,7 +125,7 @@ def test_walks_have_the_second_and_fourth_moments_of_their_steps(d: int) -> None
     """E R² = Σρ², E R⁴ = (Σρ²)² + (2/d)·Σ_{i≠j}ρ_i²ρ_j²; sums without steps have length 0."""
     trials, rng = 30_000, np.random.default_rng(d)
     for rho in (np.array([]), np.array([2.0]), np.array([1.0, 0.4, 2.0]), np.linspace(0.2, 1.0, 8)):
-        R = ball_sums.walk_lengths(np.tile(rho, trials), np.full(trials, len(rho)), d, rng)
+        R = cap_sums.walk_lengths(np.tile(rho, trials), np.full(trials, len(rho)), d, rng)
         total, pairs = np.sum(rho**2), np.sum(rho**2) ** 2 - np.sum(rho**4)
         if len(rho) < 2:
             np.testing.assert_allclose(R, rho.sum())
@@ -140,7 +141,7 @@ def test_walks_of_different_sizes_do_not_mix() -> None:
     rng = np.random.default_rng(0)
     sizes = rng.integers(0, 9, 2000)
     scale = 10.0 ** rng.integers(-3, 4, 2000)
-    R = ball_sums.walk_lengths(np.repeat(scale, sizes), sizes, 3, rng)
+    R = cap_sums.walk_lengths(np.repeat(scale, sizes), sizes, 3, rng)
     assert (sizes * scale * (1 + 1e-12) >= R).all()
     assert ((R > 0) == (sizes > 0)).all()
     np.testing.assert_allclose(R[sizes == 1], scale[sizes == 1])
@@ -152,9 +153,9 @@ def test_walks_of_different_sizes_do_not_mix() -> None:
 def test_one_dimension_is_a_binomial() -> None:
     """Reports ±B: the number of positive ones, against its probabilities, and for more users than can be listed."""
     strategy = given("matrix-l2", np.array([[1.0, -0.4]]), 1.2)
-    B, p = strategy.noisy.scale, ball.facing_probability(1.2)
+    B, p = strategy.noisy.scale, half_sphere.facing_probability(1.2)
     a, x = strategy.noisy.columns[0], np.array([3, 2])
-    Z = ball_sums.sample_sums(a[:, None], 1.2, x, 100_000, np.random.default_rng(0))[0]
+    Z = half_sphere.sample_sums(a[:, None], 1.2, x, 100_000, np.random.default_rng(0))[0]
     chance = 0.5 * (1 + a * (2 * p - 1))
     law = np.array([1.0])
     for u in (0, 0, 0, 1, 1):
@@ -181,8 +182,8 @@ def test_independent_noise_is_simulated_for_any_number_of_users(name: str) -> No
 
 
 def test_users_come_in_parts_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ball_sums, "_CELLS_LIMIT", 17)
-    parts = ball_sums._parts(COUNTS)
+    monkeypatch.setattr(cap_sums, "_CELLS_LIMIT", 17)
+    parts = cap_sums._parts(COUNTS)
     np.testing.assert_array_equal(np.sum(parts, axis=0), COUNTS)
     assert all((part >= 0).all() and part.sum() <= 17 for part in parts)
     strategy = given("matrix-l2", columns(3, 6))
@@ -214,7 +215,7 @@ def report_nodes(strategy: CalibratedColumns, u: int) -> tuple[FloatArray, Float
         r = float(np.linalg.norm(a))
         start = math.atan2(a[1], a[0]) if r > 0 else 0.0
         angles = np.concatenate([start + x * math.pi / 2, start + math.pi + x * math.pi / 2])
-        p = ball.facing_probability(strategy.epsilon)
+        p = half_sphere.facing_probability(strategy.epsilon)
         facing = 0.5 * (1 + r * (2 * p - 1))
         y = strategy.noisy.scale * np.stack([np.cos(angles), np.sin(angles)])
         return y, np.concatenate([facing * w, (1 - facing) * w]) / 2
@@ -323,7 +324,7 @@ def test_evaluations_state_the_loss_of_the_noise_in_use(name: str, epsilon: floa
     loss = strategy.evaluate(centred_gram(columns(3, 5))).privacy_loss
     assert loss == strategy.noisy.privacy_loss <= epsilon
     if name == "matrix-l2":
-        p = ball.facing_probability(epsilon)
+        p = half_sphere.facing_probability(epsilon)
         assert math.log(p / (1 - p)) == pytest.approx(loss, rel=1e-12)
         assert (strategy.noisy.delta, with_half_sphere_noise(columns(3, 5), epsilon).scale) == (0, strategy.noisy.scale)
     assert (strategy.noisy.delta > 0) == (name == "matrix-l2-gaussian")
@@ -372,7 +373,7 @@ def test_a_workload_outside_the_row_space_is_refused() -> None:
 
 def test_too_many_half_sphere_reports_are_refused_with_the_reason() -> None:
     strategy = given("matrix-l2", columns(3, 6))
-    most = int(ball_sums.WORK_LIMIT / ball_sums._WALK) - 6
+    most = int(cap_sums.WORK_LIMIT / cap_sums._WALK) - 6
     assert not strategy.simulation_refusal(most)
     assert "ask for fewer users" in strategy.simulation_refusal(most + 7)
     with pytest.raises(BadValue, match="users = 100000000: must be few enough to simulate; simulating"):
@@ -420,7 +421,7 @@ def test_a_sampler_of_another_epsilon_is_rejected() -> None:
     law, N = strategy.error_law(C), int(COUNTS.sum()) * 50
 
     def p_value(epsilon: float) -> float:
-        Z = ball_sums.sample_sums(noisy.columns.T, epsilon, x, 200, np.random.default_rng(0))
+        Z = half_sphere.sample_sums(noisy.columns.T, epsilon, x, 200, np.random.default_rng(0))
         estimates = strategy.inverse @ (noisy.scale * Z - N * strategy.centre[:, None])
         return agreement([compare(law, x, estimates)]).p_value
 

@@ -4,9 +4,9 @@ from factormech.measure import estimate
 from factormech.norms import registry as norms_registry
 
 
-def norm_modules(job, norm):
+def norm_modules(job, norm, solver="auto"):
     """Where the code of a job on a norm begins: its own, and that of the norm."""
-    return [f"factormech.jobs.{job}", norms_registry.quantity(norm).module]
+    return [f"factormech.jobs.{job}", norms_registry.quantity(norm).module(solver)]
 
 
 def workloads_modules(names):
@@ -23,8 +23,13 @@ def factorization_file(norm, workload, domain_size, seed, alpha, concepts):
 
 
 def stored_factorizations(study, norm):
-    """The points whose factorization has a job and a file of its own: file → (workload, domain size, seed, α, concepts)."""
+    """The points whose factorization has a job and a file of its own: file → (workload, domain size, seed, α, concepts).
+
+    Those of a general solver have none: it is there to be compared with, at sizes where it takes seconds.
+    """
     points = {}
+    if study.solver != "auto":
+        return points
     for workload, n, seed, alpha in estimate.norm_points(study, norm):
         if cost.norm_deserves_a_job(norm, workload, n):
             asked = (workload, n, seed, alpha, study.concepts)
@@ -111,7 +116,8 @@ def norm_definitions(wildcards):
 
 
 def measure_norm_modules(wildcards):
-    return [*norm_modules("measure_norm", wildcards.norm), *workloads_modules(norm_workloads(wildcards))]
+    modules = norm_modules("measure_norm", wildcards.norm, STUDIES[wildcards.study].solver)
+    return [*modules, *workloads_modules(norm_workloads(wildcards))]
 
 
 def measure_norm_code(wildcards):
@@ -129,7 +135,8 @@ def norm_sizes(wildcards):
 def norm_options(wildcards):
     study = STUDIES[wildcards.study]
     alphas = " ".join(map(repr, study.grid.alphas))
-    return " ".join([f"--alphas {alphas}"] * bool(alphas) + ["--concepts"] * study.concepts)
+    words = [f"--alphas {alphas}"] * bool(alphas) + ["--concepts"] * study.concepts
+    return " ".join([*words, f"--solver {study.solver}"])
 
 
 def measure_norm_memory(wildcards):

@@ -235,6 +235,9 @@ def _named(kinds: tuple[str, ...]) -> str:
 def _of_norms(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[BadValue]:
     """What norms ask of the rest: an error α for some, an exact norm of prefix for factorizations of it."""
     kind = settings.get("kind")
+    if "solver" in settings and kind not in (*OF_NORMS, None):
+        rule = f"be a setting of studies of kind {' and '.join(OF_NORMS)} only"
+        yield BadValue(place((*path, "solver")), settings["solver"], rule, "leave it out")
     found = [(i, quantity) for i, name in _texts(settings.get("norms")) if (quantity := _quantity(name)) is not None]
     tolerant = kind == NORMS and any(quantity.tolerant for _, quantity in found)
     key = (*path, "grid", "alpha")

@@ -101,6 +101,7 @@ class Study:
     norms: tuple[str, ...] = ()
     concepts: bool = False
     factorizations: tuple[str, ...] = ()
+    solver: str = ""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     metric: str = ""
     alpha: float = math.nan
@@ -239,6 +240,7 @@ def _study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any], *,
         norms=tuple(settings.get("norms", ())),
         concepts=settings["concepts"],
         factorizations=tuple(settings["factorizations"]),
+        solver=settings["solver"],
         options=settings["options"],
         bounds=bounds,
         compare=settings.get("compare"),

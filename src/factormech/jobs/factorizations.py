@@ -34,15 +34,21 @@ def question_of(args: argparse.Namespace, workload: str, domain_size: int, seed:
     return NormQuestion(made, seed, args.concepts)
 
 
-def norms_of(norm: str, paths: Sequence[Path], questions: Sequence[NormQuestion], alphas: Sequence[float]) -> SolvedFor:
-    """How a norm is come by; a file that is not asked for is refused."""
+def norms_of(
+    norm: str,
+    paths: Sequence[Path],
+    questions: Sequence[NormQuestion],
+    alphas: Sequence[float],
+    solver: str = "auto",
+) -> SolvedFor:
+    """How a norm is come by, ``solver`` where no file has it; a file that is not asked for is refused."""
     files = {_key(norm, path): path for path in paths}
     asked = {key for q in questions for alpha in alphas_of(norm, alphas) for key in _keys(q, alpha)}
     for key, path in files.items():
         if key not in asked:
             rule = "be of a workload, domain size, seed and α that is measured"
             raise BadValue(str(path), key, rule, "give the factorizations of this study's grid, or none")
-    here = solved_here(norm)
+    here = solved_here(norm, solver)
 
     def solved(question: NormQuestion, alpha: float | None) -> CertifiedNorm:
         stored = next((files[key] for key in _keys(question, alpha) if key in files), None)

@@ -17,6 +17,7 @@ def main() -> None:
     parser = job_parser(__doc__)
     add_workload_arguments(parser)
     parser.add_argument("--norm", required=True)
+    parser.add_argument("--solver", default="auto")
     parser.add_argument("--workloads", nargs="+", required=True, help="names")
     parser.add_argument("--domain-sizes", type=int, nargs="+", required=True)
     parser.add_argument("--seeds", type=int, nargs="+", required=True)
@@ -30,10 +31,11 @@ def main() -> None:
         for domain_size in args.domain_sizes
         for seed in args.seeds
     ]
-    solved = norms_of(args.norm, args.factorizations, questions, args.alphas)
+    solved = norms_of(args.norm, args.factorizations, questions, args.alphas, args.solver)
     frame = as_frame(measure_norm(args.norm, questions, args.alphas, solved))
     attributes = {
         "norm": args.norm,
+        "solver": args.solver,
         "alphas": args.alphas,
         "concepts": args.concepts,
         "seeded": sorted(w for w in args.workloads if definitions.is_seeded(w, args.definitions)),

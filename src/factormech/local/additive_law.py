@@ -8,8 +8,8 @@ moment only Σ M_ii² goes beyond the Gaussian terms:
 
 .. math:: \operatorname{Var} η^\top Mη - 2\operatorname{tr}[(M\operatorname{Cov}η)^2] = (κ-3)\,s^4 \sum_i M_{ii}^2 .
 
-**Half sphere** (``ball.py``): y = BZ has the second and fourth moments of the uniform law on the sphere of radius B,
-for they are even, and Cov η = (B²/d)I − aaᵀ. With α = aᵀMa, b = Ma and the mean E y = a,
+**Half sphere** (``half_sphere.py``): y = BZ has the second and fourth moments of the uniform law on the sphere of
+radius B, for they are even, and Cov η = (B²/d)I − aaᵀ. With α = aᵀMa, b = Ma and the mean E y = a,
 
 .. math:: \operatorname{E} y^\top My = \tfrac{B^2}{d}\operatorname{tr}M, \qquad
           \operatorname{E}(y^\top My)^2 = \tfrac{B^4}{d(d+2)}\bigl[(\operatorname{tr}M)^2 + 2\operatorname{tr}M^2\bigr],
@@ -42,8 +42,8 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local import ball
 from factormech.local.error_law import ErrorLaw
+from factormech.local.randomizers import half_sphere
 
 LAPLACE_KURTOSIS = 6.0
 # The chance that a user exceeds what is called the largest jump of Laplace noise.
@@ -76,7 +76,7 @@ def half_sphere_error_law(
     """The law for half-sphere reports of the columns of ``points`` (d, n), the variances by type being known."""
     A, J, M = points, inverse, _seen(centred_gram, inverse)
     d = len(A)
-    moment = ball.second_moment(d, epsilon)
+    moment = half_sphere.second_moment(d, epsilon)
     signal = J @ A
 
     def covariance(x: FloatArray) -> FloatArray:
@@ -93,7 +93,7 @@ def half_sphere_error_law(
     # E(ηᵀMη)² of ηᵀMη = yᵀMy − 2bᵀy + α, less the square of its mean.
     spread = quartic + 4.0 * moment * norm - 3.0 * alpha**2 - 4.0 * cubic + 2.0 * alpha * mean - (mean - alpha) ** 2
     excess = spread - 2.0 * (moment**2 * square - 2.0 * moment * norm + alpha**2)
-    radius = ball.half_sphere_radius(d, epsilon) * math.sqrt(_largest_eigenvalue(M))
+    radius = half_sphere.half_sphere_radius(d, epsilon) * math.sqrt(_largest_eigenvalue(M))
     jump = (radius + np.sqrt(np.maximum(alpha, 0.0))) ** 2
     return ErrorLaw(centred_gram, variance, excess, jump, covariance)
 

@@ -6,14 +6,14 @@ bounded from them again, as they are used:
 * **Laplace**, scale b: the ratio of two densities of a report is at most exp(‖a_u − a_v‖₁/b). The sums behind Δ₁ are
   off by k·2⁻⁵³ relatively at most, a part of the margin that the scale was made with; what is left of it covers the
   rounding of Δ₁/b.
-* **Half sphere**: the ratio is at most p/(1 − p), and p is a float of which that is certain (``ball.py``).
+* **Half sphere**: the ratio is at most p/(1 − p), and p is a float of which that is certain (``half_sphere.py``).
 * **Gaussian**: (ε, δ), the loss itself being unbounded; ``privacy_loss`` is that ε.
 
 Sums over N users are simulated without a loop over them, and exactly:
 
 * a Laplace number is the difference of two exponentials, so the sum of N is that of two gamma numbers of shape N;
 * the sum of N normal numbers is √N times one;
-* half-sphere reports: ``ball_sums.py``.
+* half-sphere reports: ``cap_sums.py``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.local import ball, ball_sums
 from factormech.local.gaussian import gaussian_noise_multiplier
 from factormech.local.l1_strategies import l1_diameter
+from factormech.local.randomizers import cap_sums, half_sphere
+from factormech.local.randomizers.base import check_points
 
 # Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
 # relatively.
@@ -71,14 +72,14 @@ class NoisyColumns:
         if self.columns.shape[0] == 0:
             return a
         if self.noise == "half-sphere":
-            return ball.sample(a, self.epsilon, rng)
+            return half_sphere.sample(a, self.epsilon, rng)
         draw = rng.laplace if self.noise == "laplace" else rng.normal
         return np.asarray(a + draw(scale=self.scale, size=a.shape))
 
     def simulation_refusal(self, users: int) -> str:
         """Why the reports of that many users cannot be simulated, or nothing."""
         k, n = self.columns.shape
-        return ball_sums.refusal(n, k, users) if self.noise == "half-sphere" else ""
+        return cap_sums.refusal(n, k, users) if self.noise == "half-sphere" else ""
 
     def simulate_deviations(
         self, counts: IntArray, centre: FloatArray, trials: int, rng: np.random.Generator
@@ -88,7 +89,7 @@ class NoisyColumns:
         if k == 0:
             return np.zeros((0, trials))
         if self.noise == "half-sphere":
-            Z = ball_sums.sample_sums(self.columns.T, self.epsilon, counts, trials, rng)
+            Z = half_sphere.sample_sums(self.columns.T, self.epsilon, counts, trials, rng)
             return np.asarray(self.scale * Z - users * centre[:, None])
         if self.noise == "laplace":
             noise = rng.standard_gamma(users, (k, trials)) - rng.standard_gamma(users, (k, trials))
@@ -129,9 +130,9 @@ def with_half_sphere_noise(A: FloatArray, epsilon: float) -> NoisyColumns:
     if not d:
         return _silent("half-sphere", A, epsilon, 0.0)
     A = A / _outward(_largest_norm(A), d)
-    ball.check_points(A.T)
-    moment, loss = ball.second_moment(d, epsilon), ball.privacy_loss(epsilon)
-    radius = ball.half_sphere_radius(d, epsilon)
+    check_points(A.T)
+    moment, loss = half_sphere.second_moment(d, epsilon), half_sphere.privacy_loss(epsilon)
+    radius = half_sphere.half_sphere_radius(d, epsilon)
     return NoisyColumns("half-sphere", A, radius, _largest_norm(A), moment, epsilon, 0.0, loss)
 
 

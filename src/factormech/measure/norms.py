@@ -36,9 +36,9 @@ class NormQuestion:
 SolvedFor = Callable[[NormQuestion, float | None], CertifiedNorm]
 
 
-def solved_here(norm: str) -> SolvedFor:
+def solved_here(norm: str, solver: str = "auto") -> SolvedFor:
     """The norm, solved when it is asked for."""
-    return lambda question, alpha: registry.compute(norm, question.subject(norm), alpha=alpha)
+    return lambda question, alpha: registry.compute(norm, question.subject(norm), alpha=alpha, solver=solver)
 
 
 def alphas_of(norm: str, alphas: Sequence[float]) -> list[float | None]:
@@ -73,9 +73,9 @@ _NOTHING = {
 def _answer(norm: str, question: NormQuestion, alpha: float | None, solved: SolvedFor) -> dict[str, Any]:
     try:
         question.subject(norm)
-    except BadValue as error:  # W does not fit in memory, or is no concept class
+        found = solved(question, alpha)
+    except BadValue as error:  # W does not fit in memory, is no concept class, or is too large for a general solver
         return {**_NOTHING, "status": "unavailable", "reason": str(error)}
-    found = solved(question, alpha)
     fact = known(norm, question.workload, alpha=alpha, concepts=question.concepts)
     numbers = {} if fact is None else {"known_lower": fact.lower, "known_upper": fact.upper, "known": fact.name}
     return {

@@ -30,9 +30,11 @@ def labels_of(workload: Workload | Any) -> FloatArray:
     raise BadValue(f"entries of {name}", "others", "all be ±1, or all 0 or 1, to be labels", remedy)
 
 
-def difference_norm(concepts: Workload | Any, alpha: float, *, gap: float = 1e-3) -> CertifiedNorm:
+def difference_norm(
+    concepts: Workload | Any, alpha: float, *, method: str = "splitting", gap: float = 1e-3
+) -> CertifiedNorm:
     """γ₂(D_C, α) of the differences ½(c − c′) of every two concepts (Edmonds, PhD thesis, Toronto, 2023).
 
     It is at most γ₂(W_C, α), which is at most 2γ₂(D_C, α/2) + 1 (there, the lemma on the difference matrix).
     """
-    return approximate_norm(difference_matrix(concepts), alpha, gap=gap)
+    return approximate_norm(difference_matrix(concepts), alpha, method=method, gap=gap)

@@ -34,6 +34,10 @@ _METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+# What a study may name as its solver: our own, or a general one through cvxpy.
+_SOLVERS: dict[str, str | None] = {"auto": None, "cvxpy": "clarabel", "cvxpy-scs": "scs"}
+
+
 @dataclass(frozen=True)
 class Quantity:
     """What a study asks of a workload.
@@ -51,7 +55,7 @@ class Quantity:
     labels
         Whether it is of a concept class, so that the matrix must hold ±1 labels.
     gap
-        Relative width asked for.
+        Relative width asked of our own solvers; the general ones stop by their own tolerances.
     """
 
     name: str
@@ -62,10 +66,20 @@ class Quantity:
     labels: bool = False
     gap: float = 1e-3
 
-    @property
-    def module(self) -> str:
+    def by(self, solver: str) -> tuple[str, dict[str, Any]]:
+        """``module:function`` and its options for a solver of ``solvers()``."""
+        if solver not in _SOLVERS:
+            raise UnknownName("solver", solver, _SOLVERS)
+        general = _SOLVERS[solver]
+        if general is None:
+            return self.target, {"gap": self.gap, **self.options}
+        if self.exponent is None:
+            return self.target, {"method": general, **self.options}
+        return _METHODS["cvxpy"][0], {"solver": general.upper(), **self.options}
+
+    def module(self, solver: str = "auto") -> str:
         """The module that its code starts from."""
-        return self.target.partition(":")[0]
+        return self.by(solver)[0].partition(":")[0]
 
 
 _APPROXIMATE = "factormech.norms.approximate.norms:"
@@ -97,15 +111,21 @@ def quantity(name: str) -> Quantity:
     return Quantity(name, _METHODS["auto"][0], {"p": p}, exponent=p, gap=1e-6)
 
 
-def compute(name: str, subject: Workload | Any, *, alpha: float | None = None) -> CertifiedNorm:
+def solvers() -> list[str]:
+    """The solvers that a study may name: ``cvxpy`` is Clarabel."""
+    return list(_SOLVERS)
+
+
+def compute(name: str, subject: Workload | Any, *, alpha: float | None = None, solver: str = "auto") -> CertifiedNorm:
     """A quantity of a workload or a dense matrix; ``alpha`` belongs to those that have an error."""
     asked = quantity(name)
     if asked.tolerant == (alpha is None):
         remedy = "give for example alpha=0.1" if alpha is None else "leave it out"
         raise BadValue("alpha", alpha, f"be given for {name}" if alpha is None else f"not be given for {name}", remedy)
-    module, _, function = asked.target.partition(":")
+    target, options = asked.by(solver)
+    module, _, function = target.partition(":")
     arguments = (subject,) if alpha is None else (subject, alpha)
-    answer: CertifiedNorm = getattr(import_module(module), function)(*arguments, gap=asked.gap, **asked.options)
+    answer: CertifiedNorm = getattr(import_module(module), function)(*arguments, **options)
     return answer
 
 

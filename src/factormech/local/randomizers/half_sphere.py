@@ -30,23 +30,25 @@ randomized response) to (π/2)·c².
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
+from factormech.local.randomizers import cap_sums
+from factormech.local.randomizers.base import check_points, lengths, units
+from factormech.local.randomizers.cap_randomizer import CapRandomizer
+from factormech.local.randomizers.caps import gamma_ratio
 from factormech.privacy import loss_of_ratio
 
 _UNIT = 2.0**-53
-# Γ((d+1)/2)/Γ(d/2)/√(d/2) as a series in 1/d; used where the next term is below double precision.
-_GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 869 / 65536, 39325 / 262144)
-_GAMMA_RATIO_SERIES_FROM = 150
 
 
 def half_sphere_radius(dimension: int, epsilon: float) -> float:
     """Norm B of every report: c·√π·Γ((d+1)/2)/Γ(d/2), c = 1/(2p − 1) for the p that is drawn with."""
     d = check_positive_integer("dimension", dimension)
-    return math.sqrt(math.pi) * _gamma_ratio(d) / (2 * facing_probability(epsilon) - 1)
+    return math.sqrt(math.pi) * gamma_ratio(d) / (2 * facing_probability(epsilon) - 1)
 
 
 def second_moment(dimension: int, epsilon: float) -> float:
@@ -67,11 +69,12 @@ def density(point: FloatArray, directions: FloatArray, epsilon: float) -> FloatA
     other.
     """
     x = check_points(np.asarray(point, dtype=np.float64)[None, :])[0]
-    towards = 0.5 * (1 + np.linalg.norm(x))
+    towards = 0.5 * (1 + lengths(x[None, :])[0])
     facing = directions @ units(x[None, :])[0] >= 0
     p = facing_probability(epsilon)
     near, far = 2 * p, 2 * (1 - p)
-    return np.where(facing, towards * near + (1 - towards) * far, towards * far + (1 - towards) * near)
+    densities = np.where(facing, towards * near + (1 - towards) * far, towards * far + (1 - towards) * near)
+    return np.asarray(densities)
 
 
 def sample(points: FloatArray, epsilon: float, rng: np.random.Generator) -> FloatArray:
@@ -84,7 +87,7 @@ def sample(points: FloatArray, epsilon: float, rng: np.random.Generator) -> Floa
     B = half_sphere_radius(d, epsilon)
     Z = rng.standard_normal((N, d))
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    towards = rng.random(N) < 0.5 * (1 + np.linalg.norm(x, axis=1))
+    towards = rng.random(N) < 0.5 * (1 + lengths(x))
     facing = rng.random(N) < facing_probability(epsilon)
     # Z must face x exactly when the rounded vector is x and its half is drawn, or neither.
     faces = np.einsum("ui,ui->u", Z, units(x)) >= 0
@@ -111,31 +114,23 @@ def privacy_loss(epsilon: float) -> float:
     return min(loss_of_ratio(p / (1 - p)), epsilon)  # below ε by the choice of p
 
 
-def units(x: FloatArray) -> FloatArray:
-    """Rows of x divided by their norms; the first axis where a row is 0."""
-    norms = np.linalg.norm(x, axis=1, keepdims=True)
-    units = x / np.where(norms > 0, norms, 1.0)
-    units[norms[:, 0] == 0, 0] = 1.0
-    return units
+def sample_sums(
+    points: FloatArray, epsilon: float, counts: IntArray, trials: int, rng: np.random.Generator
+) -> FloatArray:
+    """ΣZ over the reports of ``counts`` users, the points of whose types are the rows of ``points``, (d, trials)."""
+    loyalty = 2 * facing_probability(epsilon) - 1
+    return cap_sums.sample_sums(points, loyalty, 0.0, counts, trials, rng)
 
 
-def check_points(x: FloatArray) -> FloatArray:
-    """Return the rows of x, all in the unit ball; a vector outside is refused, never clipped."""
-    if x.ndim != 2 or x.shape[1] == 0:
-        raise BadValue("points", x.shape, "be an array (users, dimension)", "give one row per user")
-    worst = float(np.max(np.einsum("ui,ui->u", x, x), initial=0.0))
-    if not worst <= 1.0:
-        raise BadValue(
-            "points",
-            math.sqrt(worst) if worst >= 0 else worst,
-            "lie in the unit ball (the value is the largest norm)",
-            "divide all columns of the strategy by their largest norm",
-        )
-    return x
+class HalfSphere(CapRandomizer):
+    """The randomizer of the unit ball of ℝ^dimension: the cap of γ = 0, and λ = 2p − 1."""
 
+    name: ClassVar[str] = "half-sphere"
 
-def _gamma_ratio(d: int) -> float:
-    """Γ((d+1)/2)/Γ(d/2) to the last digits for every d (differences of log-gammas lose some)."""
-    if d < _GAMMA_RATIO_SERIES_FROM:
-        return math.gamma(0.5 * (d + 1)) / math.gamma(0.5 * d)
-    return math.sqrt(0.5 * d) * math.fsum(a / d**j for j, a in enumerate(_GAMMA_RATIO_SERIES))
+    def __init__(self, dimension: int, epsilon: float) -> None:
+        radius = half_sphere_radius(dimension, epsilon)
+        loyalty = 2 * facing_probability(epsilon) - 1
+        super().__init__(int(dimension), float(epsilon), 0.0, loyalty, 1.0 / radius, privacy_loss(epsilon))
+
+    def _sample_block(self, x: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return sample(x, self.epsilon, rng)  # a reflection turns a direction onto its half: less work than a draw

@@ -1,20 +1,22 @@
-r"""Simulate the sum of the half-sphere reports of a whole population, exactly, with a few numbers for each user.
+r"""Simulate the sum of the reports of a whole population on spherical caps, exactly, with a few numbers for each user.
 
-A report is BZ, Z on the unit sphere of ℝ^d (``ball.py``). What an estimate needs is the sum of all Z. Drawing each Z
-takes d normal numbers a user; three facts about its law make it about two numbers a user, whatever d.
+A report is a multiple of Z on the unit sphere of ℝ^d: half-sphere (``half_sphere.py``), PrivUnit (``priv_unit.py``).
+What an estimate needs is the sum of all Z. Drawing each Z takes d normal numbers a user; three facts about its law make
+it about two numbers a user, whatever d.
 
-**Mixture.** Z faces its user's axis â_u with probability (1 + r_u(2p−1))/2, r_u = ‖a_u‖. So with probability r_u(2p−1)
-the report is *loyal*, uniform on the half sphere facing â_u; else it is *free*, uniform on the whole sphere whatever u.
-How many reports of a type are loyal is binomial.
+**Mixture.** With probability λr_u, r_u = ‖a_u‖, a report is *loyal*, uniform on a cap {⟨Z, â_u⟩ ≥ γ} around its user's
+axis â_u; else it is *free*, uniform on the whole sphere whatever u. (The half sphere is the cap of γ = 0: Z faces â_u
+with probability (1 + r_u(2p−1))/2, which is this mixture for λ = 2p − 1.) How many reports of a type are loyal is
+binomial.
 
 **Walks.** The sum of two independent isotropic vectors of lengths ρ, ρ' is isotropic of length √(ρ² + ρ'² + 2ρρ't), t
 being one coordinate of a uniform unit vector. So a walk of M steps needs M − 1 such coordinates, taken pair by pair,
 and in the end one direction: the free reports of all types are one walk.
 
-**Loyal reports** of one type are Z = |t|â_u + √(1−t²)w, w uniform on the unit sphere of the complement of â_u: the sum
-of the |t| along the axis, and in its complement a walk of steps √(1−t²), in dimension d − 1.
+**Loyal reports** of one type are Z = sâ_u + √(1−s²)w, w uniform on the unit sphere of the complement of â_u: the sum of
+the s along the axis, and in its complement a walk of steps √(1−s²), in dimension d − 1. For the half sphere s = |t|.
 
-In one dimension Z is a sign, and the number of signs that face â_u is binomial at once.
+In one dimension Z is a sign, the cap is a point, and the number of signs that face â_u is binomial at once.
 
 No law is approximated. The numbers are NumPy's normal, gamma and binomial ones.
 """
@@ -25,7 +27,8 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.local.ball import check_points, facing_probability, units
+from factormech.local.randomizers.base import check_points, lengths, units
+from factormech.local.randomizers.caps import coordinates, draw_cap
 
 # Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: a fifth of a second of one
 # core, so that a study of a thousand trials takes minutes.
@@ -34,28 +37,36 @@ _WALK, _DIRECTION = 6.0, 2.0  # work of a user, and of a coordinate of the direc
 _CELLS_LIMIT = 2**20  # numbers held at once
 
 
-def refusal(types: int, dimension: int, users: int) -> str:
+def refusal(types: int, dimension: int, users: int, limit: float = WORK_LIMIT) -> str:
     """Why the reports of that many users of so many types cannot be simulated, or nothing."""
     work = _WALK * users + _DIRECTION * dimension * min(users, types)
-    if dimension <= 1 or work <= WORK_LIMIT:
+    if dimension <= 1 or work <= limit:
         return ""
     return (
-        f"simulating {users} half-sphere reports takes the work of {work:.1e} random numbers a trial, above the limit "
-        f"of {WORK_LIMIT:.0e}; ask for fewer users"
+        f"simulating {users} reports takes the work of {work:.1e} random numbers a trial, above the limit of "
+        f"{limit:.0e}; ask for fewer users"
     )
 
 
 def sample_sums(
-    points: FloatArray, epsilon: float, counts: IntArray, trials: int, rng: np.random.Generator
+    points: FloatArray,
+    loyalty: float,
+    height: float,
+    counts: IntArray,
+    trials: int,
+    rng: np.random.Generator,
+    limit: float = WORK_LIMIT,
 ) -> FloatArray:
-    """ΣZ over the reports of ``counts`` users, the points of whose types are the rows of ``points``, (d, trials)."""
+    """ΣZ over the reports of ``counts`` users, the points of whose types are the rows of ``points``, (d, trials).
+
+    ``loyalty`` is λ, ``height`` γ; ``limit`` the work of one trial above which the simulation is refused.
+    """
     x = check_points(points)
     n, d = x.shape
-    reason = refusal(n, d, int(counts.sum()))
+    reason = refusal(n, d, int(counts.sum()), limit)
     if reason:
         raise BadValue("users", int(counts.sum()), "be few enough to simulate", reason)
-    lengths, axes = np.linalg.norm(x, axis=1), units(x)
-    loyal = lengths * (2 * facing_probability(epsilon) - 1)
+    loyal, axes = lengths(x) * loyalty, units(x)
     if d == 1:
         return _sums_of_signs(axes[:, 0], loyal, counts, trials, rng)[None, :]
     found = np.zeros((trials, d))
@@ -64,7 +75,7 @@ def sample_sums(
         block = max(1, _CELLS_LIMIT // max(int(part.sum()), len(u) * d))
         for start in range(0, trials, block):
             now = found[start : start + block]
-            now += _sums(axes[u], loyal[u], part[u], len(now), rng)
+            now += _sums(axes[u], loyal[u], height, part[u], len(now), rng)
     return found.T.copy()
 
 
@@ -84,15 +95,17 @@ def _sums_of_signs(
     return np.asarray((2 * facing - counts) @ axes)
 
 
-def _sums(axes: FloatArray, loyal: FloatArray, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
+def _sums(
+    axes: FloatArray, loyal: FloatArray, height: float, counts: IntArray, trials: int, rng: np.random.Generator
+) -> FloatArray:
     """The sums, (trials, d)."""
     n, d = axes.shape
     loyals = rng.binomial(counts, loyal, size=(trials, n))
     free = counts.sum() - loyals.sum(axis=1)
     found = walk_lengths(np.ones(int(free.sum())), free, d, rng)[:, None] * _directions((trials, d), rng)
-    along, across = coordinates(int(loyals.sum()), d, rng)
+    along, across = draw_cap(int(loyals.sum()), d, height, rng)
     group = np.repeat(np.arange(trials * n), loyals.ravel())
-    ahead = np.bincount(group, weights=np.abs(along), minlength=trials * n).reshape(trials, n)
+    ahead = np.bincount(group, weights=along, minlength=trials * n).reshape(trials, n)
     beside = walk_lengths(across, loyals.ravel(), d - 1, rng).reshape(trials, n)
     w = rng.standard_normal((trials, n, d))
     w -= np.einsum("tui,ui->tu", w, axes)[:, :, None] * axes
@@ -118,16 +131,6 @@ def walk_lengths(steps: FloatArray, sizes: IntArray, dimension: int, rng: np.ran
     found = np.zeros(len(sizes))
     found[sizes > 0] = np.sqrt(square)
     return found
-
-
-def coordinates(size: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """One coordinate t of uniform unit vectors, and √(1−t²), the length of the others."""
-    if dimension == 1:
-        return np.asarray(1.0 - 2.0 * rng.integers(0, 2, size), np.float64), np.zeros(size)
-    one = rng.standard_normal(size)
-    others = 2.0 * rng.standard_gamma(0.5 * (dimension - 1), size)  # χ² with d − 1 degrees of freedom
-    length = np.sqrt(one**2 + others)
-    return np.asarray(one / length), np.asarray(np.sqrt(others) / length)
 
 
 def _directions(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
