@@ -13,6 +13,7 @@ from snakemake.utils import update_config
 from factormech.bounds import registry as bounds_registry
 from factormech.code import code_of
 from factormech.config.studies import ConfigErrors, load
+from factormech.experiments import registry as experiments_registry
 from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry
 from factormech.measure import cost
@@ -162,26 +163,6 @@ def studies_of_kind(kind):
     return "|".join(names) or "(?!)"  # which matches nothing
 
 
-def study_measurements(study):
-    """One file of measurements for each mechanism of a study."""
-    return [f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
-def study_collections(study):
-    """One file of simulated collections for each mechanism of a study."""
-    return [f"results/collections/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
-def study_on_data(study):
-    """One file of errors on data sets for each mechanism of a study."""
-    return [f"results/on-data/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
-def study_processed(study):
-    """One file of processed collections for each mechanism of a study."""
-    return [f"results/processed/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
 def on_data_modules(mechanism):
     """Where the code of errors on data sets starts."""
     return ["factormech.jobs.measure_on_data", mechanisms_registry.module_of(mechanism)]
@@ -224,8 +205,10 @@ def bound_modules(study):
 
 
 def figure_modules(study):
-    """Where the code of a study's figure starts."""
-    return ["factormech.jobs.draw", figures_registry.module_of(STUDIES[study].kind)]
+    """Where the code of a study's figure starts; that of an experiment says what is shown."""
+    kind = STUDIES[study].kind
+    declaration = [experiments_registry.module_of(kind)] if experiments_registry.is_experiment(kind) else []
+    return ["factormech.jobs.draw", figures_registry.module_of(kind), *declaration]
 
 
 def comparisons(study):
@@ -477,14 +460,6 @@ def process_minutes(wildcards):
     return cost.minutes(cost.process_seconds(*grid_size(wildcards.study), collections))
 
 
-def tabulated_on_data(wildcards):
-    return study_on_data(wildcards.study)
-
-
-def tabulated_processed(wildcards):
-    return study_processed(wildcards.study)
-
-
 def bound_code(wildcards):
     return code(*bound_modules(wildcards.study))
 
@@ -497,28 +472,12 @@ def bound_names(wildcards):
     return STUDIES[wildcards.study].bounds
 
 
-def tabulated_measurements(wildcards):
-    return study_measurements(wildcards.study)
-
-
-def tabulated_collections(wildcards):
-    return study_collections(wildcards.study)
-
-
 def compared_mechanism(wildcards):
     return STUDIES[wildcards.study].compare
 
 
 def compared_without(wildcards):
     return STUDIES[wildcards.study].exclude
-
-
-def tabulated_metric(wildcards):
-    return STUDIES[wildcards.study].metric
-
-
-def tabulated_alpha(wildcards):
-    return STUDIES[wildcards.study].alpha
 
 
 def figure_code(wildcards):

@@ -25,6 +25,9 @@ NOTE_WIDTH = 0.78
 # How plain text writes the norms; a character as subscript exists for digits, but not for F.
 _NORM = re.compile("γ(\N{COMBINING CIRCUMFLEX ACCENT}?)(₂|₍[₀-₉]+₎|F)")
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₍₎", "0123456789()")
+# Raised digits of a power come from another font than the rest: they are set as a formula too.
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER = re.compile("10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _CORNERS = ((1, 1), (0, 1), (0, 0), (1, 0))  # right or left, upper or lower
 
 
@@ -153,8 +156,9 @@ def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
 
 
 def _as_set(text: str) -> str:
-    """A line as matplotlib is given it: dollars escaped, norms as formulas in the letters of the text around them."""
-    return _NORM.sub(_norm_as_set, text.replace("$", r"\$"))
+    """A line as matplotlib is given it: dollars escaped, norms and powers of ten as formulas in the text's letters."""
+    with_norms = _NORM.sub(_norm_as_set, text.replace("$", r"\$"))
+    return _POWER.sub(lambda found: f"10$^{{\\mathregular{{{found[1].translate(_RAISED)}}}}}$", with_norms)
 
 
 def _norm_as_set(found: re.Match[str]) -> str:
@@ -166,7 +170,7 @@ def _width(figure: Figure, text: str, size: float) -> float:
     """Width of one line in inches, as it is set."""
     from matplotlib.font_manager import FontProperties
 
-    formula = _NORM.search(text) is not None
+    formula = _NORM.search(text) is not None or _POWER.search(text) is not None
     shown = _as_set(text) if formula else text
     renderer = renderer_of(figure)
     width, _, _ = renderer.get_text_width_height_descent(shown, FontProperties(size=size), ismath=formula)
