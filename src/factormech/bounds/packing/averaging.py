@@ -1,0 +1,56 @@
+r"""A bound for many persons, from the mean over all data: no packing, and no constant lost to balls.
+
+With the conventions of ``core``, let D have the N(N−1)/2 columns q_i − q_j, and u be uniform on the histograms of n
+persons. As ``bounds/central/release.py`` proves, M(u) − nQ(u) and its shift by q_i − q_j are
+(ε, δ')-indistinguishable, δ' = (N−1)/(n+N−1), so a mean norm of n(M − Q) is at least V₁(ε, δ')·min ‖R‖_F‖A‖_{1→2} over
+RA = D, and that minimum is at least ‖D‖_{S₁}/√(N(N−1)/2). Since DDᵀ = N·WPWᵀ, W = (q_x), P = I − 11ᵀ/N,
+
+.. math:: \mathrm{err} \ge \frac{V_1(ε, δ')}{n\sqrt k}\,\sqrt{\frac{2}{N-1}}\,\lVert WP\rVert_{S_1} ,
+          \qquad V_1(ε, 0) = \frac{2e^{-ε}}{1-e^{-2ε}} .
+
+Only the types of a part of the universe may be used, the fewer the smaller δ': choose the part by the number of
+persons. This is strong once nε is some ten times the number of types; packings are stronger below.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.bounds.central.one_dimensional import least_noise
+from factormech.norms.rounding import below
+
+# V₁ decreases in ε; below this ε its value here is used, since its program grows like 1/ε.
+_LEAST_EPSILON = 0.004
+
+
+def averaging_bound(trace_norm: float, types: int, queries: int, users: int, epsilon: float) -> float:
+    """The bound of the module for one set of types.
+
+    Parameters
+    ----------
+    trace_norm
+        ‖WP‖_{S₁}, from below: the sum of the centred singular values over the ``types`` used.
+    types, queries, users
+        N ≥ 2, k and n.
+    epsilon
+        The privacy budget.
+    """
+    epsilon = check_epsilon(epsilon)
+    N, n = check_positive_integer("types", types, minimum=2), check_positive_integer("users", users)
+    noise = least_noise(max(epsilon, _LEAST_EPSILON), (N - 1) / (n + N - 1) * (1.0 + 1e-15), moment=1).lower
+    return below(noise * math.sqrt(2.0 / (N - 1) / queries) * trace_norm / n, 12)
+
+
+def best_of_nested(
+    traces: FloatArray, sizes: FloatArray, queries: int, users: int, epsilon: float
+) -> tuple[float, int]:
+    """The best over several sets of types, given by their trace norms and numbers: (value, number of types)."""
+    values = [
+        averaging_bound(float(trace), int(size), queries, users, epsilon)
+        for trace, size in zip(traces, sizes, strict=True)
+    ]
+    best = int(np.argmax(values))
+    return values[best], int(sizes[best])
