@@ -14,10 +14,10 @@ Setting. Data X are n persons, neighbours replace one, Q(X) is the mean of the c
 
 *Proof.* Let f_i be the density of M(X_i) with respect to the mean law ν. By group privacy f_i ≤ e^{εΔ}f_j, so the
 weights p_i = f_i(y)/M, which sum to one, are at most 1/J. The worst error is at least the mean one, which is
-∫ Σ_i p_i(y) r_i(y) dν(y), r_i(y) = ‖y − Q(X_i)‖/√k. Fix y and sort r. Any two r_i sum to at least a; and m points
-pairwise a apart have their m-th distance at least c_m·a, as Σ_{ij}‖v_i−v_j‖² ≤ 2mΣ‖v_i−y‖². For J ≥ 2 the sum Σp_ir_i is
-least with weight 1/J on each of the ⌊J⌋ nearest and the rest on the next one: aκ(J). For J ≤ 2 it is at least
-r₁/J + (1−1/J)r₂ ≥ a(1−1/J), r₁ ≤ r₂ being the two least. ∎
+∫ Σ_i p_i(y) r_i(y) dν(y), r_i(y) = ‖y − Q(X_i)‖/√k. Fix y and sort r. Any two r_i sum to at least a; and the m-th
+least is at least c_m·a, as m(m−1)a² ≤ Σ_{ij}‖v_i−v_j‖² ≤ 2mΣ‖v_i−y‖² over the m nearest. For J ≥ 2 the sum Σp_ir_i
+is least with weight 1/J on each of the ⌊J⌋ nearest and the rest on the next one: at least aκ(J). For J ≤ 2 it is at
+least r₁/J + (1−1/J)r₂ ≥ a(1−1/J), r₁ ≤ r₂ being the two least. ∎
 
 κ increases from 0 to 1/√2 and κ(2) = ½: **e^{εΔ} ≤ M − 1 implies err ≥ a/2**, Lemma 2.2 of Nikolov (*Private Query
 Release via the Johnson–Lindenstrauss Transform*, SODA 2023) with its constant. For J ≤ 2 the bound is attained by

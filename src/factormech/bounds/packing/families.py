@@ -7,7 +7,8 @@ r"""How many sets, or words, can be far from one another: ln M from below, from 
   different members of 𝔽_q and S to the first s−t−1 coefficients of Π_{x∈S}(1 + xz) beyond the constant: some value is
   taken by that many sets, and if two such sets differed in j ≤ s−t−1 elements each, dividing by the common factor
   would leave two polynomials of degree ≤ j that agree in all their coefficients;
-* polynomials (Reed & Solomon): q^{t+1} if s ≤ q, sq ≤ N: the graphs of the polynomials of degree ≤ t on s points of 𝔽_q;
+* polynomials (Reed & Solomon): q^{t+1} if s ≤ q, sq ≤ N: the graphs of all polynomials of degree ≤ t on s points of
+  𝔽_q;
 * disjoint sets, t = 0: ⌊N/s⌋.
 
 *Words.* Binary words of length L, pairwise at Hamming distance ≥ D: Gilbert's 2^L/Σ_{i<D} C(L, i), the sum for
@@ -68,7 +69,7 @@ def set_families(elements: int) -> SetFamilies:
         best = np.argmax(kinds, axis=0)
         parts.append((np.full(len(t), s), t, kinds[best, np.arange(len(t))], best))
     s, t, L, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
-    useful = L >= math.log(2.0) * (1.0 - 2 * _ROUNDING)
+    useful = math.log(2.0) * (1.0 - 2 * _ROUNDING) <= L
     return SetFamilies(s[useful], t[useful], L[useful], kind[useful])
 
 
@@ -77,7 +78,7 @@ def log_words(length: int, distance: IntArray) -> FloatArray:
     L, D = check_positive_integer("length", length), np.asarray(distance, dtype=np.int64)
     out = np.where(L >= D, math.log(2.0) * (1.0 - _ROUNDING), 0.0)
     ell = 1 << (L.bit_length() - 1)
-    out = np.where(2 * D <= ell, np.maximum(out, _log_below(2 * ell)), out)
+    out = np.where(ell >= 2 * D, np.maximum(out, _log_below(2 * ell)), out)
     inner = (2 * (D - 1) <= L) & (D <= L)
     i = np.where(inner, D - 1, 0).astype(float)
     sizes = _log_factorial_of(L) + np.zeros_like(i)

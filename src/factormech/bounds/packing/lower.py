@@ -9,9 +9,9 @@ types (data of fewer types are data):
 * ``averaging``: the mean over all data of the types C, with ‖W_C P_C‖_{S₁};
 * ``marginals``: Hadamard packings, for the families of marginals and conjunctions.
 
-C is everything, where the workload's spectrum says so or N ≤ ``DENSE_LIMIT``, and prefixes of a pivoted Cholesky order of
-the differences q_x − q_0, which keeps σ large. All of it but the last step is done once per workload:
-:func:`prepare`, then :func:`lower_bound` for many n and ε.
+C is everything and, for N ≤ ``DENSE_LIMIT``, prefixes of a pivoted Cholesky order of the differences q_x − q_0, which
+keeps σ large. All of it but the last step is done once per workload: :func:`prepare`, then :func:`lower_bound` for
+many n and ε.
 
 Eigenvalues are computed in doubles and lowered by N·2⁻⁵⁰ of the largest.
 """
@@ -110,7 +110,7 @@ def lower_bound(workload: Prepared | Workload | Any, users: int, epsilon: float)
         if scale > 0.0 and size <= LARGEST:
             found.append(sparse_bound(size, n, epsilon, scale=scale))
     if len(p.sizes):
-        value, used = best_of_nested(p.traces, p.sizes, p.queries, n, epsilon)
+        value, used = best_of_nested(p.traces, p.sizes.astype(float), p.queries, n, epsilon)
         found.append(LowerBound(value, n, epsilon, "averaging", {"data": "uniform over histograms", "types": used}))
     for width in p.widths:
         found.append(marginals(p.attributes, width, n, epsilon, cells=p.cells, queries=p.queries))

@@ -13,9 +13,9 @@ g_1 … g_{o−1} is (o/4)(I + 11ᵀ) ⪰ (o/4)I, so with D the Hamming distance
           \qquad Δ \le rS .
 
 The words are a code of length Sb and distance D (``families.log_words``); one code does the work of the paper's two.
-j = w − 1, c = 0 is the paper's case; j = 0 is the packing of one-way marginals beside attributes that hold for all, which
-is better for few persons. For tables, all 2^w cells of a marginal, each block's contribution doubles
-(⟨g_σ, g_τ⟩ + ⟨1−g_σ, 1−g_τ⟩ = (o/2)(1 + [σ = τ])), the word's doubles too, and the last part's stays; k grows 2^w-fold:
+j = w − 1, c = 0 is the paper's case; j = 0, the packing of one-way marginals beside attributes that hold for all, is
+better for few persons. For tables, all 2^w cells of a marginal, each block's contribution doubles,
+⟨g_σ, g_τ⟩ + ⟨1−g_σ, 1−g_τ⟩ = (o/2)(1 + [σ = τ]), the word's doubles too, and the last part's stays; k grows 2^w-fold:
 the same bound but for the factor 2^{−(w−1−j)/2}.
 """
 

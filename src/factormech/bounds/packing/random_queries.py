@@ -2,13 +2,17 @@ r"""Random ±1 queries: a packing that works for all but a share η of the draws
 
 W is k × N with independent uniform signs. The data sets are those of ``parity``: r copies of each element of an s-set,
 intersections at most t (De, *Lower bounds in differential privacy*, TCC 2012, for r = n/s; Nikolov, SODA 2023, §7.1).
-For u = 1_S − 1_T, |S∖T| = q ≤ s, Z = ⟨w, u⟩ has E Z² = ‖u‖² = 2q and E Z⁴ = (3 − 1/q)(2q)² ≤ (3 − 1/s)(2q)². As
-e^{−x} ≤ 1 − x + x²/2 for x ≥ 0,
+For u = 1_S − 1_T, |S∖T| = q ≥ s − t =: q₀, Z = ⟨w, u⟩ has E Z² = ‖u‖² = 2q, and for λ ≥ 0 with g standard normal
+
+.. math:: E\,e^{-λZ^2/2q} = E\cos^{2q}(g\sqrt{λ/q}) \le (1+2λ)^{-1/2} + P(|g| > \tfrac\pi2\sqrt{q/λ}) ,
+
+since cos x ≤ e^{−x²/2} for |x| ≤ π/2. The right-hand side, m_q(λ), decreases in q. Hence
 
 .. math:: P\bigl(\lVert Wu\rVert^2 \le (1-τ)k\lVert u\rVert^2\bigr) \le e^{-k\,f(τ)} ,\qquad
-          f(τ) = \max_{λ\ge0}\; -λ(1-τ) - \ln\bigl(1 - λ + \tfrac12(3 - \tfrac1s)λ^2\bigr) \ge τ^2/6 .
+          f(τ) = \max_{λ\ge0}\; -λ(1-τ) - \ln m_{q_0}(λ) \;\to\; \tfrac12(-τ - \ln(1-τ)) .
 
-For s = 1, ‖Wu‖²/4 is binomial, and f(τ) = ln 2 − h((1−τ)/2), h the entropy in nats, is Chernoff's.
+For s = 1, ‖Wu‖²/4 is binomial: f(τ) = ln 2 − h((1−τ)/2), h the entropy in nats, is Chernoff's. Fourth moments alone,
+e^{−x} ≤ 1 − x + x²/2, would give m = 1 − λ + 3λ²/2 for every q, and f(τ) ≥ τ²/6; the smaller m is taken.
 
 Let M₀ = min(M, ηe^{kf}) sets be taken. The expected number of bad pairs is at most ½M₀²e^{−kf}, so with probability
 1 − η at most M₀/2 pairs are bad, and one set of each is dropped: **M₀/2 data sets remain whose answers are
@@ -19,19 +23,22 @@ All constants are explicit; the bound holds for every ε > 0 and n.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, share
 from factormech.bounds.packing.families import KINDS, set_families
 from factormech.bounds.packing.parity import checked_types
 from factormech.errors import BadValue
 from factormech.norms.rounding import below
 
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
 _SHRINKAGES = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95])
-_MULTIPLIERS = np.linspace(0.01, 0.5, 50)
+_MULTIPLIERS = np.geomspace(0.01, 12.0, 60)
 
 
 def random_queries(queries: int, types: int, users: int, epsilon: float, *, failure: float = 0.01) -> LowerBound:
@@ -54,11 +61,13 @@ def random_queries(queries: int, types: int, users: int, epsilon: float, *, fail
     inside = np.flatnonzero(families.size <= n)
     if not inside.size:
         return nothing(n, epsilon)
-    s, t, L = (part[inside][:, None] for part in (families.size, families.overlap, families.log_count))
-    kept = _kept(L, k * deviation_rate(_SHRINKAGES, families.size[inside]) + math.log(failure))
+    s, t = families.size[inside][:, None], families.overlap[inside][:, None]
+    L = families.log_count[inside][:, None]
+    rates = deviation_rate(_SHRINKAGES, (s - t)[:, 0], s[:, 0] == 1)
+    kept = _kept(L, k * rates + math.log(failure))
     gain = np.sqrt(2.0 * (s - t) * (1.0 - _SHRINKAGES)) / n
-    cost = np.broadcast_to(s, gain.shape)
-    at, r, value = best_multiple(kept.ravel(), cost.ravel(), gain.ravel(), n, epsilon)
+    cost = np.repeat(families.size[inside], len(_SHRINKAGES))
+    at, r, value = best_multiple(kept.ravel(), cost, gain.ravel(), n, epsilon)
     c, shrinkage = divmod(at, len(_SHRINKAGES))
     size = int(s[c, 0])
     witness: dict[str, Any] = {
@@ -77,14 +86,21 @@ def random_queries(queries: int, types: int, users: int, epsilon: float, *, fail
     return LowerBound(below(value, 8), n, epsilon, "packing", witness)
 
 
-def deviation_rate(shrinkage: FloatArray, set_size: FloatArray | Any) -> FloatArray:
-    """f(τ) for 0 < τ < 1 from below, (sizes, τ): the maximum over a grid of λ, each of which is a bound."""
-    tau, s = np.asarray(shrinkage, float)[None, :, None], np.asarray(set_size, float)[:, None, None]
-    lam = _MULTIPLIERS
-    rates = -lam * (1.0 - tau) - np.log1p(-lam + 0.5 * (3.0 - 1.0 / s) * lam**2)
-    p = 0.5 * (1.0 - tau[..., 0])
+def deviation_rate(shrinkage: FloatArray, difference: IntArray, single: BoolArray) -> FloatArray:
+    """f(τ) for 0 < τ < 1 from below, one row for each least difference q₀: each λ of a grid gives a bound.
+
+    ``single`` says where s = 1, so that the sum is binomial.
+    """
+    from scipy.special import erfc
+
+    tau, lam = np.asarray(shrinkage, float), _MULTIPLIERS
+    q, back = np.unique(difference, return_inverse=True)
+    tail = erfc(0.5 * math.pi * np.sqrt(q[:, None] / (2.0 * lam)))
+    transform = np.minimum(1.0 / np.sqrt(1.0 + 2.0 * lam) + tail, 1.0 - lam + 1.5 * lam**2)
+    rates = (-lam * (1.0 - tau[:, None]) - np.log(transform)[:, None, :]).max(axis=2)[back]
+    p = 0.5 * (1.0 - tau)
     binomial = math.log(2.0) + p * np.log(p) + (1.0 - p) * np.log1p(-p)
-    best = np.where(s[..., 0] == 1.0, np.maximum(binomial, rates.max(axis=2)), rates.max(axis=2))
+    best = np.where(np.asarray(single)[:, None], np.maximum(rates, binomial), rates)
     return np.asarray(np.maximum(best, 0.0) * (1.0 - 2.0**-44))
 
 

@@ -1,8 +1,8 @@
 r"""Separation numbers of the users' answers: Lemma 2.3's bound and Theorem 1.4's two sides (Nikolov, SODA 2023).
 
-For points q_x ∈ ℝᵏ, with distances ‖·‖₂/√k, P(t) is the largest number of points pairwise at least t apart. Δ persons of
-type x and n − Δ of one fixed type, for each x of such a set, are data sets (Δ/n)t apart: by ``core``, for every whole
-1 ≤ Δ ≤ n and every t
+For points q_x ∈ ℝᵏ, with distances ‖·‖₂/√k, P(t) is the largest number of points pairwise at least t apart. Δ persons
+of type x and n − Δ of one fixed type, for each x of such a set, are data sets (Δ/n)t apart: by ``core``, for every
+whole 1 ≤ Δ ≤ n and every t
 
 .. math:: \mathrm{err} \ge \frac Δn\,t\;κ\bigl(1 + (P(t)-1)e^{-εΔ}\bigr) .
 

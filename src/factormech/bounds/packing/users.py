@@ -2,9 +2,9 @@ r"""How many persons a given error takes, at least: certified sample complexitie
 
 Let err*_n be the least worst error at n persons. **n·err*_n does not decrease in n**: a mechanism for n + 1 persons
 serves n, with one more person of a fixed type x₀: ((n+1)M(X, x₀) − q_{x₀})/n has error (n+1)/n times M's.
-So a bound b at m persons gives err*_{m'} ≥ (m/m')·b for all m' ≥ m, hence err*_{m'} > α for all m ≤ m' < mb/α. Started
-at m = 1 and continued from the end of each such stretch, this covers all n up to a last one: the sample complexity, in the
-paper's sense of the least n of all with error at most α, is above it.
+So a bound b at m persons gives err*_{m'} ≥ (m/m')·b for all m' ≥ m, hence err*_{m'} > α for all m ≤ m' < mb/α.
+Started at m = 1 and continued from the end of each such stretch, this covers all n up to a last one: the sample
+complexity, in the paper's sense of the least n of all with error at most α, is above it.
 """
 
 from __future__ import annotations
