@@ -29,7 +29,7 @@ from factormech.errors import BadValue
 from factormech.norms.rounding import below
 
 # Numbers of types that the mean over all data is tried with: a geometric grid.
-_RATIO = 1.25
+_RATIO = 1.4
 
 
 def full_parity(types: int, users: int, epsilon: float) -> LowerBound:
