@@ -53,7 +53,9 @@ def test_k_norm_noise_is_nearly_optimal_for_many_persons() -> None:
         assert sparse_bound(N, n, 1.0).value < 0.5 * full_parity(N, n, 1.0).value
 
 
-@pytest.mark.parametrize(("N", "n", "epsilon"), [(2, 1, 0.3), (2, 3, 1.0), (2, 6, 0.5), (3, 1, 0.5), (3, 2, 2.0), (3, 3, 1.0)])
+@pytest.mark.parametrize(
+    ("N", "n", "epsilon"), [(2, 1, 0.3), (2, 3, 1.0), (2, 6, 0.5), (3, 1, 0.5), (3, 2, 2.0), (3, 3, 1.0)]
+)
 def test_the_best_of_all_mechanisms_is_above(N: int, n: int, epsilon: float) -> None:
     """A linear program over mechanisms that answer on a lattice, histograms in the place of parities."""
     W = np.eye(N) * math.sqrt(N)
@@ -78,9 +80,7 @@ def test_data_sets_of_a_small_witness_are_as_far_apart_as_it_says() -> None:
     N, s, t, r, n = 16, 4, 1, 2, 9
     field = np.array([[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2]])
     add = np.bitwise_xor
-    graphs = [
-        [4 * x + int(add(field[a, x], b)) for x in range(4)] for a, b in itertools.product(range(4), repeat=2)
-    ]
+    graphs = [[4 * x + int(add(field[a, x], b)) for x in range(4)] for a, b in itertools.product(range(4), repeat=2)]
     W = create("parities", N)
     data = np.zeros((N, len(graphs)))
     for i, graph in enumerate(graphs):
@@ -126,6 +126,11 @@ def test_small_budgets_take_proportionally_more_persons() -> None:
 
 
 def test_bad_values_are_refused() -> None:
-    for arguments, name in [((1, 5, 1.0), "types"), ((8, 0, 1.0), "users"), ((8, 5, -1.0), "epsilon"), ((2**40, 5, 1.0), "types")]:
+    for arguments, name in [
+        ((1, 5, 1.0), "types"),
+        ((8, 0, 1.0), "users"),
+        ((8, 5, -1.0), "epsilon"),
+        ((2**40, 5, 1.0), "types"),
+    ]:
         with pytest.raises(BadValue, match=name):
             full_parity(*arguments)
