@@ -47,8 +47,8 @@ def averaging_bound(trace_norm: float, types: int, queries: int, users: int, eps
 def mean_noise(epsilon: float, delta: float) -> float:
     """V₁(ε, δ) from below, for δ < 1, at a cost that does not grow as ε falls.
 
-    If Z hides the shift 1 at (ε, δ), then Z/m hides it at (mε, δ_m), δ_m = δ(e^{mε} − 1)/(e^ε − 1), by m steps: V₁(ε, δ)
-    ≥ m·V₁(mε, δ_m). For mε = 0.05 and δ = 0 this loses a share 4·10⁻⁴. V₁ also falls in ε.
+    If Z hides the shift 1 at (ε, δ), then Z/m hides it at (mε, δ_m), δ_m = δ(e^{mε} − 1)/(e^ε − 1), by m steps:
+    V₁(ε, δ) ≥ m·V₁(mε, δ_m). For mε = 0.05 and δ = 0 this loses a share 4·10⁻⁴. V₁ also falls in ε.
     """
     if epsilon >= _GROUPED:
         return least_noise(epsilon, delta, moment=1).lower
