@@ -134,3 +134,14 @@ def test_bad_values_are_refused() -> None:
     ]:
         with pytest.raises(BadValue, match=name):
             full_parity(*arguments)
+
+
+@pytest.mark.parametrize("epsilon", [1e-320, 1e-30, 1e-6, 700.0, 1e4, 1e300])
+@pytest.mark.parametrize("n", [1, 10**6, 10**18, 10**30])
+def test_extreme_numbers_give_bounds(n: int, epsilon: float) -> None:
+    bound = full_parity(64, n, epsilon).value
+    assert 0.0 <= bound <= 1.0
+    if n == 1:
+        assert bound <= mechanisms.randomized_response(64, min(epsilon, 700.0)) or epsilon > 700.0
+    if n == 1 and epsilon < 1.0:
+        assert bound > 0.9

@@ -24,6 +24,8 @@ from factormech.norms.rounding import below
 
 # Below this ε shifts are taken in groups, since the program of V₁ grows like 1/ε.
 _GROUPED = 0.05
+# Below and above these V₁ is bounded by its value at 0.05, and by 0.
+_LEAST, _LARGEST = 2.0**-50, 300.0
 
 
 def averaging_bound(trace_norm: float, types: int, queries: int, users: int, epsilon: float) -> float:
@@ -51,11 +53,12 @@ def mean_noise(epsilon: float, delta: float) -> float:
     V₁(ε, δ) ≥ m·V₁(mε, δ_m). For mε = 0.05 and δ = 0 this loses a share 4·10⁻⁴. V₁ also falls in ε.
     """
     if epsilon >= _GROUPED:
-        return least_noise(epsilon, delta, moment=1).lower
-    m = math.ceil(_GROUPED / epsilon)
+        # There V₁ is below 3e^{−ε}: nothing is lost where e^ε would overflow.
+        return least_noise(epsilon, delta, moment=1).lower if epsilon < _LARGEST else 0.0
+    m = math.ceil(_GROUPED / max(epsilon, _LEAST))
     together = delta * math.expm1(m * epsilon) / math.expm1(epsilon) * (1.0 + 1e-12)
     found = least_noise(_GROUPED, delta, moment=1).lower
-    if together < 1.0:
+    if together < 1.0 and epsilon > _LEAST:
         found = max(found, below(m * least_noise(m * epsilon * (1.0 + 1e-15), together, moment=1).lower, 2))
     return found
 

@@ -133,7 +133,8 @@ def best_multiple(
     Where not even one copy fits, the value is 0 and r is 0.
     """
     L, cost, gain = np.asarray(log_size, float), np.asarray(cost, np.int64), np.asarray(gain, float)
-    most = users // cost
+    # More copies than that are never needed, and would not be exact in doubles.
+    most = min(users, 2**53) // cost
     values, copies = _best_of(L, cost, gain, most, epsilon, _COARSE)
     kept = np.argsort(-values, kind="stable")[:_KEPT]
     fine, fine_copies = _best_of(L[kept], cost[kept], gain[kept], most[kept], epsilon, _FINE)
@@ -148,12 +149,15 @@ def _best_of(
     L: FloatArray, cost: IntArray, gain: FloatArray, most: IntArray, epsilon: float, offsets: FloatArray
 ) -> tuple[FloatArray, IntArray]:
     """For each packing the best of a few numbers of copies, and the value."""
-    # Floors of the real candidates; more than 2^62 copies are never needed and would overflow.
-    wanted = (L[:, None] - offsets) / (epsilon * cost[:, None])
-    floors = np.floor(np.clip(wanted, 0.0, 2.0**62)).astype(np.int64)
+    # Floors of the real candidates; an ε beyond all use makes them 0 or infinite.
+    with np.errstate(over="ignore", divide="ignore"):
+        wanted = (L[:, None] - offsets) / (epsilon * cost[:, None])
+    floors = np.floor(np.clip(wanted, 0.0, 2.0**53)).astype(np.int64)
     r = np.concatenate([floors, floors[:, -1:] * 0 + 1, most[:, None]], axis=1)
     r = np.minimum(np.maximum(r, 1), most[:, None])
-    values = r * gain[:, None] * share(L[:, None], epsilon * (r * cost[:, None])) * (1.0 - _ROUNDING)
+    with np.errstate(over="ignore"):
+        loss = np.minimum(epsilon * (r * cost[:, None]), 1e300)
+    values = r * gain[:, None] * share(L[:, None], loss) * (1.0 - _ROUNDING)
     at = np.argmax(values, axis=1)
     rows = np.arange(len(L))
     return values[rows, at], r[rows, at]
