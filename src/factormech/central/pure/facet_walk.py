@@ -223,6 +223,16 @@ def climb(cone: Cone, lifted: int, velocity: FloatArray) -> float:
 
 
 @compiled()
+def gap(cone: Cone, place: FloatArray) -> float:
+    """How far the gauge may be off, next to itself: the two bounds that the cone proves of it."""
+    upper = np.abs(np.dot(cone.inverse, place)).sum()
+    largest = 1.0
+    for i in range(cone.levels.size):
+        largest = max(largest, abs(cone.levels[i]))
+    return float(upper - np.dot(cone.dual, place) / largest) / upper
+
+
+@compiled()
 def rescale(cone: Cone, lifted: int, place: FloatArray, u: FloatArray, rng: np.random.Generator) -> None:
     """The same ray at a gauge drawn afresh from its law, Gamma(d), which does not depend on the ray."""
     factor = rng.standard_gamma(place.size - lifted) / climb(cone, 0, place)
@@ -244,10 +254,11 @@ def bounce(
     places: FloatArray,
     gauge: FloatArray,
     counts: IntArray,
+    residual: FloatArray,
 ) -> int:
     """The bouncy particle sampler: its place and gauge every ``interval`` of time, into ``places`` and ``gauge``.
 
-    ``counts`` gathers walls crossed, bounces and refreshments. Returns how many places were recorded: all, but where
+    ``counts`` gathers walls crossed, bounces and refreshments, ``residual`` the largest :func:`gap`. Returns how many places were recorded: all, but where
     rounding left no column to enter.
     """
     u, du = np.dot(cone.inverse, place), np.dot(cone.inverse, velocity)
@@ -274,6 +285,7 @@ def bounce(
         elif time == record:
             places[recorded] = place
             gauge[recorded] = climb(cone, 0, place)
+            residual[0] = max(residual[0], gap(cone, place))
             recorded += 1
             record = interval
         else:
