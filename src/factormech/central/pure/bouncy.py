@@ -47,7 +47,7 @@ class ChainDirections:
         d = self.body.dimension
         if d > LARGEST_DIMENSION:
             return Unavailable(f"K-norm noise is sampled in at most {LARGEST_DIMENSION} dimensions, here are {d}")
-        draws = max(_LEAST, math.ceil(trials / CHAINS))
+        draws = chain_length(trials)
         stretch = self._pilot
         runs = [self._run(stretch, one, draws) for one in rng.spawn(CHAINS)]
         if any(run is None for run in runs):
@@ -113,3 +113,8 @@ class _Run:
     gauges: FloatArray
     counts: IntArray
     residual: float
+
+
+def chain_length(trials: int) -> int:
+    """Places that each of the chains records for this many trials."""
+    return max(_LEAST, math.ceil(trials / CHAINS))

@@ -14,8 +14,8 @@ of a uniform point. So Z = Gamma(d)·D/ε, and E Z Zᵀ = d(d + 1)·E D Dᵀ/ε�
 
 **Simplex.** With affinely independent columns the u of ½‖u‖₁ is unique, and of density ∝ e^{−½‖u‖₁} on {Σu = 0}. The
 signs with j positive entries have ∫ s^{j−1}/(j−1)!·s^{N−j−1}/(N−j−1)!·e^{−s} ds = C(N−2, j−1) of it, up to the same
-factor: j occurs with P ∝ C(N, j)·C(N−2, j−1); the positive and the negative part are then two Dirichlet(1, …, 1) vectors,
-times s ~ Gamma(N−1).
+factor: j occurs with P ∝ C(N, j)·C(N−2, j−1); the positive and the negative part are then two vectors of
+Dirichlet(1, …, 1), times s ~ Gamma(N−1).
 """
 
 from __future__ import annotations
@@ -173,8 +173,8 @@ def cube(widths: FloatArray) -> ExactDirections:
 def is_box(body: Body) -> bool:
     """Whether the columns are all corners of a box whose sides are the queries' axes (constant queries aside)."""
     moving = np.ptp(body.columns, axis=1) > 0
-    d, (k, N) = body.dimension, body.columns.shape
-    if int(moving.sum()) != d or N != 2**d or not body.symmetric:
+    d, corners = body.dimension, body.columns.shape[1]
+    if int(moving.sum()) != d or corners != 2**d or not body.symmetric:
         return False
     return all(len(np.unique(line)) == 2 for line in body.columns[moving])
 
@@ -209,8 +209,8 @@ def difference_vertices(body: Body) -> FloatArray:
 def triangulated(vertices: FloatArray) -> ExactDirections:
     """The hull of points around the origin, cut into the cones over its (triangulated) facets.
 
-    A facet F is met with the probability vol conv(0, F)/vol B. In it, D = Σ w_i v_i with w ~ Dirichlet(1, …, 1), so that
-    E D Dᵀ = (Σ v_i v_iᵀ + (Σ v_i)(Σ v_i)ᵀ)/(d(d + 1)).
+    A facet F is met with the probability vol conv(0, F)/vol B. In it, D = Σ w_i v_i with w ~ Dirichlet(1, …, 1), and
+    so E D Dᵀ = (Σ v_i v_iᵀ + (Σ v_i)(Σ v_i)ᵀ)/(d(d + 1)).
     """
     from scipy.spatial import ConvexHull
 

@@ -258,8 +258,8 @@ def bounce(
 ) -> int:
     """The bouncy particle sampler: its place and gauge every ``interval`` of time, into ``places`` and ``gauge``.
 
-    ``counts`` gathers walls crossed, bounces and refreshments, ``residual`` the largest :func:`gap`. Returns how many places were recorded: all, but where
-    rounding left no column to enter.
+    ``counts`` gathers walls crossed, bounces and refreshments, ``residual`` the largest :func:`gap`. Returns how
+    many places were recorded: all, but where rounding left no column to enter.
     """
     u, du = np.dot(cone.inverse, place), np.dot(cone.inverse, velocity)
     rate = climb(cone, lifted, velocity)

@@ -40,7 +40,9 @@ class Gauge:
         # The two sides of a point close to 0 differ by rounding of the size of its neighbours.
         if not np.all(high - low <= _AGREE * np.maximum(high, high.max(initial=0.0))):
             worst = float((high - low).max())
-            raise BadValue("points", points.shape, f"have a gauge in floats; its two sides differ by {worst:.2g}", "scale")
+            raise BadValue(
+                "points", points.shape, f"have a gauge in floats; its two sides differ by {worst:.2g}", "scale"
+            )
         return low
 
     def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
