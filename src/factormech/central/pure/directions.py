@@ -112,7 +112,7 @@ def simplex_weights(rng: np.random.Generator, size: int, trials: int) -> FloatAr
     order = rng.permuted(np.tile(np.arange(N, dtype=np.int32), (trials, 1)), axis=1)
     up = order < positive[:, None]
     rise, fall = (u * up).sum(axis=1), (u * ~up).sum(axis=1)
-    return np.where(up, u / rise[:, None], -u / fall[:, None])
+    return np.asarray(np.where(up, u / rise[:, None], -u / fall[:, None]))
 
 
 def simplex_second_moment(size: int) -> float:
@@ -142,7 +142,7 @@ def cross_polytope(generators: FloatArray) -> ExactDirections:
 
     def draw(rng: np.random.Generator, trials: int) -> FloatArray:
         w = rng.standard_exponential((trials, d)) * rng.choice((-1.0, 1.0), (trials, d))
-        return (w / np.abs(w).sum(axis=1, keepdims=True)) @ A
+        return np.asarray((w / np.abs(w).sum(axis=1, keepdims=True)) @ A
 
     return ExactDirections("cross-polytope", draw, lambda: 2.0 / (d * (d + 1)) * (A.T @ A))
 
@@ -186,7 +186,7 @@ def _box(body: Body) -> ExactDirections:
     def moment() -> FloatArray:
         inside = law.second_moment
         assert inside is not None  # a cube always has one
-        return G @ inside @ G.T
+        return np.asarray(G @ inside @ G.T)
 
     return ExactDirections("box", lambda rng, trials: law.draw(rng, trials) @ G.T, moment)
 
@@ -201,9 +201,9 @@ def difference_vertices(body: Body) -> FloatArray:
     V = np.vstack([body.points, -body.points]) if body.symmetric else body.points
     V = V[ConvexHull(V).vertices]
     if body.symmetric:
-        return 2.0 * V
+        return np.asarray(2.0 * V)
     first, second = np.nonzero(~np.eye(len(V), dtype=bool))
-    return np.unique(V[first] - V[second], axis=0)
+    return np.asarray(np.unique(V[first] - V[second], axis=0))
 
 
 def triangulated(vertices: FloatArray) -> ExactDirections:
@@ -223,7 +223,7 @@ def triangulated(vertices: FloatArray) -> ExactDirections:
     def draw(rng: np.random.Generator, trials: int) -> FloatArray:
         chosen = corners[rng.choice(len(shares), size=trials, p=shares)]
         w = rng.standard_exponential((trials, d))
-        return np.einsum("ti,tij->tj", w / w.sum(axis=1, keepdims=True), chosen)
+        return np.asarray(np.einsum("ti,tij->tj", w / w.sum(axis=1, keepdims=True), chosen))
 
     def moment() -> FloatArray:
         sums = corners.sum(axis=1)

@@ -229,7 +229,7 @@ def gap(cone: Cone, place: FloatArray) -> float:
     largest = 1.0
     for i in range(cone.levels.size):
         largest = max(largest, abs(cone.levels[i]))
-    return float(upper - np.dot(cone.dual, place) / largest) / upper
+    return float((upper - np.dot(cone.dual, place) / largest) / upper)
 
 
 @compiled()

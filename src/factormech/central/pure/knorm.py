@@ -73,12 +73,12 @@ class KNormNoise:
 
     @property
     def queries(self) -> int:
-        return len(self.frame)
+        return int(self.frame.shape[0])
 
     @property
     def dimension(self) -> int:
         """d, the shape of the Gamma law."""
-        return self.frame.shape[1]
+        return int(self.frame.shape[1])
 
     @property
     def law(self) -> str:

@@ -3,8 +3,8 @@ r"""Mechanisms of pure differential privacy: the mean answers of n persons plus 
 **Guarantee.** Q(X) + Z/n is ε-private for data sets of the same n persons but one, who is replaced. The proof is about
 real numbers; `docs/pure-privacy.md` says in what sense floats and chains fall short of it.
 
-**Error.** Nikolov's is err = E‖Z‖/(n√k), a mean of norms; the root mean square (E‖Z‖²/k)^{½}/n is at least that. Both are
-the same for all data.
+**Error.** Nikolov's is err = E‖Z‖/(n√k), a mean of norms; the root mean square (E‖Z‖²/k)^{½}/n is at least that. Both
+are the same for all data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.arrays import FloatArray, check_epsilon
 from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.knorm import DRAWS, Moments, Noise, ball_noise, knorm_noise, laplace_noise, scaled
 from factormech.central.pure.recursive import recursive_noise

@@ -6,18 +6,19 @@ others, and the last subspace is all that is left. A body long in few directions
 
 **Noise**, in two forms, both private by composition of M_i(X) = P_{W_i}Q(X) + Z_i/n:
 
-* ``projected`` (Nikolov, Lemma 4.5): Z_i is K-norm noise of P_{W_i}B, E‖ε_iZ_i‖² = c_i = m_i(m_i + 1)·E‖D_i‖², m_i = dim W_i;
+* ``projected`` (Nikolov, Lemma 4.5): Z_i is K-norm noise of P_{W_i}B, E‖ε_iZ_i‖² = c_i =
+  m_i(m_i + 1)·E‖D_i‖², m_i = dim W_i;
 * ``hardt-talwar``: Z_i is the projection to W_i of K-norm noise of the current body, of dimension d_i, so that c_i =
   d_i(d_i + 1)·E‖P_{W_i}D‖².
 
 The body is always K − K: noise shaped by the projection of K alone would be 2ε-private at best.
 
 **Budget.** E‖Z‖² = Σ c_i/ε_i² under Σ ε_i = ε is least at ε_i ∝ c_i^{1/3} (``optimal``; Lagrange: c_i/ε_i³ is the same
-for all i), with the value (Σ c_i^{1/3})³/ε²; ``equal`` shares give m²·Σ c_i/ε². Any estimates of the c_i are good enough
-for privacy, as they depend on Q alone.
+for all i), with the value (Σ c_i^{1/3})³/ε²; ``equal`` shares give m²·Σ c_i/ε². Any estimates of the c_i are good
+enough for privacy, as they depend on Q alone.
 
-**Depth.** Stopping after t subspaces costs (Σ_{i<t} c_i^{1/3} + c^{1/3})³, c of the whole remaining body; ``depth=None``
-takes the least. Depth 1 is K-norm noise. It depends on Q alone too, so that it costs no privacy.
+**Depth.** Stopping after t subspaces costs (Σ_{i<t} c_i^{1/3} + c^{1/3})³, c of the whole remaining body;
+``depth=None`` takes the least. Depth 1 is K-norm noise. It depends on Q alone too, so that it costs no privacy.
 """
 
 from __future__ import annotations
