@@ -2,8 +2,8 @@ r"""Directions of K-norm noise from the bouncy particle sampler, with a diagnosi
 
 The chain lives on exp(−‖x‖_B) in coordinates chosen from a pilot: the body is stretched so that a coordinate has about
 unit deviation in every direction (the gauge does not care), and a velocity lasts about 1/``REFRESHMENT`` deviations.
-Four chains start from independent random facets; the first places of each are thrown away. A run whose diagnosis finds a
-fault is refused: no errors come from a chain that has not mixed.
+Four chains start from independent random facets; the first places of each are thrown away. A run whose diagnosis finds
+a fault is refused: no errors come from a chain that has not mixed.
 """
 
 from __future__ import annotations

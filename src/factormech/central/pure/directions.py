@@ -142,7 +142,7 @@ def cross_polytope(generators: FloatArray) -> ExactDirections:
 
     def draw(rng: np.random.Generator, trials: int) -> FloatArray:
         w = rng.standard_exponential((trials, d)) * rng.choice((-1.0, 1.0), (trials, d))
-        return np.asarray((w / np.abs(w).sum(axis=1, keepdims=True)) @ A
+        return np.asarray((w / np.abs(w).sum(axis=1, keepdims=True)) @ A)
 
     return ExactDirections("cross-polytope", draw, lambda: 2.0 / (d * (d + 1)) * (A.T @ A))
 
