@@ -166,8 +166,13 @@ def cube(widths: FloatArray) -> ExactDirections:
         x /= np.abs(x).max(axis=1, keepdims=True)
         return x * w
 
-    # ‖U‖_B ~ Beta(d, 1) is independent of D: E D_i² = E U_i²·(d + 2)/d, and E U_i² = w_i²/3.
-    return ExactDirections("box", draw, lambda: np.diag(w**2 * (d + 2) / (3 * d)))
+    return ExactDirections("box", draw, lambda: np.diag(_cube_moment(w)))
+
+
+def _cube_moment(widths: FloatArray) -> FloatArray:
+    """E D_i²: ‖U‖_B ~ Beta(d, 1) is independent of D, so it is E U_i²·(d + 2)/d, and E U_i² = w_i²/3."""
+    d = len(widths)
+    return np.asarray(widths**2 * (d + 2) / (3 * d))
 
 
 def is_box(body: Body) -> bool:
@@ -181,14 +186,9 @@ def is_box(body: Body) -> bool:
 
 def _box(body: Body) -> ExactDirections:
     moving = np.ptp(body.columns, axis=1) > 0
-    law, G = cube(np.ptp(body.columns[moving], axis=1)), body.inverse[:, moving]
-
-    def moment() -> FloatArray:
-        inside = law.second_moment
-        assert inside is not None  # a cube always has one
-        return np.asarray(G @ inside @ G.T)
-
-    return ExactDirections("box", lambda rng, trials: law.draw(rng, trials) @ G.T, moment)
+    w, G = np.ptp(body.columns[moving], axis=1), body.inverse[:, moving]
+    law = cube(w)
+    return ExactDirections("box", lambda rng, trials: law.draw(rng, trials) @ G.T, lambda: (G * _cube_moment(w)) @ G.T)
 
 
 # Triangulations ---------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def starting_cone(generators: FloatArray, lifted: bool, rng: np.random.Generator
         generators, basis, signs, np.empty((m, m)), np.empty(m), np.empty(N), np.empty(N), np.zeros(1, np.int64)
     )
     facet_walk.renew(cone)
-    weights: FloatArray = rng.uniform(0.5, 1.5, m)
+    weights = np.asarray(rng.uniform(0.5, 1.5, m))
     if lifted:
         weights[signs > 0] /= 2.0 * weights[signs > 0].sum()
         weights[signs < 0] /= 2.0 * weights[signs < 0].sum()
@@ -88,7 +88,7 @@ def polar_vertex(generators: FloatArray, lifted: bool, rng: np.random.Generator)
     of a lifted body are its ends in one direction, so that both signs occur, as coefficients that sum to 0 need.
     """
     A, m = generators, generators.shape[1]
-    eta: FloatArray = rng.standard_normal(m)
+    eta = np.asarray(rng.standard_normal(m))
     if lifted:
         eta[-1] = 0.0
         heights = A @ eta
