@@ -65,7 +65,9 @@ def test_the_loss_is_one_and_attained_on_a_ray(name: str) -> None:
     sizes = gauge.of(shifts)
     assert sizes.max() == pytest.approx(1.0, abs=1e-12)
     far = shifts[np.argmax(sizes)]
-    on_ray = gauge.of(np.array([-far, -1.5 * far, -40.0 * far])) - gauge.of(np.array([0 * far, -0.5 * far, -39.0 * far]))
+    on_ray = gauge.of(np.array([-far, -1.5 * far, -40.0 * far])) - gauge.of(
+        np.array([0 * far, -0.5 * far, -39.0 * far])
+    )
     assert on_ray == pytest.approx(np.ones(3), abs=1e-12)
     points = body.answers(3.0 * np.random.default_rng(7).standard_normal((20, body.dimension)))
     some = shifts[np.argsort(-sizes)[:6]]
