@@ -31,6 +31,7 @@ BODIES: dict[str, tuple[FloatArray, int, str]] = {
     "cross-polytope": (np.hstack([np.eye(3), -np.eye(3)]) * [[1.0], [2.0], [3.0]], 3, "cross-polytope"),
     "centre included": (np.hstack([np.eye(3), np.zeros((3, 1)), -np.eye(3)]), 3, "cross-polytope"),
     "box": (corners(np.array([1.0, 2.0, 0.25])), 3, "box"),
+    "short segment": (np.array([[0.0, 1.0, 2.0, 3.0]]), 1, "cross-polytope"),
     "segment": (np.outer([1.0, -2.0, 3.0], np.random.default_rng(1).random(9)), 1, "cross-polytope"),
     "dependent": (
         np.random.default_rng(2).random((3, 9))[[0, 1, 2, 1, 0]] + [[0], [0], [0], [1], [0]],

@@ -107,12 +107,12 @@ def body_of(queries: Any) -> Body:
     symmetric = bool(np.all(np.abs(columns + columns[:, ::-1] - ends[:, None]) <= near))
     centre = 0.5 * ends if symmetric else columns.mean(axis=1)
     frame, inverse, points = _frame(columns - centre[:, None])
-    if symmetric:
-        # The middle column of an odd number is the centre itself, which adds nothing to the hull.
-        points = points[: points.shape[0] // 2]
-    elif points.shape[1] == 1:
+    if points.shape[1] == 1:
         # The ends alone make a segment, which is symmetric: about its own middle, not about the mean of the columns.
         points, symmetric = np.array([[0.5 * float(np.ptp(points))]]), True
+    elif symmetric:
+        # The middle column of an odd number is the centre itself, which adds nothing to the hull.
+        points = points[: points.shape[0] // 2]
     return Body(columns, frame, inverse, np.ascontiguousarray(points), symmetric)
 
 
