@@ -1,0 +1,1 @@
+"""Answers to linear queries from local reports: the factorization mechanism and its rivals, with their errors."""
