@@ -57,7 +57,9 @@ def refuse(asked: Asked) -> Iterable[BadValue]:
     """Orders below 2 have no such bound."""
     for i, p in enumerate(asked["p"]):
         if p < 2.0:
-            yield BadValue(f"grid.p[{i}]", p, "be at least 2: the bounds are for these", "give 2, a larger order or inf")
+            yield BadValue(
+                f"grid.p[{i}]", p, "be at least 2: the bounds are for these", "give 2, a larger order or inf"
+            )
 
 
 EXPERIMENT = Experiment(

@@ -119,5 +119,7 @@ EXPERIMENT = Experiment(
     check=check,
     parts=split("shifts"),
     figure="factormech.figures.noise_floor",
-    seconds=lambda asked: sum(0.5 if shifts == "interval" else 0.2 for shifts, *_ in asked.points("shifts", *asked.grid)),
+    seconds=lambda asked: sum(
+        0.5 if shifts == "interval" else 0.2 for shifts, *_ in asked.points("shifts", *asked.grid)
+    ),
 )

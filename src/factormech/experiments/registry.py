@@ -18,6 +18,8 @@ EXPERIMENTS: dict[str, str] = {
     "published-bounds": _HERE + "published_bounds",
     "polytope-width": _HERE + "polytope_width",
     "sensitivity-polytope": _HERE + "sensitivity_polytope",
+    "hard-pairs": _HERE + "hard_pairs",
+    "distinguishing-advantage": _HERE + "distinguishing_advantage",
 }
 
 

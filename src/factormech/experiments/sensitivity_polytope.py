@@ -41,7 +41,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         for element, points in zip(ELEMENTS, sets, strict=True):
             for i, point in enumerate(points):
                 # Adding 0 turns −0 into 0.
-                yield {**whole, "element": element, "number": i, **dict(zip("xyz", (point + 0.0).tolist(), strict=False))}
+                yield {
+                    **whole,
+                    "element": element,
+                    "number": i,
+                    **dict(zip("xyz", (point + 0.0).tolist(), strict=False)),
+                }
 
 
 def check(row: Mapping[str, Any]) -> Problem:

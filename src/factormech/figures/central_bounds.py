@@ -44,7 +44,16 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View(x_name, math.nan, "", math.nan, 1, (), (), tuple(Panel(t, x, (), (), ()) for t, x in _titled(groups, xs))),
+            View(
+                x_name,
+                math.nan,
+                "",
+                math.nan,
+                1,
+                (),
+                (),
+                tuple(Panel(t, x, (), (), ()) for t, x in _titled(groups, xs)),
+            ),
             _entries(frame, looks),
             x_label=_x_label(frame),
             y_label="error of all queries together, in counts",
@@ -134,7 +143,11 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         "in one count.",
         f"Solid: {UPPER[:1].lower()}{UPPER[1:]}, optimal factors. Dashed: √V(ε, δ)·Γ, which noise that does not depend on "
         "the data cannot pass on any data, nor another mechanism on data of every size.",
-        *(f"{label}: {'dotted' if line == style.DOTTED else 'dash-dotted'}." for name, (line, label) in EXTRAS.items() if name in frame),
+        *(
+            f"{label}: {'dotted' if line == style.DOTTED else 'dash-dotted'}."
+            for name, (line, label) in EXTRAS.items()
+            if name in frame
+        ),
         *(f"{title}: {_ratios(rows)[0]}." for title, rows in _groups(frame)),
     ]
     return " ".join(text for text in sentences if text)

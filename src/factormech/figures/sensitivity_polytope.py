@@ -97,7 +97,9 @@ def _draw_body(ax: Axes, rows: pd.DataFrame) -> None:
         _draw_facets(ax, facets.reshape(-1, 3, 3), view)
     ax.plot(*(flat @ corners.T), linestyle="", marker="o", markersize=3.0, color="black", zorder=6)
     _draw_slab(ax, flat, _points(rows, "direction")[0], float(rows["width_upper"].iloc[0]), R)
-    reach = (MARGIN if k == 2 else 1.35) * max(float(np.abs(np.array(outline)).max()), float(np.abs(flat @ corners.T).max()))
+    reach = (MARGIN if k == 2 else 1.35) * max(
+        float(np.abs(np.array(outline)).max()), float(np.abs(flat @ corners.T).max())
+    )
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     if k == 2:
         ax.set(xlabel=AXES[0], ylabel=AXES[1])
@@ -126,7 +128,8 @@ def _draw_axes(ax: Axes, flat: FloatArray, R: FloatArray) -> None:
         edge = e / math.sqrt(float(e @ np.linalg.solve(B @ B.T, e)))
         end, label = AXIS * edge, (AXIS + 0.1) * edge
         ax.plot([-end[0], end[0]], [-end[1], end[1]], color=style.GREY, linestyle=style.DOTTED, linewidth=0.9, zorder=1)
-        ax.annotate(AXES[i].split()[0], label, fontsize=style.SMALL_SIZE, color="#303030", ha="center", va="center")
+        side = "center" if abs(e[0]) < 0.1 else "left" if e[0] > 0.0 else "right"
+        ax.annotate(AXES[i].split()[0], label, fontsize=style.SMALL_SIZE, color="#303030", ha=side, va="center")
 
 
 def _draw_polygon(ax: Axes, corners: FloatArray) -> None:
@@ -157,9 +160,7 @@ def _shade(value: float) -> tuple[float, float, float]:
     return (value, 0.97 * value, 0.9 * value)
 
 
-def _edges(
-    facets: FloatArray, normals: FloatArray, front: FloatArray
-) -> list[tuple[FloatArray, FloatArray, bool]]:
+def _edges(facets: FloatArray, normals: FloatArray, front: FloatArray) -> list[tuple[FloatArray, FloatArray, bool]]:
     """Edges between facets of different planes, and whether one of these is in front."""
     beside: dict[tuple[tuple[float, ...], ...], list[int]] = {}
     for i, facet in enumerate(np.round(facets, 9)):
@@ -191,8 +192,14 @@ def _entries() -> list[curves.Entry]:
 
     return [
         (Patch(facecolor=_shade(0.75), edgecolor="black", linewidth=0.9), "Sensitivity polytope conv(±columns)"),
-        (Patch(facecolor="#DDEFFA", edgecolor=style.BLUE, linewidth=1.1), "Ellipsoid of a factorization that attains γ₂"),
-        (Line2D([], [], color=style.GREY, linestyle=style.DOTTED), "Box of half side γ₂, which the ellipsoid touches; or axes"),
+        (
+            Patch(facecolor="#DDEFFA", edgecolor=style.BLUE, linewidth=1.1),
+            "Ellipsoid of a factorization that attains γ₂",
+        ),
+        (
+            Line2D([], [], color=style.GREY, linestyle=style.DOTTED),
+            "Box of half side γ₂, which the ellipsoid touches; or axes",
+        ),
         (Line2D([], [], color=style.VERMILLION, linestyle=style.DASHED), "Narrowest slab, of width κ"),
     ]
 
