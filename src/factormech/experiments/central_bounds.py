@@ -1,8 +1,9 @@
 """What a trusted curator's factorization mechanism achieves, and what no curator can pass, for any workload.
 
-:mod:`factormech.measure.central_bounds`: σ·m_p·Γ_p above; √V(ε, δ)·Γ_p below, the data-independent bound, which holds for
-every mechanism on the worst data of all sizes; and Theorem 3 of Liu, Upadhyay & Zou (ICLR 2025) with its constant, the
-trace bound √V·k^{1/p−½}N^{−½}‖W‖_{S₁}. The rows of :mod:`factormech.experiments.published_bounds` are like these.
+:mod:`factormech.measure.central_bounds`: σ·m_p·Γ_p above; √V(ε, δ)·Γ_p below, the data-independent bound, which holds
+for every mechanism on the worst data of all sizes; and Theorem 3 of Liu, Upadhyay & Zou (ICLR 2025) with its
+constant, the trace bound √V·k^{1/p−½}N^{−½}‖W‖_{S₁}. The rows of :mod:`factormech.experiments.published_bounds` are
+like these.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Hard distributions of a workload as a picture: what no local mechanism tells apart with few users.
 
 Rows are the probabilities of λ_v and μ_v on every type, for each query v, with the weight π_v of the pair
-(:mod:`factormech.bounds.hard.pairs`; Edmonds, Nikolov & Ullman, STOC 2020; Edmonds, PhD thesis, 2023). The answers of a pair
-differ by at least 2θ.
+(:mod:`factormech.bounds.hard.pairs`; Edmonds, Nikolov & Ullman, STOC 2020; Edmonds, PhD thesis, 2023). The answers of
+a pair differ by at least 2θ.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The least noise that hides a shift on the line: V(ε, δ) between certified ends, which every central bound multiplies.
 
-V(ε, δ) = min E Z² over noise Z of which Z and Z + s are (ε, δ)-indistinguishable, for s = 1 (whole counts) or for every
-s in [−1, 1] (real counts): :mod:`factormech.bounds.central.one_dimensional`. No mechanism whose noise does not depend on
-the data has a root mean square error below √V·Γ (:mod:`factormech.bounds.central.release`). Theorems 7 and 17 of Liu,
-Upadhyay & Zou (ICLR 2025) hold for δ below a limit; what stands for it here is the largest δ at which √V is still half of
-what it is at δ = 0: up to there the bound is within a factor 2 of that for pure privacy.
+V(ε, δ) = min E Z² over noise Z of which Z and Z + s are (ε, δ)-indistinguishable, for s = 1 (whole counts) or for
+every s in [−1, 1] (real counts): :mod:`factormech.bounds.central.one_dimensional`. No mechanism whose noise does not
+depend on the data has a root mean square error below √V·Γ (:mod:`factormech.bounds.central.release`). Theorems 7 and
+17 of Liu, Upadhyay & Zou (ICLR 2025) hold for δ below a limit; what stands for it here is the largest δ at which √V
+is still half of what it is at δ = 0: up to there the bound is within a factor 2 of that for pure privacy.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The families that the papers prove growth for, with numbers: upper and lower error, their ratio, and the growth.
 
-Of Liu, Upadhyay & Zou (ICLR 2025): prefix sums of T (Theorem 5) and w-way parities of d attributes (Theorem 6), errors of
-a trusted curator. Of Edmonds, Nikolov & Ullman (STOC 2020): thresholds, parities of at most w attributes and w-way
-marginals (Corollaries 4–6), whose growth is of the local sample complexity, that is of γ₂², so that its root is beside
-the curator's error. Norms are closed forms (:mod:`factormech.bounds.central.published`): sizes have no limit.
+Of Liu, Upadhyay & Zou (ICLR 2025): prefix sums of T (Theorem 5) and w-way parities of d attributes (Theorem 6),
+errors of a trusted curator. Of Edmonds, Nikolov & Ullman (STOC 2020): thresholds, parities of at most w attributes
+and w-way marginals (Corollaries 4–6), whose growth is of the local sample complexity, that is of γ₂², so that its
+root is beside the curator's error. Norms are closed forms (:mod:`factormech.bounds.central.published`): sizes have no
+limit.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.axes import DOMAIN_SIZE
 from factormech.experiments.base import Asked, Axis, Column, Experiment, Family, Problem, Setting, split
-from factormech.experiments.central_bounds import BUDGET, COLUMNS, COPIED, check, refuse as orders
+from factormech.experiments.central_bounds import BUDGET, COLUMNS, COPIED, check
+from factormech.experiments.central_bounds import refuse as orders
 
 if TYPE_CHECKING:
     from factormech.bounds.central.published import Entry

@@ -1,9 +1,9 @@
 """The geometry behind γ₂, as numbers to draw: the sensitivity polytope of two or three queries and its ellipsoid.
 
-Two neighbours' answers differ by a point of K = conv(±W_j). For W = RA with columns of A in the unit ball, K lies in the
-ellipsoid {Ry: ‖y‖ ≤ 1}, which the ±γ box holds, γ the largest row norm of R: the least is γ₂(W). The narrowest slab around
-K has width κ (Liu, Upadhyay & Zou, ICLR 2025, Figure 1). Rows are points: corners ±W_j, the corners of facets (k of each),
-the columns of R, and the unit direction of the slab.
+Two neighbours' answers differ by a point of K = conv(±W_j). For W = RA with columns of A in the unit ball, K lies in
+the ellipsoid {Ry: ‖y‖ ≤ 1}, which the ±γ box holds, γ the largest row norm of R: the least is γ₂(W). The narrowest
+slab around K has width κ (Liu, Upadhyay & Zou, ICLR 2025, Figure 1). Rows are points: corners ±W_j, the corners of
+facets (k of each), the columns of R, and the unit direction of the slab.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             "width_upper": picture.width.upper,
         }
         facets = [point for facet in picture.facets for point in picture.points[facet]]
-        sets = (picture.points, facets, picture.ellipsoid.T, [picture.width.direction])
+        sets: tuple[Iterable[Any], ...] = (picture.points, facets, picture.ellipsoid.T, [picture.width.direction])
         for element, points in zip(ELEMENTS, sets, strict=True):
             for i, point in enumerate(points):
                 # Adding 0 turns −0 into 0.
@@ -98,7 +98,7 @@ BODY = Axis(
 
 EXPERIMENT = Experiment(
     kind="sensitivity-polytope",
-    description="The sensitivity polytope of two or three queries, the ellipsoid of γ₂ around it and its narrowest slab.",
+    description="The sensitivity polytope of two or three queries, its ellipsoid of γ₂ and its narrowest slab.",
     axes=(BODY,),
     columns=(
         BODY.column(),

@@ -139,15 +139,16 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     sentences = [
         sentence(study_title),
         sentence(caption_text),
-        f"{PLAIN_Y}, against {_x_label(frame)} from {number(x[0])} to {number(x[-1])}, with {told}; neighbours differ by 1 "
-        "in one count.",
-        f"Solid: {UPPER[:1].lower()}{UPPER[1:]}, optimal factors. Dashed: √V(ε, δ)·Γ, which noise that does not depend on "
-        "the data cannot pass on any data, nor another mechanism on data of every size.",
-        *(
-            f"{label}: {'dotted' if line == style.DOTTED else 'dash-dotted'}."
-            for name, (line, label) in EXTRAS.items()
-            if name in frame
-        ),
+        f"{PLAIN_Y}, against {_x_label(frame)} from {number(x[0])} to {number(x[-1])}, with {told}; neighbours differ "
+        "by 1 in one count.",
+        f"Solid: {UPPER[:1].lower()}{UPPER[1:]}, optimal factors. Dashed: √V(ε, δ)·Γ, which noise that does not depend "
+        "on the data passes on no data, and no mechanism on data of every size.",
+        *_extras(frame),
         *(f"{title}: {_ratios(rows)[0]}." for title, rows in _groups(frame)),
     ]
     return " ".join(text for text in sentences if text)
+
+
+def _extras(frame: pd.DataFrame) -> list[str]:
+    names = {style.DOTTED: "dotted", style.DASH_DOTTED: "dash-dotted"}
+    return [f"{label}: {names[line]}." for name, (line, label) in EXTRAS.items() if name in frame]

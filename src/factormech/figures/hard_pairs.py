@@ -50,7 +50,7 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 
 def _groups(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    several = frame["domain_size"].nunique() > 1
+    several = len(set(frame["domain_size"])) > 1
     return [
         (f"{labels.workload_label(str(name))}" + (f", n = {number(n)}" if several else ""), rows)
         for (name, n), rows in frame.groupby(["workload", "domain_size"], sort=False)
@@ -59,10 +59,11 @@ def _groups(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 def _difference(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray, FloatArray]:
     """λ − μ, queries × types, over the largest entry of its row; queries; weights."""
-    first, second = (rows.pivot(index="query", columns="type", values=name) for name in ("first", "second"))
-    values = (first - second).to_numpy(dtype=np.float64)
-    weights = rows.drop_duplicates("query").sort_values("query")["weight"].to_numpy(dtype=np.float64)
-    return values / np.abs(values).max(axis=1, keepdims=True), first.index.to_numpy(dtype=np.float64), weights
+    rows = rows.sort_values(["query", "type"])
+    each = rows.drop_duplicates("query")
+    values = (rows["first"] - rows["second"]).to_numpy(dtype=np.float64).reshape(len(each), -1)
+    queries, weights = (each[name].to_numpy(dtype=np.float64) for name in ("query", "weight"))
+    return values / np.abs(values).max(axis=1, keepdims=True), queries, weights
 
 
 def _colours() -> Colormap:

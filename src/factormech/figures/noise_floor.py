@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def _curves(frame: pd.DataFrame) -> list[tuple[tuple[float, str], pd.DataFrame]]
     ]
 
 
-def _as_drawn(look: Style, shifts: str) -> dict[str, object]:
+def _as_drawn(look: Style, shifts: str) -> dict[str, Any]:
     return curves.as_drawn(look, 4.4 if shifts == UNIT else 0.0)
 
 
@@ -112,8 +112,8 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     sentences = [
         sentence(study_title),
         sentence(caption_text),
-        f"First panel: certified lower ends of √V, the least root mean square noise that hides a shift, times ε, against privacy budget ε from "
-        f"{number(x[0])} to {number(x[-1])}, for δ = "
+        "First panel: certified lower ends of √V, the least root mean square noise that hides a shift, times ε, "
+        f"against privacy budget ε from {number(x[0])} to {number(x[-1])}, for δ = "
         f"{', '.join(labels.value_label('delta', delta) for delta in sorted(set(frame['delta'])))}; hidden: "
         f"{'; '.join(NAMES[shifts] for shifts in dict.fromkeys(frame['shifts']))}.",
         _widest(frame),

@@ -1,7 +1,8 @@
-"""Sensitivity polytopes of two or three queries with the ellipsoid of γ₂ and the narrowest slab, seen in parallel light.
+"""Sensitivity polytopes of two or three queries, with the ellipsoid of γ₂ and the narrowest slab.
 
-A facet is shaded by its angle to the light; edges between facets of one plane are left out; facets of the back are seen
-through those of the front. The shadow of an ellipsoid {Ry: ‖y‖ ≤ 1} under a projection P is the ellipse {PRy: ‖y‖ ≤ 1}.
+They are seen in parallel light. A facet is shaded by its angle to the light; edges between facets of one plane are
+left out; facets of the back are seen through those of the front. The shadow of an ellipsoid {Ry: ‖y‖ ≤ 1} under a
+projection P is the ellipse {PRy: ‖y‖ ≤ 1}.
 """
 
 from __future__ import annotations
@@ -126,10 +127,11 @@ def _draw_axes(ax: Axes, flat: FloatArray, R: FloatArray) -> None:
     for i, e in enumerate(flat.T):
         # Where the axis leaves the shadow of the ellipsoid.
         edge = e / math.sqrt(float(e @ np.linalg.solve(B @ B.T, e)))
-        end, label = AXIS * edge, (AXIS + 0.1) * edge
+        end, (right, up) = AXIS * edge, (AXIS + 0.1) * edge
         ax.plot([-end[0], end[0]], [-end[1], end[1]], color=style.GREY, linestyle=style.DOTTED, linewidth=0.9, zorder=1)
-        side = "center" if abs(e[0]) < 0.1 else "left" if e[0] > 0.0 else "right"
-        ax.annotate(AXES[i].split()[0], label, fontsize=style.SMALL_SIZE, color="#303030", ha=side, va="center")
+        align = "center" if abs(e[0]) < 0.1 else "left" if e[0] > 0.0 else "right"
+        name = AXES[i].split()[0]
+        ax.annotate(name, (right, up), fontsize=style.SMALL_SIZE, color="#303030", ha=align, va="center")
 
 
 def _draw_polygon(ax: Axes, corners: FloatArray) -> None:
@@ -150,9 +152,9 @@ def _draw_facets(ax: Axes, facets: FloatArray, view: FloatArray) -> None:
             shade = 0.55 + 0.4 * max(float(normal @ light), 0.0)
             ax.fill(*(view[:2] @ facet.T), facecolor=_shade(shade), linewidth=0, alpha=0.85, zorder=3)
     for a, b, visible in _edges(facets, normals, front):
-        p, q = view[:2] @ a, view[:2] @ b
-        look = (style.SOLID, 0.9, 4.0) if visible else (style.DASHED, 0.5, 3.5)
-        ax.plot([p[0], q[0]], [p[1], q[1]], color="black", linestyle=look[0], linewidth=look[1], zorder=look[2])
+        line, width, zorder = (style.SOLID, 0.9, 4.0) if visible else (style.DASHED, 0.5, 3.5)
+        (x0, y0), (x1, y1) = view[:2] @ a, view[:2] @ b
+        ax.plot([x0, x1], [y0, y1], color="black", linestyle=line, linewidth=width, zorder=zorder)
 
 
 def _shade(value: float) -> tuple[float, float, float]:
@@ -178,7 +180,7 @@ def _draw_slab(ax: Axes, flat: FloatArray, theta: FloatArray, width: float, R: F
     """The width along its direction; in the plane also the two lines of the slab."""
     a, b = (flat @ (sign * 0.5 * width * theta) for sign in (-1.0, 1.0))
     arrow = {"arrowstyle": "<->", "color": style.VERMILLION, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", a, b, arrowprops=arrow, zorder=7)
+    ax.annotate("", (a[0], a[1]), (b[0], b[1]), arrowprops=arrow, zorder=7)
     if flat.shape[1] == 2:
         along = 2.0 * float(np.abs(R).sum()) * np.array([-theta[1], theta[0]])
         for end in (a, b):
@@ -210,9 +212,9 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     sentences = [
         sentence(study_title),
         sentence(caption_text),
-        "Neighbours' answers differ by a point of the polytope, whose corners are ± the columns of the workload. The ellipsoid "
-        "{Ry: ‖y‖ ≤ 1} of factors W = RA holds it; its largest coordinate is γ₂(W). The arrow is the least width κ over "
-        "directions of Euclidean length 1.",
+        "Neighbours' answers differ by a point of the polytope, whose corners are ± the columns of the workload. The "
+        "ellipsoid {Ry: ‖y‖ ≤ 1} of factors W = RA holds it; its largest coordinate is γ₂(W). The arrow is the least "
+        "width κ over directions of Euclidean length 1.",
         f"{'; '.join(titles)}.",
     ]
     return " ".join(text for text in sentences if text)

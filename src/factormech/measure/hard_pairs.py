@@ -4,8 +4,8 @@ The pairs are those of ``bounds.hard``: the best certificate at a half-gap θ, a
 (``apart``: 2U^±/‖U_v‖₁), mixed row by row to gaps 2θ (``mixed``), or ν ± M_v/2 around a common centre (``centre``).
 
 **The limit around a centre.** Let D = diag(ν) and c = ‖Π^{½}MD^{−½}‖²: then diag(cν) ⪰ MᵀΠM, so that the proof of
-``bounds.hard.divergence`` holds with y = cν, Y = c and φ = 1. There the average over π of ln(1/A_v), A_v the affinity of n
-reports, is at most nL₁, L₁ the L of which ``users_around_centre`` makes one user. With V_v² ≤ 1 − A_v² and as
+``bounds.hard.divergence`` holds with y = cν, Y = c and φ = 1. There the average over π of ln(1/A_v), A_v the affinity
+of n reports, is at most nL₁, L₁ the L of which ``users_around_centre`` makes one user. With V_v² ≤ 1 − A_v² and as
 √(1 − e^{−2x}) is concave, the average total variation is at most √(1 − e^{−2nL₁}); the bound without a centre,
 ``divergence.advantage``, holds as well. Neither knows the mechanism.
 """
