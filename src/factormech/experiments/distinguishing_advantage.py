@@ -18,7 +18,7 @@ from factormech.experiments.hard_pairs import HALF_GAP
 
 if TYPE_CHECKING:
     from factormech.arrays import FloatArray
-    from factormech.measure.hard_pairs import Test
+    from factormech.measure.hard_pairs import HardTest
     from factormech.workloads.base import Workload
 
 # More outputs are slow to draw.
@@ -28,11 +28,11 @@ OUTPUTS_LIMIT = 1024
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """The advantage of every mechanism; each number of users has a random stream of its own."""
     from factormech.experiments.workloads import workload_of
-    from factormech.measure.hard_pairs import test_of
+    from factormech.measure.hard_pairs import hard_test
 
     for name, n in asked.points("workload", "domain_size"):
         workload = workload_of(asked, name, n)
-        test = test_of(workload, asked["half_gap"])
+        test = hard_test(workload, asked["half_gap"])
         for mechanism, epsilon in asked.points("mechanisms", "epsilon"):
             strategy = _strategy(asked, mechanism, workload, epsilon)
             for users in asked["users"]:
@@ -43,7 +43,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 )
 
 
-def _told_apart(asked: Asked, test: Test, row: Mapping[str, Any], strategy: FloatArray) -> dict[str, float]:
+def _told_apart(asked: Asked, test: HardTest, row: Mapping[str, Any], strategy: FloatArray) -> dict[str, float]:
     """The simulated advantage and its interval, of half-width √(ln(2/level)·Σπ²/trials)."""
     from factormech.bounds.hard.advantage import LEVEL, simulate_advantage
     from factormech.seeds import rng_for

@@ -141,8 +141,8 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         sentence(caption_text),
         f"{PLAIN_Y}, against {_x_label(frame)} from {number(x[0])} to {number(x[-1])}, with {told}; neighbours differ "
         "by 1 in one count.",
-        f"Solid: {UPPER[:1].lower()}{UPPER[1:]}, optimal factors. Dashed: √V(ε, δ)·Γ, which noise that does not depend "
-        "on the data passes on no data, and no mechanism on data of every size.",
+        f"Solid: {UPPER[:1].lower()}{UPPER[1:]}, optimal factors; at p = ∞ σ√(2 ln k + 2)·Γ, which bounds it. Dashed: "
+        "√V(ε, δ)·Γ: noise that does not depend on the data has this error or more on all data, any mechanism on some.",
         *_extras(frame),
         *(f"{title}: {_ratios(rows)[0]}." for title, rows in _groups(frame)),
     ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.figures import axes as scales
 from factormech.figures import curves, style
 from factormech.figures.captions import sentence
 from factormech.tables.panels import Panel, View
@@ -101,11 +102,13 @@ def _draw_body(ax: Axes, rows: pd.DataFrame) -> None:
     reach = (MARGIN if k == 2 else 1.35) * max(
         float(np.abs(np.array(outline)).max()), float(np.abs(flat @ corners.T).max())
     )
-    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     if k == 2:
+        scales.set_linear(ax, -reach, reach)
+        ax.set_xticks(ax.get_yticks(), [f"{tick:.6g}" for tick in ax.get_yticks()])
         ax.set(xlabel=AXES[0], ylabel=AXES[1])
     else:
         ax.set(xticks=[], yticks=[], frame_on=False)
+    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
 
 
 def _ellipse(B: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -45,7 +45,7 @@ def pairs_of(workload: Any, theta: float, form: str = "centre") -> HardPairs:
 
 
 @dataclass(frozen=True)
-class Test:
+class HardTest:
     """Pairs around a centre with the weights that make them hardest, and what bounds their tests.
 
     ``norm`` is at least ‖M‖_{∞→L2(π)}, ``relaxed`` at least √c.
@@ -64,10 +64,10 @@ class Test:
         return min(plain, math.sqrt(-math.expm1(-2.0 * n * one)) * _SLACK, 1.0)
 
 
-def test_of(workload: Any, theta: float) -> Test:
+def hard_test(workload: Any, theta: float) -> HardTest:
     """The pairs ν ± M_v/2 of half-gap θ, weighted for the least norm."""
     pairs, norm = weighted(pairs_of(workload, theta))
-    return Test(pairs, norm, _relaxed_norm(pairs))
+    return HardTest(pairs, norm, _relaxed_norm(pairs))
 
 
 def _relaxed_norm(pairs: HardPairs) -> float:
