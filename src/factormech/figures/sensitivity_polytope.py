@@ -104,7 +104,9 @@ def _draw_body(ax: Axes, rows: pd.DataFrame) -> None:
     )
     if k == 2:
         scales.set_linear(ax, -reach, reach)
-        ax.set_xticks(ax.get_yticks(), [f"{tick:.6g}" for tick in ax.get_yticks()])
+        ticks = ax.get_yticks()
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_ticks(ticks, [f"{tick:.6g}".replace("-", "−") for tick in ticks])
         ax.set(xlabel=AXES[0], ylabel=AXES[1])
     else:
         ax.set(xticks=[], yticks=[], frame_on=False)
