@@ -24,6 +24,8 @@ _FORM = re.compile(r"(.+)/([1-9][0-9]{0,3})")
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """The points of each body."""
+    # What the registry of norms solves with: the results depend on its code.
+    import factormech.norms.exact  # noqa: F401
     from factormech.bounds.central.width import polytope_picture
     from factormech.workloads.registry import create
 
@@ -87,13 +89,19 @@ def _check_body(body: str) -> None:
         raise BadValue("domain size of body", body, f"suit the workload {name}", reason)
 
 
+def _module_of(body: str) -> str:
+    from factormech.workloads import registry
+
+    return registry.module_of(_parsed(body)[0])
+
+
 BODY = Axis(
     "body",
     {"type": "string", "minLength": 3},
     "polytope",
     "prefix/3",
     description="Built-in workloads of two or three linearly independent queries, with their domain sizes: prefix/3.",
-    names=Family(lambda: _SHOWN, _check_body),
+    names=Family(lambda: _SHOWN, _check_body, _module_of),
 )
 
 EXPERIMENT = Experiment(

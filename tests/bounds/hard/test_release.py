@@ -62,6 +62,7 @@ def test_the_row_constraint_costs_less_than_the_approximation() -> None:
     assert found.upper <= exact * (1 + 1e-3)
     cleaned = certify(W, near.witness["dual"], 0.4)
     assert near.lower * (1 - 1e-3) <= cleaned.strength <= found.upper
+    assert cleaned.theta >= 0.4 * (1 - 1e-6)
     reprove(W, cleaned)
 
 
