@@ -61,8 +61,12 @@ CALIBRATIONS: dict[str, str] = {
     "analytic": "Analytic (Balle & Wang)",
     "classical": "Classical, √(2 ln(1.25/δ))/ε",
 }
+DIRECTIONS: dict[str, str] = {
+    "euclidean-directions": "Directions of length 1 (‖θ‖₂ = 1)",
+    "maximum-directions": "Directions of largest entry 1",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

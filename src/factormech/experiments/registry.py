@@ -13,6 +13,13 @@ from factormech.experiments.base import Experiment
 _HERE = "factormech.experiments."
 EXPERIMENTS: dict[str, str] = {
     "gaussian-calibration": _HERE + "gaussian_calibration",
+    "noise-floor": _HERE + "noise_floor",
+    "central-bounds": _HERE + "central_bounds",
+    "published-bounds": _HERE + "published_bounds",
+    "polytope-width": _HERE + "polytope_width",
+    "sensitivity-polytope": _HERE + "sensitivity_polytope",
+    "hard-pairs": _HERE + "hard_pairs",
+    "distinguishing-advantage": _HERE + "distinguishing_advantage",
 }
 
 

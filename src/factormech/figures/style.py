@@ -98,8 +98,13 @@ CALIBRATIONS: dict[str, Style] = {
     "classical": Style(labels.CALIBRATIONS["classical"], VERMILLION, "s", DASHED),
 }
 
+DIRECTIONS: dict[str, Style] = {
+    "euclidean-directions": Style(labels.DIRECTIONS["euclidean-directions"], BLUE, "o", SOLID),
+    "maximum-directions": Style(labels.DIRECTIONS["maximum-directions"], VERMILLION, "s", DASHED),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS
+SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),
