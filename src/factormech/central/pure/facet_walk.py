@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
-from factormech.local.column_kernels import compiled
+from factormech.compiled import compiled
 
 REFRESH = 50  # walls between two computations of the inverse
 SLACK = 1e-10  # by which the first pass of the ratio test relaxes the bounds ±1
