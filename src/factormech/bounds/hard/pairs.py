@@ -1,0 +1,192 @@
+r"""Families of pairs of distributions, hard to tell apart through a randomizer, that answer a workload differently.
+
+A matrix U whose rows sum to 0 makes π_v = ‖U_v‖₁/‖U‖₁ and λ_v, μ_v = 2U_v^±/‖U_v‖₁ (Edmonds, Nikolov & Ullman, STOC
+2020; Edmonds, PhD thesis, 2023): W_v•(λ_v − μ_v) = 2a_v with a_v = W_v•U_v/‖U_v‖₁, and E_π a_v = W•U/‖U‖₁. To release
+answers a mechanism must tell each pair of a gap apart, so the gaps are made equal by mixing:
+
+- ``mix_rows``, ours: μ̃_v = (1 − s_v)λ_v + s_vμ_v with s_v = θ/a_v on the rows with a_v ≥ θ, weights ∝ π_va_v. Every gap
+  is 2θ and π̃_v(λ_v − μ̃_v) = 2θU_v/Σ_{a≥θ}W_v•U_v: a multiple of U;
+- ``mix_level_set``, as published: one s for all rows, on the rows 2^{−l−1} < a_v/max a ≤ 2^{−l} of the level with the
+  largest π(S)·min_S a_v: a logarithm is lost by the choice and a factor up to 2 within the level.
+
+``symmetrised`` is the form of the STOC paper, for the workload (W, −W): one distribution of each pair answers 0 to
+every query.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from factormech.arrays import FloatArray, IntArray
+from factormech.bounds.hard.witness import Witness
+from factormech.errors import BadValue
+from factormech.norms.dual import dual_norm
+from factormech.norms.matrices import checked_matrix
+from factormech.norms.rounding import above, below
+
+_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class HardPairs:
+    """λ and μ, (k, N), distributions as rows, weights π, (k,), and the queries of the workload that they belong to."""
+
+    first: FloatArray
+    second: FloatArray
+    weights: FloatArray
+    queries: IntArray
+
+    def __post_init__(self) -> None:
+        k = len(self.weights)
+        if self.first.shape != self.second.shape or len(self.first) != k or len(self.queries) != k or not k:
+            shapes = (self.first.shape, self.second.shape, self.weights.shape, self.queries.shape)
+            raise BadValue("shapes of the family", shapes, "be (k, N), (k, N), (k,) and (k,)", "give one row per pair")
+        for name, rows in (("first", self.first), ("second", self.second), ("weights", self.weights[None])):
+            if not (rows.min() >= 0.0 and np.abs(rows.sum(axis=1) - 1.0).max() <= _SUM_TOLERANCE):
+                raise BadValue(name, "not a distribution", "have rows ≥ 0 that sum to 1", "normalise it")
+
+    @property
+    def difference(self) -> FloatArray:
+        """M, rows λ_v − μ_v."""
+        return np.asarray(self.first - self.second)
+
+    @property
+    def row_mass(self) -> float:
+        """The largest ‖λ_v − μ_v‖₁."""
+        return float(np.abs(self.difference).sum(axis=1).max())
+
+    @property
+    def witness(self) -> FloatArray:
+        """Rows π_v(λ_v − μ_v): the matrix Ũ, twice the U that the family was made from (‖U‖₁ = 1)."""
+        return np.asarray(self.weights[:, None] * self.difference)
+
+    def half_gaps(self, workload: Any) -> FloatArray:
+        """a_v = W_v•(λ_v − μ_v)/2."""
+        W = _matching(workload, self)
+        return np.asarray(0.5 * np.einsum("vx,vx->v", W[self.queries], self.difference))
+
+
+def from_witness(dual_matrix: Any, workload: Any = None) -> HardPairs:
+    """The family of a matrix whose rows sum to 0; its zero rows are left out.
+
+    With a workload, rows with W_v•U_v < 0 are negated first, so that all gaps are at least 0.
+    """
+    U = checked_matrix("dual_matrix", dual_matrix)
+    off = np.abs(U.sum(axis=1)) > _SUM_TOLERANCE * np.abs(U).sum(axis=1)
+    if off.any():
+        v = int(np.argmax(off))
+        raise BadValue(f"sum of dual_matrix row {v}", float(U[v].sum()), "be 0", "subtract the mean, or give a witness")
+    queries = np.flatnonzero(U.any(axis=1))
+    if not len(queries):
+        raise BadValue("dual_matrix", "all zero", "have a row that is not 0", "give a dual matrix of a norm above 0")
+    if workload is not None:
+        W = checked_matrix("workload", workload)
+        if W.shape != U.shape:
+            raise BadValue("shape of dual_matrix", U.shape, f"be the workload's, {W.shape}", "give one row per query")
+        U = U * np.where(np.einsum("vx,vx->v", W, U) < 0.0, -1.0, 1.0)[:, None]
+    U = U[queries]
+    parts = [np.maximum(sign * U, 0.0) for sign in (1.0, -1.0)]
+    mass = np.abs(U).sum(axis=1)
+    first, second = (part / part.sum(axis=1, keepdims=True) for part in parts)
+    return HardPairs(first, second, mass / mass.sum(), queries)
+
+
+def mix_rows(family: HardPairs, workload: Any, theta: float) -> HardPairs:
+    """The rows with a_v ≥ θ, each μ_v mixed with its λ_v until the gap is 2θ."""
+    a = family.half_gaps(workload)
+    kept = _reaching(a, theta)
+    s = np.minimum(theta / a[kept], 1.0)[:, None]
+    first = family.first[kept]
+    weights = family.weights[kept] * a[kept]
+    second = (1.0 - s) * first + s * family.second[kept]
+    return HardPairs(first, second, weights / weights.sum(), family.queries[kept])
+
+
+def mix_level_set(family: HardPairs, workload: Any, theta: float) -> HardPairs:
+    """The published choice: the dyadic level S of largest π(S)·min a_v, with one mixture for all; gaps ≥ 2θ."""
+    a = family.half_gaps(workload)
+    kept = _reaching(a, theta)
+    level = np.full(len(a), -1)
+    level[kept] = np.floor(np.log2(a.max() / a[kept])).astype(np.int64)
+    levels = np.unique(level[kept])
+    worth = [float(family.weights[level == j].sum() * a[level == j].min()) for j in levels]
+    kept = level == levels[int(np.argmax(worth))]
+    s = min(theta / float(a[kept].min()), 1.0)
+    first, weights = family.first[kept], family.weights[kept]
+    second = (1.0 - s) * first + s * family.second[kept]
+    return HardPairs(first, second, weights / weights.sum(), family.queries[kept])
+
+
+def around_centre(witness: Witness, workload: Any, theta: float, *, one_sided: bool = False) -> HardPairs:
+    """ν ± M̃_v/2 of gaps 2θ around a centre that keeps the largest share of the column weights (``witness``).
+
+    One-sided, the pairs are ν + M̃_v and ν: they share one distribution. The weights are those of Ũ, ∝ W_v•U_v.
+    """
+    W, U = checked_matrix("workload", workload), witness.matrix
+    queries = np.flatnonzero(U.any(axis=1))
+    gains = np.einsum("vx,vx->v", W[queries], U[queries])
+    M = 2.0 * theta * U[queries] / gains[:, None]
+    if one_sided and np.maximum(-M, 0.0).max(axis=0).sum() > np.maximum(M, 0.0).max(axis=0).sum():
+        M = -M
+    D = np.maximum(-M, 0.0).max(axis=0) if one_sided else 0.5 * np.abs(M).max(axis=0)
+    share = witness.share(theta, "sequential" if one_sided else "non-interactive")
+    if share == 0.0:
+        raise BadValue("theta", theta, "be small enough for a centre", "give a smaller one, or use mix_rows")
+    nu = np.maximum(share * witness.centre, D)
+    nu += (1.0 - float(nu.sum())) * witness.centre
+    first, second = (nu + M, nu + 0.0 * M) if one_sided else (nu + 0.5 * M, nu - 0.5 * M)
+    # Rounding may leave −1e-17 where ν and D meet.
+    first, second = np.maximum(first, 0.0), np.maximum(second, 0.0)
+    if one_sided and float(np.einsum("vx,vx->v", W[queries], M)[0]) < 0.0:
+        first, second = second, first
+    return HardPairs(first, second, gains / gains.sum(), queries)
+
+
+def weighted(family: HardPairs, *, gap: float = 1e-4) -> tuple[HardPairs, float]:
+    """The family with the weights π̂ of the L₂ step (``witness``), and an upper bound on ‖M‖_{∞→L2(π̂)}: γ₂*(Ũ)/√σ."""
+    U = family.witness
+    found = dual_norm(U, gap=gap)
+    used = found.row_scales > 0.0
+    p = np.maximum(found.row_scales**2, np.finfo(float).tiny)
+    squares = np.where(used, family.weights**2 / p, 0.0)
+    sigma = math.fsum(squares.tolist())
+    family = HardPairs(family.first[used], family.second[used], squares[used] / sigma, family.queries[used])
+    return family, above(found.upper / math.sqrt(below(sigma, 8)), 16)
+
+
+def symmetrised(dual_matrix: Any) -> HardPairs:
+    """For the workload (W, −W) on twice the types, from any U, (k, N): the second of each pair answers 0 to all.
+
+    λ_v puts |U_vx|/‖U_v‖₁ on x where U_vx > 0 and on −x where U_vx < 0, μ_v half of it on either; a gap is
+    W_v•U_v/‖U_v‖₁.
+    """
+    U = checked_matrix("dual_matrix", dual_matrix)
+    queries = np.flatnonzero(U.any(axis=1))
+    if not len(queries):
+        raise BadValue("dual_matrix", "all zero", "have a row that is not 0", "give a dual matrix of a norm above 0")
+    mass = np.abs(U[queries]).sum(axis=1)
+    share = U[queries] / mass[:, None]
+    first = np.hstack([np.maximum(share, 0.0), np.maximum(-share, 0.0)])
+    second = 0.5 * np.hstack([np.abs(share)] * 2)
+    return HardPairs(first, second, mass / mass.sum(), queries)
+
+
+def _reaching(a: FloatArray, theta: float) -> FloatArray:
+    if not 0.0 < theta < math.inf:
+        raise BadValue("theta", theta, "be a finite number above 0", "give for example 0.1")
+    kept = a >= theta
+    if not kept.any():
+        raise BadValue("theta", theta, f"be at most the largest half-gap, {float(a.max()):.6g}", "give a smaller one")
+    return np.asarray(kept)
+
+
+def _matching(workload: Any, family: HardPairs) -> FloatArray:
+    W = checked_matrix("workload", workload)
+    if W.shape[1] != family.first.shape[1] or len(W) <= family.queries.max():
+        rule = f"have {family.first.shape[1]} types and the queries of the family"
+        raise BadValue("shape of workload", W.shape, rule, "give the workload that the family was made for")
+    return W

@@ -1,0 +1,197 @@
+r"""The least number of users that can answer a workload under local differential privacy, with what proves it.
+
+**Statement.** A mechanism has *expected error α* with n users if for every distribution λ on the types, the users being
+drawn from it independently, E‖answers − Wλ‖_∞ ≤ α. Let U be a certificate (``witness``) of θ and G = W•U/γ₂*(U), t > 1
+and tα ≤ θ. A non-interactive ε-LDP mechanism of expected error α has at least
+
+.. math:: n \ge \max\Bigl(\frac{\mathrm{kl}(\tfrac1{2t})}{\kappa(e^\varepsilon-1)^2},\;
+          \frac{4\ln(t^2/(2t-1))}{c\,(e^\varepsilon-1)^2}\Bigr)\Bigl(\frac{G}{t\alpha}\Bigr)^2
+
+users, κ and c as in ``divergence``. *Proof.* Take the pairs of half-gap tα. On λ_v^n and μ_v^n answer v errs by at most
+α in expectation, and 2α ≥ E_λ|a − q_v(λ)| + E_μ|a − q_v(μ)| ≥ 2tα(1 − TV), as the two distances add up to 2tα (Le Cam):
+TV ≥ 1 − 1/t for **every** v, whatever π̂. That is β = 1/(2t) in ``divergence``, with ‖M̃‖ ≤ 2tα/G. ∎ (Markov's inequality
+on each error instead, as in Edmonds, Nikolov & Ullman, STOC 2020, gives β = 1/t and a quarter of it for small α.)
+
+If U allows a centre ν with a share φ of its column weights (``witness``) the bound is about φe^ε times as large:
+
+.. math:: n \ge \frac{\ln(t^2/(2t-1))}{\sinh^2(\varepsilon/2)}\cdot\frac{w_*^2}{-\ln(1-w_*^2)}\,\varphi
+          \Bigl(\frac{G}{t\alpha}\Bigr)^2 ,
+
+and a sequential protocol has at least ln(t²/(2t−1))φ/(4κ'sinh²(ε/2))·(G/tα)² users, as all pairs share μ_v = ν. The
+centre exists at small α whatever the workload, and at every α for parities.
+
+**t** is chosen best. G(θ) is bounded on both sides where it has been solved and falls in θ, so a few solves show that
+no other t would give much more.
+
+The answers of fewer users than a single query needs (``single``) count too: the larger bound is reported.
+
+**Data sets instead of distributions.** A mechanism whose expected error on each data set of n users is at most α has
+expected error at most α + r/(2√n) for each single answer on each distribution, r the largest range of a row, and only
+single answers are used above: so n is at least the bound at α + r/(2√n).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds.hard import divergence
+from factormech.bounds.hard.best import BestWitness, best_witness
+from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
+from factormech.bounds.hard.single import users_for_query
+from factormech.bounds.hard.witness import Witness, nothing
+from factormech.errors import BadValue, UnknownName
+from factormech.norms.matrices import checked_matrix
+
+# t is sought on this grid: neighbours differ by less than 1e-4 in the bound.
+_GRID = np.geomspace(1.01, 64.0, 1200)
+_SOLVES = 6
+_ENOUGH, _WORTH = 1.01, 1.002
+
+
+@dataclass(frozen=True)
+class ReleaseBound:
+    """A number of users that no mechanism needs fewer than.
+
+    Attributes
+    ----------
+    users
+        The bound; ``least_users`` rounded up.
+    formula
+        ``hard-pairs`` or ``single-query``, whichever is larger.
+    pairs, single
+        Both bounds.
+    t, theta
+        The best t and half-gap tα of the pairs (0 where they prove nothing).
+    witness
+        The certificate.
+    ceiling
+        What the best certificate and the best t could make of ``pairs`` at most, as far as it was solved.
+    """
+
+    epsilon: float
+    alpha: float
+    protocol: Protocol
+    users: float
+    formula: str
+    pairs: float
+    single: int
+    t: float
+    theta: float
+    witness: Witness
+    ceiling: float
+
+    @property
+    def least_users(self) -> int:
+        """The least whole number of users that the bound leaves possible."""
+        return math.ceil(self.users)
+
+
+def lower_bound_release(
+    workload: Any, epsilon: float, alpha: float, *, protocol: Protocol = "non-interactive", gap: float = 2e-3
+) -> ReleaseBound:
+    """The least number of users for expected ℓ_∞ error ≤ α on every distribution, pure ε-LDP.
+
+    Parameters
+    ----------
+    workload
+        W, (k, N); answers are Wλ for the distribution λ of the types.
+    alpha
+        The expected error max_v |answer_v − W_v•λ|.
+    protocol
+        ``non-interactive``, or ``sequential`` for interactive protocols that speak to each user once.
+    gap
+        Relative accuracy to which each certificate is solved.
+    """
+    W = checked_matrix("workload", workload)
+    epsilon = check_epsilon(epsilon)
+    if not 0.0 < alpha < math.inf:
+        raise BadValue("alpha", alpha, "be a finite number above 0", "give for example 0.1")
+    if protocol not in PROTOCOLS:
+        raise UnknownName("protocol", protocol, PROTOCOLS)
+    widest = float(np.ptp(W, axis=1).max())
+    single = users_for_query(widest, epsilon, alpha)
+    search = _Search(W, epsilon, alpha, protocol, gap, 0.5 * widest)
+    search.run()
+    users = max(search.users, float(single))
+    formula = "hard-pairs" if search.users > single else "single-query"
+    return ReleaseBound(
+        epsilon, alpha, protocol, users, formula, search.users, single, search.t, search.t * alpha, search.witness,
+        max(float(search.potentials().max(initial=0.0)), search.users),
+    )  # fmt: skip
+
+
+def users_at(witness: Witness, epsilon: float, alpha: float, t: float, protocol: Protocol = "non-interactive") -> float:
+    """The bound of one certificate at one t; 0 where the certificate does not reach tα."""
+    theta = math.nextafter(t * alpha, math.inf)
+    if theta > witness.theta or witness.strength <= 0.0 or t <= 1.0:
+        return 0.0
+    norm, mass = witness.norm(theta), witness.row_mass(theta)
+    share = witness.share(theta, protocol)
+    users = divergence.users_around_centre(norm, epsilon, 0.5 / t, share, mass, protocol=protocol)
+    if protocol == "sequential":
+        # The pairs of ``users_around_centre`` share their μ, so the cruder bound holds for them as well.
+        plain = divergence.users_to_distinguish(norm, epsilon, 0.5 / t, protocol=protocol)
+        return max(users, plain if share > 0.0 else 0.0)
+    return max(users, divergence.users_to_distinguish(norm, epsilon, 0.5 / t, row_mass=mass))
+
+
+def best_t(
+    witness: Witness, epsilon: float, alpha: float, protocol: Protocol = "non-interactive"
+) -> tuple[float, float]:
+    """The largest bound of one certificate, and its t."""
+    reach = witness.theta
+    ends = [t for t in (*_GRID.tolist(), reach / alpha * (1.0 - 1e-12)) if 1.0 < t <= reach / alpha]
+    return max(((users_at(witness, epsilon, alpha, t, protocol), t) for t in ends), default=(0.0, 0.0))
+
+
+class _Search:
+    """Certificates at a few θ = tα, until no other t could do much better."""
+
+    def __init__(
+        self, W: FloatArray, epsilon: float, alpha: float, protocol: Protocol, gap: float, half_range: float
+    ) -> None:
+        self.W, self.epsilon, self.alpha, self.protocol, self.gap = W, epsilon, alpha, protocol, gap
+        self.grid = _GRID[alpha * _GRID < half_range]
+        self.half_range = half_range
+        self.uppers = np.full(len(self.grid), math.inf)
+        self.users, self.t = 0.0, 0.0
+        self.witness = nothing(W.shape, alpha)
+
+    def run(self) -> None:
+        place, before = 0, 0.0
+        for _ in range(_SOLVES if len(self.grid) else 0):
+            found = best_witness(self.W, self.alpha * float(self.grid[place]), gap=self.gap)
+            self.take(found, place)
+            if self.users <= before * _WORTH:
+                return
+            before = self.users
+            potentials = self.potentials()
+            place = int(np.argmax(potentials))
+            if potentials[place] <= _ENOUGH * self.users or not math.isfinite(potentials[place]):
+                return
+
+    def take(self, found: BestWitness, place: int) -> None:
+        """Keep a better bound; G falls in θ, so its upper end holds for all larger t."""
+        self.uppers[place:] = np.minimum(self.uppers[place:], found.upper)
+        users, t = best_t(found.witness, self.epsilon, self.alpha, self.protocol)
+        if users > self.users:
+            self.users, self.t, self.witness = users, t, found.witness
+
+    def potentials(self) -> FloatArray:
+        """What a certificate as strong as the upper end would prove at each t."""
+        values = np.zeros(len(self.grid))
+        for i, (t, upper) in enumerate(zip(self.grid.tolist(), self.uppers.tolist(), strict=True)):
+            theta = t * self.alpha
+            norm = 2.0 * theta / upper if upper > 0.0 else math.inf
+            mass = min(2.0, 2.0 * theta / self.half_range)
+            if not math.isfinite(norm):
+                continue
+            ideal = divergence.users_around_centre(norm, self.epsilon, 0.5 / t, 1.0, mass, protocol=self.protocol)
+            crude = divergence.users_to_distinguish(norm, self.epsilon, 0.5 / t, protocol=self.protocol, row_mass=mass)
+            values[i] = max(ideal, crude)
+        return values
