@@ -47,6 +47,7 @@ def test_rooms_import_only_what_they_may(path: Path) -> None:
         "bounds": {"local", "measure", "figures", "jobs", "store"},
         "measure": {"figures", "jobs", "store"},
         "data": {"bounds", "measure", "figures", "jobs", "store"},
+        "experiments": {"config", "figures", "jobs", "store"},
         "figures": {"workloads", "local", "bounds", "measure", "jobs", "store"},
     }
     assert not inside & forbidden.get(room(path), {"jobs"} if room(path) != "jobs" else set())

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from factormech.config.studies import Study
@@ -41,6 +41,11 @@ def _parser() -> argparse.ArgumentParser:
     listing.add_argument("--made", action="store_true", help="only say where the figures and tables are")
     listing.set_defaults(answer=_list_studies)
 
+    show = study.add_parser("show", help="one of them, with its kind, its cost and its files")
+    show.add_argument("name")
+    _configured(show)
+    show.set_defaults(answer=_show_study)
+
     workload = commands.add_parser("workload", help="the workloads").add_subparsers(required=True)
     workload.add_parser("list", help="the registered families").set_defaults(answer=_list_workloads)
     describe = workload.add_parser("describe", help="numbers of one workload")
@@ -64,6 +69,7 @@ def _check(args: argparse.Namespace) -> None:
     _check_data(args, studies.values())
     points = sum(len(s.grid.points()) * len(s.mechanisms) for s in studies.values())
     points += sum(len(norm_points(s, norm)) for s in studies.values() for norm in s.norms)
+    points += sum(len(list(s.asked.points())) for s in studies.values() if s.asked is not None)
     seconds = run_seconds(list(studies.values()))
     cores = os.cpu_count() or 1
     print(
@@ -94,18 +100,42 @@ def _list_studies(args: argparse.Namespace) -> None:
         if args.made:
             print(f"figures/{name}.pdf  (.svg, .png, caption .txt)   results/tables/{name}.csv  (.tex)")
             continue
-        grid = study.grid
-        print(f"{name}: {study.paper}, {study.artefact}: {study.title}")
-        print(f"  workloads     {', '.join(grid.workloads)}")
-        print(f"  domain sizes  {', '.join(map(str, grid.domain_sizes))}")
-        for name, values in (
-            ("epsilons", grid.epsilons),
-            ("alphas", grid.alphas),
-            ("mechanisms", study.mechanisms),
-            ("norms", study.norms),
-        ):
-            if values:
-                print(f"  {name:<13} {', '.join(map(str, values))}")
+        _print_study(study)
+
+
+def _show_study(args: argparse.Namespace) -> None:
+    """One study: what is asked, and what it makes."""
+    from factormech.errors import UnknownName
+    from factormech.measure.estimate import run_seconds
+
+    studies = {name.removeprefix("quick/"): study for name, study in _studies(args).items()}
+    if args.name not in studies:
+        raise UnknownName("study", args.name, studies)
+    study = studies[args.name]
+    _print_study(study)
+    print(f"  {'kind':<13} {study.kind}")
+    print(f"  {'alone':<13} from nothing about {_duration(run_seconds([study]))} on one core")
+    print(f"  {'figure':<13} figures/{study.name}.pdf  (.svg, .png, caption .txt)")
+    print(f"  {'table':<13} results/tables/{study.name}.csv  (.tex), results/{study.name}.h5")
+
+
+def _print_study(study: Study) -> None:
+    grid, asked = study.grid, study.asked
+    print(f"{study.name}: {study.paper}, {study.artefact}: {study.title}")
+    axes: dict[str, Any] = {
+        "workloads": grid.workloads,
+        "domain sizes": grid.domain_sizes,
+        "epsilons": grid.epsilons,
+        "alphas": grid.alphas,
+        "mechanisms": study.mechanisms,
+        "norms": study.norms,
+    }
+    if asked is not None:
+        axes = {name.replace("_", " "): value for name, value in (*asked.grid.items(), *asked.settings.items())}
+    for name, values in axes.items():
+        if values not in ((), [], None):
+            several = isinstance(values, (tuple, list))
+            print(f"  {name:<13} {', '.join(map(str, values)) if several else values}")
 
 
 def _studies(args: argparse.Namespace):  # type: ignore[no-untyped-def]

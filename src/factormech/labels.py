@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 MECHANISMS: dict[str, str] = {
     "randomized-response": "Randomized response",
@@ -54,6 +56,13 @@ FACTORIZATIONS: dict[str, str] = {
     "identity": "Identity (noise on every count)",
 }
 
+CALIBRATIONS: dict[str, str] = {
+    "analytic": "Analytic (Balle & Wang)",
+    "classical": "Classical, √(2 ln(1.25/δ))/ε",
+}
+# The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS
+
 WORST_CASE, STANDIN = "worst-case", "-standin"
 
 METRICS: dict[str, str] = {"mse": "mean squared error {} per query"}
@@ -100,6 +109,17 @@ def factorization_label(name: str) -> str:
     return FACTORIZATIONS.get(name, name)
 
 
+def value_label(column: str, value: Any) -> str:
+    """What a reader calls a value in a column of an experiment."""
+    if not isinstance(value, str):
+        return _number(value)
+    if column == "workload":
+        return workload_label(value)
+    if column == "data":
+        return data_label(value)
+    return norm_label(value) if column == "norm" else SERIES.get(value, value)
+
+
 def order_label(p: float) -> str:
     """What a reader calls an order of error."""
     if p == float("inf"):
@@ -118,6 +138,15 @@ def data_label(name: str) -> str:
 def accuracy(metric: str, alpha: float) -> str:
     """What α means; a metric without words of its own goes by its name."""
     return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(f"{alpha:g}")
+
+
+def _number(value: float) -> str:
+    """A number in few characters: 512, 0.05, 10⁻⁶, 2.5·10⁻⁷, ∞."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    mantissa, e, exponent = f"{value:.12g}".partition("e")
+    power = "10" + "".join("⁻" if sign == "-" else "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(sign)] for sign in str(int(exponent or 0)))
+    return mantissa if not e else power if mantissa == "1" else f"{mantissa}·{power}"
 
 
 def _subscript(digits: str) -> str:

@@ -13,6 +13,7 @@ from snakemake.utils import update_config
 from factormech.bounds import registry as bounds_registry
 from factormech.code import code_of
 from factormech.config.studies import ConfigErrors, load
+from factormech.experiments import registry as experiments_registry
 from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry
 from factormech.measure import cost
@@ -224,8 +225,10 @@ def bound_modules(study):
 
 
 def figure_modules(study):
-    """Where the code of a study's figure starts."""
-    return ["factormech.jobs.draw", figures_registry.module_of(STUDIES[study].kind)]
+    """Where the code of a study's figure starts; that of an experiment says what is shown."""
+    kind = STUDIES[study].kind
+    declaration = [experiments_registry.module_of(kind)] if experiments_registry.is_experiment(kind) else []
+    return ["factormech.jobs.draw", figures_registry.module_of(kind), *declaration]
 
 
 def comparisons(study):

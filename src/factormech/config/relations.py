@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from factormech.config.schema import Missing, place
+from factormech.config import experiments
+from factormech.config.schema import Missing, mapping, place
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments.registry import is_experiment
+from factormech.family import Family
 
 Definitions: TypeAlias = dict[str, dict[str, Any]]
 Key: TypeAlias = tuple[str | int, ...]
@@ -49,6 +52,8 @@ TARGETS = frozenset(
         "tables",
         "verify",
         "verify_strategies",
+        "experiment",
+        "tabulate_experiment",
         "data",
         "workload",
         "solve",
@@ -71,17 +76,6 @@ TARGETS = frozenset(
         "tabulate_prefix_errors",
     ]
 )
-
-
-@dataclass(frozen=True)
-class Family:
-    """One registry: its names, for the reader of a message, and what raises ``UnknownName`` for any other.
-
-    A name may stand for many (``{k}-way-marginals``), so the list alone cannot tell what is known.
-    """
-
-    names: Callable[[], Iterable[str]]
-    check: Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -139,11 +133,23 @@ def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
             remedy = f"rename the study, for example to '{name}-study'"
             found.append(BadValue("name in studies", name, "differ from the workflow's own targets and rules", remedy))
         whole: Settings = (("studies", name), mapping(study))
+        if is_experiment(whole[1].get("kind")):
+            found += _of_experiment(whole, workloads)
+            continue
         found += _of_settings(whole, None, workloads, known)
         if "quick" in whole[1]:
             quick: Settings = ((*whole[0], "quick"), mapping(whole[1]["quick"]))
             found += _of_settings(quick, whole, workloads, known)
     return found
+
+
+def _of_experiment(own: Settings, workloads: _Workloads) -> Iterator[BadValue]:
+    """Problems of a study of a kind that says itself what may be asked, and of its quick settings."""
+    path, settings = own
+    checks = (workloads.name_problem, workloads.size_problem)
+    yield from experiments.problems(path, settings, None, *checks)
+    quick = mapping(settings.get("quick"))
+    yield from experiments.problems((*path, "quick"), quick, settings, *checks)
 
 
 def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads, known: Known) -> Iterator[BadValue]:
@@ -391,11 +397,6 @@ def _parts(definition: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
 
 def _texts(value: Any) -> list[tuple[int, str]]:
     return [(i, text) for i, text in enumerate(_list(value)) if isinstance(text, str) and text]
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """The value if it is a mapping, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def _list(value: Any) -> list[Any]:

@@ -36,6 +36,11 @@ def place(path: Iterable[str | int]) -> str:
     return text.removeprefix(".") or "(top level)"
 
 
+def mapping(value: Any) -> Node:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def plain(value: Any, path: tuple[str | int, ...] = (), above: tuple[int, ...] = ()) -> tuple[Any, list[BadValue]]:
     """A copy in ``dict`` and ``list``, without loops and keys that are not texts, and what was wrong."""
     if id(value) in above:

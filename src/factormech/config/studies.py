@@ -9,16 +9,21 @@ its command line.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from factormech.config import experiments
 from factormech.config import schema as schemas
-from factormech.config.relations import Definitions, Family, Known, registries, relation_problems
+from factormech.config.relations import Definitions, Known, registries, relation_problems
 from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments.asked import Asked
+from factormech.experiments.registry import is_experiment
+from factormech.family import Family
 
 __all__ = [
     "Config",
@@ -60,10 +65,10 @@ class Point(NamedTuple):
 class Grid:
     """The axes of a study; the last four, and budgets, are those of the kinds that have them."""
 
-    workloads: tuple[str, ...]
-    domain_sizes: tuple[int, ...]
-    epsilons: tuple[float, ...]
-    seeds: tuple[int, ...]
+    workloads: tuple[str, ...] = ()
+    domain_sizes: tuple[int, ...] = ()
+    epsilons: tuple[float, ...] = ()
+    seeds: tuple[int, ...] = ()
     users: tuple[int, ...] = ()
     populations: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
@@ -79,7 +84,8 @@ class Grid:
 class Study:
     """One artefact of one paper: a grid, what is compared on it, and how it is drawn.
 
-    ``options`` has the settings of the mechanisms' solvers, for those that have any.
+    ``options`` has the settings of the mechanisms' solvers, for those that have any. A study of a kind that is an
+    experiment (:mod:`factormech.experiments`) has what it asks in ``asked``, and an empty grid.
     """
 
     name: str
@@ -88,26 +94,27 @@ class Study:
     kind: str
     title: str
     caption: str
-    grid: Grid
-    mechanisms: tuple[str, ...]
-    norms: tuple[str, ...]
-    concepts: bool
-    factorizations: tuple[str, ...]
-    solver: str
-    options: Mapping[str, Mapping[str, Any]]
-    metric: str
-    alpha: float
-    bounds: tuple[str, ...]
-    compare: str | None
-    exclude: tuple[str, ...]
-    band: bool
-    rows: tuple[int, ...]
-    starts: int
-    gaps: tuple[float, ...]
-    iteration_sizes: tuple[int, ...]
-    trials: int
-    level: float
     quick: bool
+    grid: Grid = field(default_factory=Grid)
+    asked: Asked | None = None
+    mechanisms: tuple[str, ...] = ()
+    norms: tuple[str, ...] = ()
+    concepts: bool = False
+    factorizations: tuple[str, ...] = ()
+    solver: str = ""
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metric: str = ""
+    alpha: float = math.nan
+    bounds: tuple[str, ...] = ()
+    compare: str | None = None
+    exclude: tuple[str, ...] = ()
+    band: bool = False
+    rows: tuple[int, ...] = ()
+    starts: int = 0
+    gaps: tuple[float, ...] = ()
+    iteration_sizes: tuple[int, ...] = ()
+    trials: int = 0
+    level: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -154,17 +161,34 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
     ConfigErrors
         With all problems at once: for each the key, the value, the rule and the remedy on one line.
     """
-    rules = read_yaml(schema)
     given, problems = schemas.plain(config)
+    rules = experiments.with_experiments(read_yaml(schema), given)
     problems += schemas.problems_of(rules, given)
     problems += relation_problems(given, Path(base), registries() if known is None else known)
+    problems += _refusals(given, problems)
     if problems:
         raise ConfigErrors(problems)
     filled = schemas.with_defaults(rules, given)
-    studies = {name: _study(name, settings) for name, settings in filled["studies"].items()}
-    quick = {QUICK + name: _quick_study(name, settings) for name, settings in filled["studies"].items()}
+    studies = {name: _study(name, settings, filled) for name, settings in filled["studies"].items()}
+    quick = {QUICK + name: _quick_study(name, settings, filled) for name, settings in filled["studies"].items()}
     places = (filled.get("data"), filled.get("data_source"))
     return Config(filled["seed"], filled["threads"], *places, filled["workloads"], studies, quick)
+
+
+def _refusals(given: Any, found: Iterable[BadValue]) -> list[BadValue]:
+    """What the experiments of studies that are sound so far refuse; of the quick settings, what these bring about."""
+    told = [problem.name for problem in found]
+    refused = []
+    for name, settings in schemas.mapping(schemas.mapping(given).get("studies")).items():
+        key = schemas.place(("studies", name))
+        wrong = any(other == key or other.startswith((f"{key}.", f"{key}[")) for other in told)
+        if wrong or "studies" in told or not is_experiment(schemas.mapping(settings).get("kind")):
+            continue
+        own = experiments.refusals(("studies", name), settings)
+        quick = experiments.refusals(("studies", name, "quick"), _merged(settings, settings.get("quick", {})))
+        already = {(str(problem.value), problem.rule) for problem in own}
+        refused += own + [problem for problem in quick if (str(problem.value), problem.rule) not in already]
+    return refused
 
 
 def defaults(schema: FilePath) -> dict[str, Any]:
@@ -174,16 +198,17 @@ def defaults(schema: FilePath) -> dict[str, Any]:
 
 def reference(schema: FilePath) -> str:
     """The page ``docs/configuration.md``: every setting, as the schema states it."""
-    return _REFERENCE_HEAD + schemas.reference(read_yaml(schema))
+    rules = read_yaml(schema)
+    return _REFERENCE_HEAD + schemas.reference(experiments.with_experiments(rules, {})) + experiments.references(rules)
 
 
 _REFERENCE_HEAD = """\
 # Configuration
 
 What a run computes and draws is in `config.yaml`. Every setting is here; this page is made from
-`workflow/schemas/config.schema.yaml` by `python tools/configuration_reference.py`, and a test compares the
-two. Settings with a default may be left out. A mistake is answered before anything runs, all mistakes at
-once, each with its key, its value, the rule and the remedy.
+`workflow/schemas/config.schema.yaml`, and for the kinds with settings of their own from their modules, by
+`python tools/configuration_reference.py`, and a test compares them. Settings with a default may be left out. A
+mistake is answered before anything runs, all mistakes at once, each with its key, its value, the rule and the remedy.
 
 `<name>` stands for a name of your choice, `[]` for every entry of a list. A number such as 1e-3 is text to
 YAML: write `0.001` or `1.0e-3`.
@@ -191,7 +216,11 @@ YAML: write `0.001` or `1.0e-3`.
 """
 
 
-def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> Study:
+def _study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any], *, quick: bool = False) -> Study:
+    words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption")}
+    if is_experiment(settings["kind"]):
+        asked = experiments.asked(settings, seed=config["seed"], definitions=config["workloads"])
+        return Study(name, quick=quick, asked=asked, **words)
     grid = settings["grid"]
     axes = Grid(
         tuple(grid["workload"]),
@@ -203,7 +232,6 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
         tuple(grid.get("data", ())),
         tuple(sorted(float(alpha) for alpha in grid.get("alpha", ()))),
     )
-    words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption", "metric")}
     mechanisms, bounds = tuple(settings.get("mechanisms", ())), tuple(settings["bounds"])
     return Study(
         name,
@@ -222,6 +250,7 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
         starts=settings["starts"],
         gaps=tuple(sorted(float(gap) for gap in settings["gaps"])),
         iteration_sizes=tuple(sorted(settings["iteration_sizes"])),
+        metric=settings["metric"],
         alpha=float(settings["alpha"]),
         trials=settings["trials"],
         level=float(settings["level"]),
@@ -230,8 +259,8 @@ def _study(name: str, settings: Mapping[str, Any], *, quick: bool = False) -> St
     )
 
 
-def _quick_study(name: str, settings: Mapping[str, Any]) -> Study:
-    return _study(QUICK + name, _merged(settings, settings["quick"]), quick=True)
+def _quick_study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any]) -> Study:
+    return _study(QUICK + name, _merged(settings, settings["quick"]), config, quick=True)
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

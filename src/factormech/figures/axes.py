@@ -150,6 +150,39 @@ def thin_labels(ax: Axes, renderer: Any) -> None:
         ax.set_xticks(ax.get_xticks(), texts)
 
 
+def prepare_scale(ax: Axes, x: FloatArray, scale: str) -> None:
+    """Limits and ticks of what varies, on a ``linear`` or ``log`` scale, or ``log2``, which labels every value."""
+    if scale == "log" and len(x) > 1:
+        _prepare_log(ax, x)
+    else:
+        prepare_x(ax, x, "domain_size" if scale == "log2" else "")
+
+
+def _prepare_log(ax: Axes, x: FloatArray) -> None:
+    """Decades as labels, or values of a decade where there are hardly two."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
+
+    logs = np.log10(x)
+    margin = X_MARGIN * (logs[-1] - logs[0])
+    low, high = float(logs[0] - margin), float(logs[-1] + margin)
+    ax.set_xscale("log")
+    ax.set_xlim(10**low, 10**high)
+    decades = range(math.floor(low), math.ceil(high) + 1)
+    step = max(1, math.ceil((high - low) / MOST_LABELS))
+    powers = [k for k in decades if k % step == 0 and low <= k <= high]
+    if len(powers) > 1 and high - low > 1.6:
+        ticks = [10.0**k for k in powers]
+        plain = powers[0] >= -3 and powers[-1] <= 3
+        names = [f"{tick:g}" if plain else _power(k, 1) for k, tick in zip(powers, ticks, strict=True)]
+    else:
+        ticks = [m * 10.0**k for k in decades for m in (1, 2, 5) if 10**low <= m * 10.0**k <= 10**high]
+        names = [f"{tick:g}" for tick in ticks]
+    ax.set_xticks(ticks, names)
+    ax.xaxis.set_major_formatter(FixedFormatter(names))
+    ax.xaxis.set_minor_locator(FixedLocator(x.tolist()))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
     """Limits and ticks of what varies."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator

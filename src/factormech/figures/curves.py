@@ -7,8 +7,8 @@ visible: markers are hollow and grow smaller from the first drawn to the last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ X_LABELS = {
     "row_factor": "rows of the start over domain size, m/n",
     "alpha": "error α of every entry",
 }
+# What tells curves apart.
+Name = TypeVar("Name", bound=Hashable)
 # An entry of a legend: what is shown, and what it is called.
 Entry = tuple[Any, str]
 
@@ -56,14 +58,14 @@ def columns_of(panels: int) -> int:
 
 def draw_curves(ax: Axes, panel: Panel, looks: Mapping[str, Style], drawn: Sequence[str]) -> None:
     """Curves in the table's order, what is filled on top; sizes and places are the same in every panel."""
-    sizes, places = marker_sizes(drawn), _places(panel.x, len(drawn))
+    sizes, where = marker_sizes(drawn), places(panel.x, len(drawn))
     curves = {curve.name: curve for curve in panel.curves}
     for i, name in enumerate(drawn):
         look, shown = looks[name], curves[name].positive()
         zorder = 3 + 0.01 * i + (1 if look.filled else 0)
         if np.any(shown.low < shown.high):
-            ax.fill_between(places[i], shown.low, shown.high, color=look.colour, alpha=0.15, linewidth=0, zorder=2)
-        ax.plot(places[i], shown.middle, zorder=zorder, clip_on=False, **as_drawn(look, sizes[name]))
+            ax.fill_between(where[i], shown.low, shown.high, color=look.colour, alpha=0.15, linewidth=0, zorder=2)
+        ax.plot(where[i], shown.middle, zorder=zorder, clip_on=False, **as_drawn(look, sizes[name]))
 
 
 def as_drawn(look: Style, size: float) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def as_drawn(look: Style, size: float) -> dict[str, Any]:
     }
 
 
-def marker_sizes(drawn: Sequence[str]) -> dict[str, float]:
+def marker_sizes(drawn: Sequence[Name]) -> dict[Name, float]:
     """Sizes from large to small, so that the first drawn is seen around the last."""
     return dict(zip(drawn, np.linspace(LARGEST_MARKER, SMALLEST_MARKER, len(drawn)).tolist(), strict=True))
 
@@ -146,7 +148,7 @@ def at(label: str, where: Iterable[float], panel: Panel, axis: str) -> str:
     return f"{label} [{place}]" if place else label
 
 
-def _places(x: FloatArray, count: int) -> list[FloatArray]:
+def places(x: FloatArray, count: int) -> list[FloatArray]:
     """Where each curve has its points: on x, or side by side if there is but one x."""
     if len(x) > 1 or count == 1:
         return [x] * count

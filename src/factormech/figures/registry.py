@@ -1,15 +1,17 @@
 """The kinds of figure.
 
 To add one, write a module with ``draw(frame) -> Figure``, which draws a table (:mod:`factormech.tables.kinds`), and
-``caption(title, text, frame) -> str``, which says what it draws; and add its line to :data:`KINDS`.
+``caption(title, text, frame) -> str``, which says what it draws; and add its line to :data:`KINDS`. The kinds of
+:mod:`factormech.experiments` need no line: each says what its figure shows, or which module draws it.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments import registry as experiments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,18 +30,23 @@ KINDS = {
 }
 # The kinds that can draw a lower bound as a band.
 BANDED = frozenset({"sample-complexity"})
+# What draws the experiments that say what their figure shows.
+DECLARED = "factormech.figures.declared"
 
 
 def names() -> list[str]:
     """The known kinds, sorted."""
-    return sorted(KINDS)
+    return sorted([*KINDS, *experiments.names()])
 
 
 def module_of(kind: str) -> str:
     """The module that draws a kind."""
-    if kind not in KINDS:
-        raise UnknownName("kind of figure", kind, KINDS)
-    return KINDS[kind]
+    if kind in KINDS:
+        return KINDS[kind]
+    if not experiments.is_experiment(kind):
+        raise UnknownName("kind of figure", kind, names())
+    figure = experiments.experiment(kind).figure
+    return figure if isinstance(figure, str) else DECLARED
 
 
 def draw(kind: str, frame: pd.DataFrame, *, band: bool = False) -> Figure:
@@ -53,8 +60,9 @@ def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame,
     return cast("str", import_module(module_of(kind)).caption(study_title, caption_text, frame, **options))
 
 
-def _options(kind: str, *, band: bool) -> dict[str, bool]:
+def _options(kind: str, *, band: bool) -> dict[str, Any]:
     if band and kind not in BANDED:
         remedy = f"leave it out; kinds with one: {', '.join(sorted(BANDED))}"
         raise BadValue("band", band, f"not be asked of a figure of kind {kind}", remedy)
-    return {"band": True} if band else {}
+    declared = {"experiment": experiments.experiment(kind)} if module_of(kind) == DECLARED else {}
+    return declared | ({"band": True} if band else {})

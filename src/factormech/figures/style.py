@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from factormech import labels
 
@@ -34,6 +34,8 @@ SOLID: Line = "-"
 DASHED: Line = (0, (4.0, 1.6))
 DASH_DOTTED: Line = (0, (4.0, 1.4, 1.0, 1.4))
 DOTTED: Line = (0, (1.0, 1.4))
+# Where lines tell curves apart, in this order.
+LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED, DOTTED)
 
 TEXT_SIZE, SMALL_SIZE = 8.0, 6.5
 # Widths in inches of a figure with one, two and three columns of panels; the last is a page of two columns.
@@ -91,12 +93,30 @@ FACTORIZATIONS: dict[str, Style] = {
     "identity": Style(labels.FACTORIZATIONS["identity"], ORANGE, "x", SOLID),
 }
 
+CALIBRATIONS: dict[str, Style] = {
+    "analytic": Style(labels.CALIBRATIONS["analytic"], BLUE, "o", SOLID),
+    "classical": Style(labels.CALIBRATIONS["classical"], VERMILLION, "s", DASHED),
+}
+
+# The names that tell the curves of an experiment apart, of all its kinds.
+SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS
+# Of curves told apart by a number, from the least on.
+_NUMBERED: tuple[tuple[str, Marker], ...] = (
+    (BLUE, "o"),
+    (VERMILLION, "s"),
+    (GREEN, "^"),
+    (PURPLE, "v"),
+    (ORANGE, "D"),
+    (SKY, "<"),
+    (WINE, ">"),
+    (BLACK, "x"),
+)
+
 BOUNDS: dict[str, Style] = {
     "svd": Style(labels.BOUNDS["svd"], GREY, "", DASHED),
     "centred-svd": Style(labels.BOUNDS["centred-svd"], BLACK, "", DOTTED),
 }
 
-_ALPHA_LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED, DOTTED)
 _PLUGIN_MARKERS: tuple[Marker, ...] = ("h", "d", "p", "2", "3", "4")
 _PLUGIN_LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED)
 _BOUND_LINES: tuple[Line, ...] = (DASH_DOTTED, (0, (7.0, 2.0)), (0, (7.0, 1.5, 1.0, 1.5, 1.0, 1.5)))
@@ -114,6 +134,22 @@ def mechanism_styles(names: Iterable[str]) -> dict[str, Style]:
     return {name: MECHANISMS.get(name) or reserve[name] for name in names}
 
 
+def series_styles(values: Iterable[Any], symbol: str = "") -> dict[Any, Style]:
+    """The style of every curve of an experiment, no two alike: of names, or of numbers (``symbol`` = …).
+
+    A name that :data:`SERIES` does not have is a plugin's, as in :func:`mechanism_styles`.
+    """
+    every = set(values)
+    names = {value for value in every if isinstance(value, str)}
+    reserve = _reserve(sorted(names - SERIES.keys()))
+    found: dict[Any, Style] = {name: SERIES.get(name) or reserve[name] for name in names}
+    for i, value in enumerate(sorted(every - names)):
+        colour, marker = _NUMBERED[i % len(_NUMBERED)]
+        line = LINES[i // len(_NUMBERED) % len(LINES)]
+        found[value] = Style(f"{symbol} = {labels.value_label('', value)}", colour, marker, line)
+    return found
+
+
 def norm_styles(curves: Iterable[tuple[str, float | None]]) -> dict[tuple[str, float | None], Style]:
     """The style of each norm (and α) of a figure: a colour and marker a norm, a line an α."""
     curves = list(dict.fromkeys(curves))
@@ -122,7 +158,7 @@ def norm_styles(curves: Iterable[tuple[str, float | None]]) -> dict[tuple[str, f
     styles = {}
     for name, alpha in curves:
         alphas = [other for norm, other in curves if norm == name]
-        line = _ALPHA_LINES[alphas.index(alpha) % len(_ALPHA_LINES)]
+        line = LINES[alphas.index(alpha) % len(LINES)]
         styles[name, alpha] = replace(looks[name], label=labels.norm_label(name, alpha), line=line)
     return styles
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 
 from factormech.config.studies import Study
+from factormech.experiments.run import seconds_of
 from factormech.local.registry import is_solved, solver_of
 from factormech.measure import cost
 from factormech.norms.registry import quantity
@@ -25,6 +26,9 @@ def run_seconds(studies: Sequence[Study]) -> float:
 def _own_seconds(study: Study) -> float:
     """Measurements or collections, tables and the figure of one study."""
     grid = study.grid
+    if study.asked is not None:
+        seconds = seconds_of(study.kind, study.asked)
+        return sum(seconds) + (len(seconds) + 1) * cost.START_SECONDS + cost.DRAW_SECONDS
     if study.norms:
         return (len(study.norms) + 2) * cost.START_SECONDS + cost.DRAW_SECONDS
     size = (len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds))

@@ -2,21 +2,24 @@
 
 Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
 ``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py``, ``timing.py``, ``on_data.py``, ``consistency.py``,
-``norms.py`` and ``prefix_errors.py``. No two kinds have the same columns, so a table says itself of which kind it is. A
-missing number is NaN and a missing text is "".
+``norms.py`` and ``prefix_errors.py``; those of experiments are made of what these say (``experiments.py``). No two
+kinds have the same columns, so a table says itself of which kind it is. A missing number is NaN and a missing text is
+"".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.atomic import write_whole
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments import registry as experiments
 from factormech.tables import collections as collection_table
 from factormech.tables import comparisons as comparison_tables
 from factormech.tables import consistency as consistency_table
+from factormech.tables import experiments as experiment_tables
 from factormech.tables import gaps as gap_table
 from factormech.tables import norms as norms_table
 from factormech.tables import on_data as on_data_table
@@ -39,6 +42,8 @@ __all__ = [
     "LOWER_BOUND",
     "MEASURED",
     "check",
+    "format_named",
+    "formats",
     "from_rows",
     "has_header",
     "kind_of",
@@ -66,6 +71,22 @@ FORMATS: dict[str, TableFormat] = {
 }
 
 
+def formats() -> Iterator[TableFormat]:
+    """The format of every kind; those of experiments last, for their modules are imported."""
+    yield from FORMATS.values()
+    for kind in experiments.names():
+        yield experiment_tables.format_of(experiments.experiment(kind))
+
+
+def format_named(kind: str) -> TableFormat:
+    """The format of a kind."""
+    if kind in FORMATS:
+        return FORMATS[kind]
+    if not experiments.is_experiment(kind):
+        raise UnknownName("kind of table", kind, [*FORMATS, *experiments.names()])
+    return experiment_tables.format_of(experiments.experiment(kind))
+
+
 def kind_of(frame: pd.DataFrame) -> str:
     """The kind of a table, by its columns."""
     return _format_of(frame.columns, "columns of the table", "build it by from_rows").kind
@@ -77,9 +98,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]], kind: str = "sample-complexity"
     Where a kind has tables with and without seeds, the column ``seed`` is there if any row has it. The rules of the
     kind are checked.
     """
-    if kind not in FORMATS:
-        raise UnknownName("kind of table", kind, FORMATS)
-    return FORMATS[kind].from_rows(rows)
+    return format_named(kind).from_rows(rows)
 
 
 def read_csv(path: Path | str) -> pd.DataFrame:
@@ -97,7 +116,7 @@ def has_header(path: Path) -> bool:
             first = file.readline().decode("utf-8").rstrip("\n")
     except (OSError, UnicodeDecodeError):
         return False
-    return any(known.has(first.split(",")) for known in FORMATS.values())
+    return any(known.has(first.split(",")) for known in formats())
 
 
 def write_csv(frame: pd.DataFrame, path: Path | str) -> None:
@@ -105,7 +124,7 @@ def write_csv(frame: pd.DataFrame, path: Path | str) -> None:
 
     Equal tables give equal bytes. A frame that breaks the rules of its kind is refused before anything is written.
     """
-    FORMATS[kind_of(frame)].write_csv(frame, path)
+    _format_of(frame.columns, "columns of the table", "build it by from_rows").write_csv(frame, path)
 
 
 def write(frame: pd.DataFrame, csv_path: Path | str, latex_path: Path | str) -> None:
@@ -128,6 +147,7 @@ def latex(frame: pd.DataFrame) -> str:
     from factormech.tables import latex_sample_complexity as sample_complexity
     from factormech.tables import latex_starts as starts
     from factormech.tables import latex_timing as timing
+    from factormech.tables import plain
 
     typesetters = {
         "sample-complexity": sample_complexity.typeset,
@@ -142,7 +162,10 @@ def latex(frame: pd.DataFrame) -> str:
         "norms": norms.typeset,
         "prefix-factorizations": prefix_errors.typeset,
     }
-    return typesetters[kind_of(frame)](frame)
+    kind = kind_of(frame)
+    if experiments.is_experiment(kind):
+        return plain.typeset(frame, experiments.experiment(kind))
+    return typesetters[kind](frame)
 
 
 def check(frame: pd.DataFrame, name: str = "table") -> None:
@@ -151,11 +174,11 @@ def check(frame: pd.DataFrame, name: str = "table") -> None:
 
 
 def _format_of(header: Sequence[Any], where: str, remedy: str) -> TableFormat:
-    for known in FORMATS.values():
+    for known in formats():
         if known.has(header):
             return known
     words = [str(word) for word in header]
     # Of the kinds, the one with the most of these columns is what was meant.
-    nearest = max(FORMATS.values(), key=lambda known: len(set(known.columns) & set(words)))
+    nearest = max(formats(), key=lambda known: len(set(known.columns) & set(words)))
     rule = f"be {','.join(nearest.columns)}{' (and seed after epsilon, if there are several)' * bool(nearest.seeded)}"
     raise BadValue(where, ",".join(words), rule, remedy)

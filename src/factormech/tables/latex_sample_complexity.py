@@ -7,7 +7,9 @@ without a number has a dagger whose note below the table says why, once.
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EMPTY = "---"
+# Raised digits and minus; a run of them is one exponent.
+_RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
+_RAISED_RUN = re.compile(f"([{''.join(_RAISED)}]+)")
 _AXES = {"epsilon": "$\\varepsilon$", "domain_size": "$n$"}
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -39,7 +44,14 @@ _SPECIAL = {
     "×": r"$\times$",
     "·": r"$\cdot$",
     "√": r"$\surd$",
-    "²": "$^{2}$",
+    "∞": r"$\infty$",
+    "π": r"$\pi$",
+    "κ": r"$\kappa$",
+    "λ": r"$\lambda$",
+    "μ": r"$\mu$",
+    "η": r"$\eta$",
+    "ℓ": r"$\ell$",
+    "‖": r"$\|$",
     "⁺": "$^{+}$",
     "−": "$-$",
     "–": "--",
@@ -67,7 +79,10 @@ def escape(text: str) -> str:
 
     A sign that plain LaTeX cannot print becomes its nearest ASCII, or its number in Unicode.
     """
-    return "".join(_escaped(character) for character in text)
+    plain, raised = (_RAISED_RUN.split(text)[i::2] for i in (0, 1))
+    exponents = [f"$^{{{''.join(_RAISED[sign] for sign in run)}}}$" for run in raised]
+    words = ["".join(_escaped(character) for character in part) for part in plain]
+    return "".join(itertools.chain(*itertools.zip_longest(words, exponents, fillvalue="")))
 
 
 def significant(value: float) -> str:

@@ -146,8 +146,13 @@ def told(reasons: Sequence[str]) -> tuple[str, ...]:
 
 def span(where: Sequence[float], x: FloatArray, axis: str) -> str:
     """Places on an axis in few characters: "n ≥ 32", "ε = 0.5, 1", or "" for all of them."""
+    return places(where, x, SYMBOLS[axis])
+
+
+def places(where: Sequence[float], x: FloatArray, symbol: str) -> str:
+    """Places on an axis that has this symbol."""
     missing = np.isin(x, where)
-    count, symbol = int(missing.sum()), SYMBOLS[axis]
+    count = int(missing.sum())
     if count == len(x):
         return ""
     if count > 1 and missing[-count:].all():

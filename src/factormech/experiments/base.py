@@ -1,0 +1,229 @@
+"""What a kind of study is: what may be asked, what is measured, the columns of its table, its figure.
+
+A module of this room has one :class:`Experiment` as ``EXPERIMENT``. It is imported to read a configuration and to plan
+a run, so it is light: what :attr:`Experiment.measure` needs is imported inside that function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from factormech.errors import BadValue
+from factormech.experiments.asked import Asked, Parts, split, whole
+from factormech.experiments.curves import Curves
+from factormech.family import Family
+
+__all__ = [
+    "REASON",
+    "Asked",
+    "Axis",
+    "Column",
+    "Curves",
+    "Experiment",
+    "Family",
+    "Problem",
+    "Setting",
+    "split",
+    "whole",
+]
+
+# The first column of a row that breaks a rule, and the rule, continuing the sentence "must …".
+Problem: TypeAlias = tuple[str, str] | None
+Type: TypeAlias = Literal["text", "integer", "number"]
+
+# Settings that every study has.
+COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "quick")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table.
+
+    Parameters
+    ----------
+    name, type
+        As in the CSV; an integer is never missing.
+    label
+        What a reader calls it, as on an axis: "privacy budget ε".
+    symbol
+        The same in a few characters, as at the head of a column or in "ε = 0.5"; the label, if not given.
+    description
+        What it is, in full.
+    empty
+        ``never``, or in rows with a ``reason`` (and at least one of these columns is), or ``free``.
+    at_least
+        The least value that is possible.
+    infinite
+        Whether ∞ is a value.
+    """
+
+    name: str
+    type: Type
+    label: str
+    symbol: str = ""
+    description: str = ""
+    empty: Literal["never", "reason", "free"] = "never"
+    at_least: float | None = None
+    infinite: bool = False
+
+    @property
+    def short(self) -> str:
+        """The symbol, or what stands for it."""
+        return self.symbol or self.label
+
+
+REASON = Column("reason", "text", "reason", description="Why there are no numbers, where there are none.", empty="free")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a study's grid: a list of values, each of which obeys a JSON-schema fragment.
+
+    Parameters
+    ----------
+    name
+        Its key in ``grid``. An axis ``workload`` has registered workloads and the user's own, and with an axis
+        ``domain_size`` their sizes are checked.
+    entry
+        The schema of a value; ``rule`` says what the other keys cannot.
+    label, symbol, description
+        As of a :class:`Column`.
+    example
+        A good value.
+    default
+        The axis of a study that leaves it out; ``None`` if it must be given.
+    names
+        What the values are names of.
+    """
+
+    name: str
+    entry: Mapping[str, Any]
+    label: str
+    example: Any
+    symbol: str = ""
+    description: str = ""
+    default: tuple[Any, ...] | None = None
+    names: Family | None = None
+
+    def column(self) -> Column:
+        """The column of this axis in a table."""
+        types: dict[str, Type] = {"integer": "integer", "string": "text"}
+        type_ = types.get(str(self.entry.get("type")), "number")
+        infinite = type_ == "number" and "type" not in self.entry  # a number, or the word inf
+        return Column(self.name, type_, self.label, self.symbol, self.description, infinite=infinite)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting beside the grid: its JSON-schema fragment, and its default (``None`` if it must be given).
+
+    The entries of a setting that is a list may be ``names``.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    description: str
+    example: Any
+    default: Any = None
+    names: Family | None = None
+
+
+def _no_problem(_: Mapping[str, Any]) -> Problem:
+    return None
+
+
+def _nothing(_: Asked) -> Iterable[BadValue]:
+    return ()
+
+
+def _a_second(_: Asked) -> float:
+    return 1.0
+
+
+def _little_memory(_: Asked) -> int:
+    return 400
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A kind of study.
+
+    Parameters
+    ----------
+    kind
+        Its name in ``config.yaml``.
+    description
+        What it compares, for the reader of the reference of settings.
+    axes, settings
+        What a study of the kind may say beside what every study says.
+    columns, keys
+        The table without its first column, ``study``; no two rows have equal keys.
+    measure
+        The rows of a part, as mappings column → value; what a row leaves out is empty. Equal questions give equal rows.
+    figure
+        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``caption(title, text, frame)``.
+    parts
+        The units of work: each is a job and a file, and is asked for its share alone, so that a changed setting makes
+        again the parts that it changes. Worth some seconds each.
+    complete
+        Whether the rows are all combinations of the values of the keys.
+    check
+        The rule that a row breaks, if any, beyond those of the columns.
+    refuse
+        What the configuration of a study breaks beyond single settings, as ``BadValue`` with the key below the study.
+    seconds, memory_mb
+        What a part takes, in a process that has started.
+    seeded
+        Whether chance has a part in the rows.
+    """
+
+    kind: str
+    description: str
+    axes: tuple[Axis, ...]
+    columns: tuple[Column, ...]
+    keys: tuple[str, ...]
+    measure: Callable[[Asked], Iterable[Mapping[str, Any]]]
+    figure: Curves | str
+    settings: tuple[Setting, ...] = ()
+    parts: Parts = whole
+    complete: bool = True
+    check: Callable[[Mapping[str, Any]], Problem] = _no_problem
+    refuse: Callable[[Asked], Iterable[BadValue]] = _nothing
+    seconds: Callable[[Asked], float] = _a_second
+    memory_mb: Callable[[Asked], int] = _little_memory
+    seeded: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a declaration that contradicts itself."""
+        where = f"experiment {self.kind}"
+        names = [column.name for column in self.columns]
+        _check_distinct(f"columns of {where}", ["study", *names])
+        axes, settings = [axis.name for axis in self.axes], [setting.name for setting in self.settings]
+        _check_distinct(f"axes and settings of {where}", [*COMMON, *axes, *settings])
+        _check_known(f"keys of {where}", self.keys, names)
+        if isinstance(self.figure, Curves):
+            _check_known(f"figure of {where}", self.figure.columns, names)
+            _check_known(f"keys of {where}", self.figure.place, list(self.keys))
+        for column in self.columns:
+            if column.type == "integer" and column.empty != "never":
+                raise BadValue(f"column {column.name} of {where}", column.empty, "never be empty", "make it a number")
+            if column.empty == "reason" and "reason" not in names:
+                raise BadValue(f"columns of {where}", names, "have REASON", "add it, or let the column be empty freely")
+
+    def column(self, name: str) -> Column:
+        """The column of this name."""
+        return next(column for column in self.columns if column.name == name)
+
+
+def _check_distinct(where: str, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadValue(where, twice, "differ from each other, and from what every study has", "rename them")
+
+
+def _check_known(where: str, names: Iterable[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise BadValue(where, name, f"be among {', '.join(known)}", "add it, or leave it out")

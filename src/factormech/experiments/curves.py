@@ -1,0 +1,62 @@
+"""What a figure of curves shows, said in names of columns; :mod:`factormech.figures.declared` draws it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scale = Literal["linear", "log", "log2"]
+Height = Literal["log", "linear", "ratio"]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Panels of curves: one panel for each value of a column, in it one curve for each value of another.
+
+    Parameters
+    ----------
+    x, y
+        Columns of numbers. Rows without a ``y`` are said on the figure, with their ``reason``.
+    series
+        The column that tells the curves apart by colour and marker: names of the one map of styles
+        (:mod:`factormech.figures.style`), or numbers.
+    panel
+        The column that tells the panels apart; one panel, if ``None``.
+    dash
+        A second column that tells curves apart, by their line.
+    low, high
+        Columns with the ends of intervals around ``y``, drawn as bars.
+    below
+        A column with what no curve can be below, drawn as a shaded band: where rows of one place differ in it, the
+        least value, and none where one of them has none.
+    references
+        Columns with one value at each ``x`` of a panel, drawn as grey lines.
+    x_scale, y_scale
+        ``log2`` labels every value of ``x``; a ``ratio`` is logarithmic, from a line at 1 upwards.
+    text
+        A sentence of the caption: what ``y`` is, in full.
+    """
+
+    x: str
+    y: str
+    series: str
+    panel: str | None = None
+    dash: str | None = None
+    low: str | None = None
+    high: str | None = None
+    below: str | None = None
+    references: tuple[str, ...] = ()
+    x_scale: Scale = "linear"
+    y_scale: Height = "log"
+    text: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is named."""
+        named = (self.x, self.y, self.series, self.panel, self.dash, self.low, self.high, self.below, *self.references)
+        return tuple(name for name in named if name is not None)
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The columns that say where in the figure a row is."""
+        return tuple(name for name in (self.panel, self.series, self.dash, self.x) if name is not None)

@@ -1,0 +1,43 @@
+"""The kinds of study of this room: a name, and the module that has its ``EXPERIMENT``.
+
+To add one, write such a module (:mod:`factormech.experiments.base`) and add its line here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from factormech.errors import BadValue, UnknownName
+from factormech.experiments.base import Experiment
+
+_HERE = "factormech.experiments."
+EXPERIMENTS: dict[str, str] = {
+    "gaussian-calibration": _HERE + "gaussian_calibration",
+}
+
+
+def names() -> list[str]:
+    """The known kinds, sorted."""
+    return sorted(EXPERIMENTS)
+
+
+def is_experiment(kind: object) -> bool:
+    """Whether a kind of study is one of this room."""
+    return isinstance(kind, str) and kind in EXPERIMENTS
+
+
+def module_of(kind: str) -> str:
+    """The module that has a kind."""
+    if kind not in EXPERIMENTS:
+        raise UnknownName("kind of experiment", kind, EXPERIMENTS)
+    return EXPERIMENTS[kind]
+
+
+def experiment(kind: str) -> Experiment:
+    """The experiment of a kind."""
+    module = module_of(kind)
+    found = getattr(import_module(module), "EXPERIMENT", None)
+    if not isinstance(found, Experiment) or found.kind != kind:
+        rule = f"have an Experiment of kind {kind!r} as EXPERIMENT"
+        raise BadValue(f"module {module}", found, rule, "correct the module, or its line in experiments/registry.py")
+    return found

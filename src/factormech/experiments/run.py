@@ -1,0 +1,47 @@
+"""What a run makes of a study: its parts, and the modules that their results depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.experiments.asked import Asked, check_parts
+from factormech.experiments.base import Experiment
+from factormech.experiments.registry import experiment, module_of
+from factormech.workloads import definitions
+
+
+def parts_of(kind: str, asked: Asked) -> Mapping[str, Asked]:
+    """The parts of a study by name, in the order of the table, each without what it does not depend on."""
+    declared = experiment(kind)
+    return {name: _narrowed(declared, part) for name, part in check_parts(kind, declared.parts(asked)).items()}
+
+
+def _narrowed(kind: Experiment, asked: Asked) -> Asked:
+    """The same without definitions of other workloads, and without the seed where nothing is drawn."""
+    own: dict[str, Any] = {}
+    seeded = kind.seeded
+    for name in asked.grid.get("workload", ()):
+        own |= definitions.closure(name, asked.definitions)
+        seeded |= definitions.is_seeded(name, asked.definitions)
+    return replace(asked, seed=asked.seed if seeded else 0, definitions=own)
+
+
+def modules_of(kind: str, asked: Asked) -> list[str]:
+    """Where the code of a part begins: in the module of its kind, and in those of the names that it is asked for."""
+    declared = experiment(kind)
+    families = [(axis.names, asked[axis.name]) for axis in declared.axes]
+    families += [(setting.names, asked[setting.name]) for setting in declared.settings]
+    named = {
+        family.module_of(name)
+        for family, values in families
+        if family is not None and family.module_of is not None
+        for name in values
+    }
+    return [module_of(kind), *sorted(named)]
+
+
+def seconds_of(kind: str, asked: Asked) -> list[float]:
+    """What each part takes, in a process that has started."""
+    return [experiment(kind).seconds(part) for part in parts_of(kind, asked).values()]

@@ -1,0 +1,197 @@
+"""The figures of experiments that say what they show: panels of curves, with bars, a band and reference lines.
+
+What is declared is in :class:`factormech.experiments.curves.Curves`; names have one look in all figures
+(:mod:`factormech.figures.style`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from factormech.arrays import FloatArray
+from factormech.figures import axes as scales
+from factormech.figures import curves, style
+from factormech.figures.captions import sentence
+from factormech.figures.style import Style
+from factormech.tables.curve_view import CurvePanel, CurveView, Name, curve_view
+from factormech.tables.panels import Panel, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from factormech.experiments.base import Experiment
+
+__all__ = ["caption", "draw"]
+
+# The margin of an axis as a share of what is shown, the least that is shown, and how far below it a band is shown.
+MARGIN, LEAST_DECADES, DECADES_BELOW = 0.07, 0.25, 1.0
+REFERENCE_LINES = (style.DASHED, style.DOTTED, style.DASH_DOTTED)
+
+
+def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
+    """The figure of a table of this experiment."""
+    table = curve_view(frame, experiment)
+    looks = _looks(table)
+    with style.context():
+        figure, panels = curves.canvas(len(table.panels))
+        for ax, panel in zip(panels, table.panels, strict=True):
+            scales.prepare_scale(ax, panel.x, table.curves.x_scale)
+            _set_height(ax, panel, table.curves.y_scale)
+            _draw_below(ax, panel)
+            _draw_references(ax, panel)
+            _draw_lines(ax, panel, table, looks)
+        curves.finish(
+            figure,
+            panels,
+            _plain(table),
+            [*_entries(table, looks), *_other_entries(table)],
+            x_label=table.column(table.curves.x).label,
+            y_label=table.column(table.curves.y).label,
+            notes=[[] for _ in panels],
+            footer=table.missing(),
+            titles=[panel.title for panel in table.panels],
+        )
+    return figure
+
+
+def _looks(table: CurveView) -> dict[Name, Style]:
+    """A colour and marker for each name, and a line for each value of the second column."""
+    symbol = table.column(table.curves.series).short
+    by_series = style.series_styles([name[0] for name in table.names], symbol)
+    dashes = list(dict.fromkeys(name[1] for name in table.names))
+    found = {}
+    for name in table.names:
+        look = replace(by_series[name[0]], label=table.label(name))
+        if table.curves.dash is not None:
+            look = replace(look, line=style.LINES[dashes.index(name[1]) % len(style.LINES)])
+        found[name] = look
+    return found
+
+
+def _plain(table: CurveView) -> View:
+    """What is shared with figures of mechanisms: the panels and their axis."""
+    panels = tuple(Panel(panel.title, panel.x, (), (), ()) for panel in table.panels)
+    return View(table.curves.x, float("nan"), "", float("nan"), 1, (), (), panels)
+
+
+def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name, Style]) -> None:
+    """Curves in the table's order, what is filled on top, and the intervals behind them."""
+    sizes = curves.marker_sizes(table.drawn)
+    where = curves.places(panel.x, len(table.drawn))
+    for i, name in enumerate(table.drawn):
+        if name not in panel.lines:
+            continue
+        look, line = looks[name], panel.lines[name]
+        zorder = 3 + 0.01 * i + (1 if look.filled else 0)
+        ax.plot(where[i], line.y, zorder=zorder, clip_on=False, **curves.as_drawn(look, sizes[name]))
+        if table.curves.low is not None or table.curves.high is not None:
+            ax.vlines(where[i], line.low, line.high, color=look.colour, linewidth=0.8, zorder=zorder - 0.5)
+
+
+def _draw_below(ax: Axes, panel: CurvePanel) -> None:
+    xs, below = _across(ax, panel, panel.below)
+    floor = ax.get_ylim()[0]
+    if np.isfinite(below).any():
+        top = np.maximum(below, floor)
+        ax.fill_between(xs, floor, top, where=np.isfinite(below), color=style.BAND, linewidth=0, zorder=0.5)
+        ax.plot(xs, below, color=style.BAND_EDGE, linewidth=1.3, solid_capstyle="butt", zorder=1.6)
+
+
+def _draw_references(ax: Axes, panel: CurvePanel) -> None:
+    for i, values in enumerate(panel.references.values()):
+        xs, y = _across(ax, panel, values)
+        ax.plot(xs, y, zorder=1.5, **_reference(i))
+
+
+def _reference(i: int) -> dict[str, Any]:
+    return {"color": style.GREY, "linestyle": REFERENCE_LINES[i % len(REFERENCE_LINES)], "linewidth": 0.9}
+
+
+def _across(ax: Axes, panel: CurvePanel, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Places and values of a line; with a single x, it goes across the panel."""
+    return (panel.x, y) if len(panel.x) > 1 else (np.array(ax.get_xlim()), np.repeat(y, 2))
+
+
+def _set_height(ax: Axes, panel: CurvePanel, scale: str) -> None:
+    """All curves and their intervals; the band and the lines as far as they are near."""
+    shown = _finite([values for line in panel.lines.values() for values in (line.y, line.low, line.high)], scale)
+    others = _finite([panel.below, *panel.references.values()], scale)
+    every = shown if shown.size else others if others.size else np.ones(1)
+    if scale == "linear":
+        low, high = min(every.min(), others.min(initial=np.inf)), max(every.max(), others.max(initial=-np.inf))
+        room = MARGIN * (high - low) or 0.1 * abs(high) or 1.0
+        scales.set_linear(ax, float(low - room), float(high + room))
+        return
+    if scale == "ratio":
+        scales.set_ratios(ax, float(every.max()))
+        return
+    ax.set_yscale("log")
+    low, high = np.log10(every.min()), np.log10(every.max())
+    low = max(min(low, np.log10(others.min(initial=np.inf))), low - DECADES_BELOW)
+    high = min(max(high, np.log10(others.max(initial=1e-300))), high + DECADES_BELOW)
+    room = max(MARGIN * (high - low), 0.5 * (LEAST_DECADES - (high - low)))
+    scales.set_values(ax, float(low - room), float(high + room))
+
+
+def _finite(values: list[FloatArray], scale: str) -> FloatArray:
+    flat = np.concatenate([v.ravel() for v in values]) if values else np.zeros(0)
+    return np.asarray(flat[np.isfinite(flat) & ((flat > 0) | (scale == "linear"))])
+
+
+def _entries(table: CurveView, looks: dict[Name, Style]) -> list[curves.Entry]:
+    from matplotlib.lines import Line2D
+
+    sizes = curves.marker_sizes(table.drawn)
+    return [(Line2D([], [], **curves.as_drawn(looks[name], sizes[name])), looks[name].label) for name in table.drawn]
+
+
+def _other_entries(table: CurveView) -> list[curves.Entry]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    found: list[curves.Entry] = []
+    for i, name in enumerate(table.curves.references):
+        if any(np.isfinite(panel.references[name]).any() for panel in table.panels):
+            found.append((Line2D([], [], **_reference(i)), table.column(name).label))
+    if table.curves.below is not None and any(np.isfinite(panel.below).any() for panel in table.panels):
+        patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
+        found.append((patch, f"Impossible (below the {table.column(table.curves.below).label})"))
+    return found
+
+
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame, *, experiment: Experiment) -> str:
+    """The caption of a study's figure, in plain text."""
+    table = curve_view(frame, experiment)
+    sentences = [
+        sentence(study_title),
+        sentence(caption_text),
+        sentence(table.curves.text),
+        _against(table),
+        sentence(f"Curves: {', '.join(table.label(name) for name in table.drawn)}") if table.drawn else "",
+        _bars(table),
+        *(sentence(text[:1].upper() + text[1:]) for text in table.missing()),
+    ]
+    return " ".join(text for text in sentences if text)
+
+
+def _against(table: CurveView) -> str:
+    """What is drawn against what, and in which panels."""
+    x = np.unique(np.concatenate([panel.x for panel in table.panels]))
+    y_label, x_label = (table.column(name).label for name in (table.curves.y, table.curves.x))
+    short = [f"{value:.6g}" for value in (x[0], x[-1])]
+    across = f"from {short[0]} to {short[1]}" if len(x) > 1 else f"= {short[0]}"
+    titles = [panel.title for panel in table.panels if panel.title]
+    panels = f"; panels: {', '.join(titles)}" if titles else ""
+    return f"{y_label[:1].upper()}{y_label[1:]} against {x_label} {across}{panels}."
+
+
+def _bars(table: CurveView) -> str:
+    if table.curves.low is None or table.curves.high is None:
+        return ""
+    low, high = (table.column(name) for name in (table.curves.low, table.curves.high))
+    return sentence(f"Bars: {low.description or low.label} to {high.description or high.label}")

@@ -1,0 +1,38 @@
+"""Measure one part of a study of a kind that is an experiment."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from factormech import store
+from factormech.experiments.asked import Asked
+from factormech.experiments.registry import experiment
+from factormech.jobs.common import job_parser, run
+from factormech.tables.experiments import part_of
+
+
+def main() -> None:
+    """Read what is asked, measure, write the rows."""
+    parser = job_parser(__doc__)
+    parser.add_argument("--kind", required=True)
+    parser.add_argument("--study", required=True)
+    parser.add_argument("--part", required=True, help="its name among the parts of the study")
+    parser.add_argument("--asked", required=True, help="what the study asks, in JSON")
+    parser.add_argument("--output", type=Path, required=True)
+    args = parser.parse_args()
+    kind, asked = experiment(args.kind), Asked.from_json(args.asked)
+    frame = part_of(kind, args.study, kind.measure(asked))
+    attributes = {
+        "experiment": kind.kind,
+        "study": args.study,
+        "part": args.part,
+        "asked": json.loads(asked.to_json()),
+        "root_seed": asked.seed,
+        "code": args.code,
+    }
+    store.write(args.output, "experiment", datasets={"rows": frame}, attributes=attributes)
+
+
+if __name__ == "__main__":
+    run(main)

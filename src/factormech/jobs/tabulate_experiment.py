@@ -1,0 +1,39 @@
+"""Put the parts of a study of a kind that is an experiment into its table: CSV, LaTeX and HDF5."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from factormech import store
+from factormech.errors import BadValue
+from factormech.experiments.registry import experiment
+from factormech.jobs.common import job_parser, run
+from factormech.tables import kinds as tables
+from factormech.tables.experiments import table_of
+
+
+def main() -> None:
+    """Read the parts in their order, write the three forms."""
+    parser = job_parser(__doc__)
+    parser.add_argument("--kind", required=True)
+    parser.add_argument("--study", required=True)
+    parser.add_argument("--parts", type=Path, nargs="+", required=True)
+    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--latex", type=Path, required=True)
+    parser.add_argument("--hdf5", type=Path, required=True)
+    args = parser.parse_args()
+    kind = experiment(args.kind)
+    records = [store.read(path, "experiment", needs=["rows"]) for path in args.parts]
+    for record in records:
+        if (record.attributes["experiment"], record.attributes["study"]) != (args.kind, args.study):
+            found = f"{record.attributes['experiment']}, {record.attributes['study']}"
+            rule = f"be a part of study {args.study}, of kind {args.kind}"
+            raise BadValue(str(record.path), found, rule, "give the parts of this study")
+    frame = table_of(kind, [record["rows"] for record in records])
+    tables.write(frame, args.csv, args.latex)
+    attributes = {"study": args.study, "kind_of_study": args.kind, "code": args.code}
+    store.write(args.hdf5, "table", datasets={"table": frame}, attributes=attributes)
+
+
+if __name__ == "__main__":
+    run(main)

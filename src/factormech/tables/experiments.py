@@ -1,0 +1,95 @@
+"""The tables of experiments: formats made of what a kind of study says of its columns.
+
+The first column is ``study``; the others, their types and their rules are the experiment's
+(:class:`factormech.experiments.base.Experiment`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue
+from factormech.experiments.base import Column, Experiment
+from factormech.tables.format import Problem, TableFormat, check_grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY = "study"
+
+
+def format_of(kind: Experiment) -> TableFormat:
+    """The format of a kind's tables."""
+    integers = frozenset(column.name for column in kind.columns if column.type == "integer")
+    floats = frozenset(column.name for column in kind.columns if column.type == "number")
+    infinite = frozenset(column.name for column in kind.columns if column.infinite)
+
+    def problem(row: Mapping[str, Any]) -> Problem:
+        if row[STUDY] == "":
+            return STUDY, "not be empty"
+        found = _problem_of_gaps(row, kind.columns) or _problem_of_values(row, kind.columns)
+        # A rule of the kind compares numbers: it is asked where there are some.
+        return found or (None if row.get("reason") else kind.check(row))
+
+    def check_whole(frame: pd.DataFrame, name: str) -> None:
+        for study, part in frame.groupby(STUDY, sort=False):
+            _check_keys(part, kind, f"{name}, study {study}")
+
+    columns = (STUDY, *(column.name for column in kind.columns))
+    return TableFormat(kind.kind, columns, integers, floats, problem, check_whole, infinite=infinite)
+
+
+def part_of(kind: Experiment, study: str, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The rows of one part as a table; whether they are complete can only be seen in the whole."""
+    format_ = replace(format_of(kind), check_whole=lambda frame, name: None)
+    return format_.from_rows({STUDY: study, **row} for row in rows)
+
+
+def table_of(kind: Experiment, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The table of a study: its parts in their order."""
+    import pandas as pd
+
+    frame = pd.concat(list(parts), ignore_index=True)
+    format_of(kind).check(frame)
+    return frame
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a cell has nothing in it."""
+    return value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _problem_of_gaps(row: Mapping[str, Any], columns: Iterable[Column]) -> Problem:
+    """What is missing without leave; or a reason for what is not missing."""
+    missing = [column for column in columns if is_empty(row[column.name])]
+    for column in missing:
+        if column.empty == "never":
+            return column.name, "not be empty"
+        if column.empty == "reason" and row["reason"] == "":
+            return column.name, "not be empty without a reason"
+    if row.get("reason") and not any(column.empty == "reason" for column in missing):
+        return "reason", "be empty where no number is missing"
+    return None
+
+
+def _problem_of_values(row: Mapping[str, Any], columns: Iterable[Column]) -> Problem:
+    for column in columns:
+        value = row[column.name]
+        if column.at_least is not None and not is_empty(value) and value < column.at_least:
+            return column.name, f"be at least {column.at_least:g}"
+    return None
+
+
+def _check_keys(part: pd.DataFrame, kind: Experiment, name: str) -> None:
+    axes = [["" if is_empty(value) else value for value in part[key].tolist()] for key in kind.keys]
+    if kind.complete:
+        check_grid(axes, name, "grid", f"combination of {', '.join(kind.keys)}")
+        return
+    seen = set()
+    for row in zip(*axes, strict=True):
+        if row in seen:
+            raise BadValue(name, " ".join(map(str, row)), "have this row once", "run the workflow again")
+        seen.add(row)

@@ -1,0 +1,534 @@
+"""What every experiment keeps, and what a configuration, a table and a figure make of a declaration."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from factormech import labels, store
+from factormech.config import studies as config
+from factormech.config.studies import ConfigErrors, Study, load
+from factormech.errors import BadValue, UnknownName
+from factormech.experiments import axes, registry
+from factormech.experiments.asked import Asked, check_parts, split, whole
+from factormech.experiments.base import REASON, Column, Curves, Experiment
+from factormech.experiments.run import modules_of, parts_of, seconds_of
+from factormech.figures import registry as figures
+from factormech.figures import style
+from factormech.measure.estimate import run_seconds
+from factormech.tables import kinds as tables
+from factormech.tables.experiments import format_of, part_of, table_of
+from tests.experiments import toy
+from tests.figure_checks import assert_no_overlaps
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+STUDY: dict[str, Any] = {
+    "paper": "nobody2020",
+    "artefact": "nothing",
+    "kind": "toy",
+    "title": "Toy",
+    "grid": {"workload": ["prefix", "all-ranges"], "domain_size": [4, 8]},
+}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy is an experiment like any other."""
+    monkeypatch.setitem(registry.EXPERIMENTS, "toy", "tests.experiments.toy")
+
+
+def loaded(changes: dict[str, Any] | None = None, **others: Any) -> Study:
+    study = {**STUDY, **(changes or {})}
+    return load({"studies": {"one": study}, **others}, SCHEMA, base=ROOT).studies["one"]
+
+
+def complaints(changes: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigErrors) as caught:
+        loaded(changes)
+    return str(caught.value).splitlines()
+
+
+def asked_of(study: Study) -> Asked:
+    assert study.asked is not None
+    return study.asked
+
+
+def frame_of(study: Study) -> pd.DataFrame:
+    parts = parts_of(study.kind, asked_of(study)).values()
+    kind = registry.experiment(study.kind)
+    return table_of(kind, [part_of(kind, study.name, kind.measure(part)) for part in parts])
+
+
+# What every registered experiment keeps.
+
+
+@pytest.mark.parametrize("kind", registry.names())
+def test_every_experiment_has_names_for_its_curves(kind: str) -> None:
+    """A curve of a registered name has a look and a label of its own; plugins alone are drawn by their names."""
+    declared = registry.experiment(kind)
+    if not isinstance(declared.figure, Curves):
+        return
+    series = declared.figure.series
+    known = {s.name.removesuffix("s"): s.names for s in (*declared.axes, *declared.settings)}
+    if declared.column(series).type == "text":
+        family = known.get(series)
+        names = list(family.names()) if family else config_names(kind, series)
+        assert names, f"{kind}: no study says which names are in {series}"
+        for name in names:
+            assert name in style.SERIES, f"{kind}: {name} has no style: add it to figures/style.py"
+            assert style.SERIES[name].label == labels.SERIES[name] != name
+
+
+def config_names(kind: str, series: str) -> list[str]:
+    """The names in a column, measured on the quick studies of a kind."""
+    project = load(yaml.safe_load((ROOT / "config.yaml").read_text()), SCHEMA, base=ROOT)
+    frames = [frame_of(study) for study in project.quick_studies.values() if study.kind == kind]
+    return sorted({name for frame in frames for name in frame[series]})
+
+
+def test_no_two_kinds_have_the_same_columns_or_name() -> None:
+    every = list(tables.formats())
+    assert len({form.kind for form in every}) == len(every)
+    headers = [header for form in every for header in {form.columns, form.seeded or form.columns}]
+    assert len(set(headers)) == len(headers)
+
+
+def test_one_name_has_one_look() -> None:
+    groups = (style.MECHANISMS, style.FACTORIZATIONS, style.CALIBRATIONS)
+    assert len(style.SERIES) == sum(map(len, groups))
+    assert style.SERIES.keys() == labels.SERIES.keys()
+
+
+def test_planning_a_run_is_light() -> None:
+    code = (
+        "import sys; from factormech.experiments import registry;"
+        "[registry.experiment(name) for name in registry.names()];"
+        "print([m for m in ('h5py', 'matplotlib', 'pandas', 'cvxpy', 'numba', 'scipy') if m in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+# The configuration.
+
+
+def test_defaults_are_filled_in_and_numbers_are_floats() -> None:
+    asked = asked_of(loaded({"grid": {**STUDY["grid"], "p": [1, "inf"]}, "scale": 3}))
+    assert asked["p"] == (1.0, math.inf)
+    assert asked["delta"] == (0.25,)
+    assert (asked["scale"], type(asked["scale"])) == (3.0, float)
+    assert asked["methods"] == ["analytic", "classical"]
+    assert Asked.from_json(asked.to_json()) == asked
+    assert len(list(asked.points())) == 2 * 2 * 1 * 2
+
+
+def test_the_quick_run_replaces_settings() -> None:
+    study = {**STUDY, "quick": {"grid": {"domain_size": [4]}, "scale": 1.0}}
+    quick = load({"studies": {"one": study}}, SCHEMA, base=ROOT).quick_studies["quick/one"]
+    asked = asked_of(quick)
+    assert asked["domain_size"] == (4,)
+    assert asked["workload"] == ("prefix", "all-ranges")
+    assert asked["scale"] == 1.0
+    assert quick.quick
+
+
+GRID = STUDY["grid"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        (
+            {"grid": {**GRID, "epsilon": [1.0]}},
+            "studies.one.grid.epsilon = [1.0]: must be a known setting; known here:",
+        ),
+        ({"mechanisms": ["hadamard"]}, "studies.one.mechanisms = ['hadamard']: must be a known setting; known here:"),
+        ({"grid": {"workload": ["prefix"]}}, "studies.one.grid.domain_size = (missing): must be a list"),
+        ({"grid": {**GRID, "delta": [1.5]}}, "grid.delta[0] = 1.5: must be a number above 0 and below 1; give for"),
+        ({"grid": {**GRID, "delta": [0.1, 0.1]}}, "grid.delta[1] = 0.1: must differ from the entries before it"),
+        (
+            {"grid": {**GRID, "delta": 0.1}},
+            "grid.delta = 0.1: must be a list with at least 1 entry, all different; put",
+        ),
+        ({"grid": {**GRID, "delta": [0.1, 0.6]}}, "studies.one.grid.delta[1] = 0.6: must be at most a half; give for"),
+        (
+            {"grid": {**GRID, "p": [0.5]}},
+            "grid.p[0] = 0.5: must be a number of at least 1, or inf; give for example 2.0",
+        ),
+        ({"grid": {**GRID, "p": ["many"]}}, "grid.p[0] = 'many': must be a number of at least 1, or inf"),
+        (
+            {"grid": {**GRID, "workload": ["prefixx"]}},
+            "grid.workload[0] = 'prefixx': must be a known name; did you mean",
+        ),
+        (
+            {"grid": {"workload": ["3-way-marginals"], "domain_size": [6]}},
+            "grid.domain_size[0] = 6: must be a domain size",
+        ),
+        (
+            {"methods": ["analytik"]},
+            "studies.one.methods[0] = 'analytik': must be a known name; did you mean 'analytic'?",
+        ),
+        ({"scale": -1}, "studies.one.scale = -1: must be a finite number of at least 0; give for example 2.0"),
+        ({"scale": "2"}, "studies.one.scale = '2': must be a finite number of at least 0; write it without quotes"),
+        ({"quick": {"grid": {"delta": [0.7]}}}, "studies.one.quick.grid.delta[0] = 0.7: must be at most a half"),
+        (
+            {"quick": {"grid": {"users": [1]}}},
+            "studies.one.quick.grid.users = [1]: must be a known setting; known here:",
+        ),
+        ({"quick": {"kind": "norms"}}, "studies.one.quick.kind = 'norms': must be a known setting"),
+        ({"quick": {"methods": ["x"]}}, "studies.one.quick.methods[0] = 'x': must be a known name"),
+        ({"kind": "toyy"}, "studies.one.kind = 'toyy': must be sample-complexity or"),
+    ],
+)
+def test_mistakes_are_answered_in_a_line(changes: dict[str, Any], wanted: str) -> None:
+    lines = complaints(changes)
+    assert any(wanted in line for line in lines), lines
+    if changes.get("kind") is None:
+        assert len(lines) == 1, lines
+
+
+def test_a_study_does_not_become_an_experiment_in_the_quick_run() -> None:
+    study = {**STUDY, "kind": "norms", "norms": ["gamma-f"], "quick": {"kind": "toy"}}
+    with pytest.raises(ConfigErrors, match=r"quick\.kind = 'toy'"):
+        load({"studies": {"one": study}}, SCHEMA, base=ROOT)
+
+
+def test_all_mistakes_are_answered_at_once() -> None:
+    other = {**STUDY, "grid": {**GRID, "delta": [0.9]}}
+    with pytest.raises(ConfigErrors) as caught:
+        load({"seed": -1, "studies": {"one": {**STUDY, "scale": -1}, "two": other}}, SCHEMA, base=ROOT)
+    assert [problem.name for problem in caught.value.problems] == [
+        "seed",
+        "studies.one.scale",
+        "studies.two.grid.delta[0]",
+    ]
+
+
+def test_the_page_of_settings_has_those_of_experiments() -> None:
+    page = config.reference(SCHEMA)
+    part = page.split("## Studies of kind toy")[1]
+    assert "Nothing of worth." in part
+    assert "| `studies.<name>.grid.p` | be a list with at least 1 entry, all different; each must be a number" in part
+    assert "`[2.0]`" in part
+    assert "| `studies.<name>.scale` | be a finite number of at least 0 | `2.0` | A factor. |" in part
+
+
+def test_the_estimate_counts_every_part() -> None:
+    study = loaded()
+    assert seconds_of("toy", asked_of(study)) == [200.0, 200.0]
+    assert 400.0 < run_seconds([study]) < 410.0
+
+
+# Parts.
+
+
+def test_a_part_is_asked_for_its_share_alone() -> None:
+    mine = {"mine": {"union": [{"workload": "total"}]}, "both": {"union": [{"workload": "prefix"}]}}
+    grid = {"workload": ["prefix", "both"], "domain_size": [4]}
+    parts = parts_of("toy", asked_of(loaded({"grid": grid}, workloads=mine, seed=7)))
+    assert list(parts) == ["prefix", "both"]
+    assert parts["prefix"]["workload"] == ("prefix",)
+    assert parts["prefix"].definitions == {}
+    assert list(parts["both"].definitions) == ["both"]
+    assert parts["prefix"].seed == 7
+
+
+def test_chance_is_asked_for_only_where_it_has_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toy, "EXPERIMENT", dataclasses.replace(toy.EXPERIMENT, seeded=False))
+    parts = parts_of("toy", asked_of(loaded({"grid": {**GRID, "workload": ["prefix", "random-signs"]}}, seed=7)))
+    assert [part.seed for part in parts.values()] == [0, 7]
+
+
+def test_parts_have_names_of_files() -> None:
+    asked = Asked({"epsilon": (0.5, 1e-06), "name": ("a-b", "a")}, {"list": ["b", "a-b"]})
+    parts = split("name", "epsilon", "list")(asked)
+    assert list(parts)[:3] == ["a-b_0.5_b", "a-b_0.5_a-b", "a-b_1e-06_b"]
+    assert len(parts) == 8
+    assert parts["a_0.5_b"] == asked.only(name="a", epsilon=0.5, list="b")
+    assert parts["a_0.5_b"]["list"] == ["b"]
+    assert list(check_parts("toy", whole(asked))) == ["all"]
+    for bad in ({"a/b": asked}, {"": asked}, {"-x": asked}, {}):
+        with pytest.raises(BadValue):
+            check_parts("toy", bad)
+
+
+def test_the_code_of_a_name_is_that_of_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        toy, "EXPERIMENT", dataclasses.replace(toy.EXPERIMENT, axes=(*toy.EXPERIMENT.axes, axes.LOCAL_MECHANISM))
+    )
+    asked = asked_of(loaded({"grid": {**GRID, "mechanism": ["hadamard", "fourier"]}}))
+    assert modules_of("toy", asked) == [
+        "tests.experiments.toy",
+        "factormech.local.fourier",
+        "factormech.local.hadamard",
+    ]
+    [line] = complaints({"grid": {**GRID, "mechanism": ["hadamrd"]}})
+    assert "did you mean 'hadamard'?" in line
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", '{"grid": 3, "settings": {}, "seed": 0, "definitions": {}}', "{}"])
+def test_a_job_refuses_what_no_study_asks(text: str) -> None:
+    with pytest.raises(BadValue, match="--asked"):
+        Asked.from_json(text)
+
+
+# Declarations.
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"keys": ("workload", "domain_size", "p", "method", "missing")}, "keys of experiment toy = 'missing'"),
+        ({"keys": ("workload", "domain_size", "p")}, "keys of experiment toy = 'method'"),
+        ({"figure": Curves(x="domain_size", y="nothing", series="method")}, "figure of experiment toy = 'nothing'"),
+        ({"columns": (*toy.EXPERIMENT.columns, REASON)}, r"columns of experiment toy = \['reason'\]"),
+        ({"columns": toy.EXPERIMENT.columns[:-1]}, "must have REASON"),
+        ({"columns": (*toy.EXPERIMENT.columns, Column("k", "integer", "k", empty="free"))}, "must never be empty"),
+        ({"settings": (dataclasses.replace(toy.EXPERIMENT.settings[1], name="title"),)}, r"\['title'\]"),
+        ({"settings": (dataclasses.replace(toy.EXPERIMENT.settings[1], name="p"),)}, r"\['p'\]"),
+    ],
+)
+def test_a_declaration_does_not_contradict_itself(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadValue, match=message):
+        dataclasses.replace(toy.EXPERIMENT, **change)
+
+
+def test_unknown_kinds_and_wrong_modules_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'toy'"):
+        registry.module_of("toyy")
+    monkeypatch.setitem(registry.EXPERIMENTS, "other", "tests.experiments.toy")
+    with pytest.raises(BadValue, match="have an Experiment of kind 'other'"):
+        registry.experiment("other")
+
+
+# Tables.
+
+
+def rows_of(**changes: Any) -> list[dict[str, Any]]:
+    rows = [
+        {
+            "workload": "prefix",
+            "domain_size": 4,
+            "p": p,
+            "method": m,
+            "value": 2.0,
+            "low": 1.0,
+            "high": 3.0,
+            "bound": 1.0,
+        }
+        for p in (2.0, math.inf)
+        for m in ("analytic", "classical")
+    ]
+    rows[3] |= {"value": None, "low": None, "high": None, "reason": "why"}
+    rows[1] |= changes
+    return rows
+
+
+def test_a_table_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    frame = part_of(toy.EXPERIMENT, "one", rows_of())
+    tables.write(frame, tmp_path / "a.csv", tmp_path / "a.tex")
+    assert tables.read_csv(tmp_path / "a.csv").equals(frame)
+    assert tables.kind_of(frame) == "toy"
+    assert tables.has_header(tmp_path / "a.csv")
+    assert tables.from_rows([{"study": "one", **row} for row in rows_of()], "toy").equals(frame)
+    store.write(tmp_path / "a.h5", "experiment", datasets={"rows": frame}, attributes={})
+    assert store.read(tmp_path / "a.h5")["rows"].equals(frame)
+
+
+@pytest.mark.parametrize(
+    ("changes", "column", "rule"),
+    [
+        ({"value": None}, "value", "not be empty without a reason"),
+        ({"method": ""}, "method", "not be empty"),
+        ({"bound": None}, "bound", "not be empty"),
+        ({"reason": "none"}, "reason", "be empty where no number is missing"),
+        ({"value": -1.0}, "value", "be at least 0"),
+        ({"value": math.inf}, "value", "be finite"),
+        ({"high": 0.5}, "high", "be at least low"),
+        ({"method": "analytic"}, "table", "have this row once"),
+    ],
+)
+def test_rows_obey_their_rules(changes: dict[str, Any], column: str, rule: str) -> None:
+    with pytest.raises(BadValue, match=rule) as caught:
+        tables.from_rows([{"study": "one", **row} for row in rows_of(**changes)], "toy")
+    assert column in caught.value.name
+
+
+def test_a_table_is_complete_unless_its_kind_says_otherwise() -> None:
+    part = part_of(toy.EXPERIMENT, "one", rows_of()[:3])
+    with pytest.raises(BadValue, match="no row for prefix 4 inf classical"):
+        table_of(toy.EXPERIMENT, [part])
+    loose = dataclasses.replace(toy.EXPERIMENT, complete=False)
+    assert len(table_of(loose, [part])) == 3
+    with pytest.raises(BadValue, match="have this row once"):
+        table_of(loose, [part, part])
+
+
+def test_latex_says_all_that_the_table_does() -> None:
+    frame = part_of(toy.EXPERIMENT, "one", rows_of())
+    text = tables.latex(frame)
+    assert text.count(r"\begin{tabular}{rlrrrr}") == 1
+    assert "workload Prefix; n = 4" in text
+    assert "p & method & v & lower end & upper end & bound" in text
+    assert (
+        r" & Classical, $\surd$(2 ln(1.25/$\delta$))/$\varepsilon$ & $\dagger$ & $\dagger$ & $\dagger$ & 1.00" in text
+    )
+    assert r"$\infty$ & Analytic" in text.replace("∞", r"$\infty$")
+    assert r"$\dagger$ why" in text
+    assert text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [(512, "512"), (0.05, "0.05"), (1e-6, "10⁻⁶"), (2.5e-7, "2.5·10⁻⁷"), (1e15, "10¹⁵"), (math.inf, "∞"), (2.0, "2")],
+)
+def test_numbers_are_short(value: float, label: str) -> None:
+    assert labels.value_label("delta", value) == label
+
+
+# Figures.
+
+
+def test_the_declared_figure_shows_every_row() -> None:
+    study = loaded({"grid": {**GRID, "p": [2, "inf"]}})
+    frame = frame_of(study)
+    figure = figures.draw("toy", frame)
+    assert [ax.get_title() for ax in figure.axes] == ["Prefix", "All Ranges"]
+    for ax, (_, part) in zip(figure.axes, frame.groupby("workload", sort=False), strict=True):
+        curves = [line for line in ax.lines if line.get_marker() not in ("None", "")]
+        shown = [(name, p) for name, p in part.groupby(["method", "p"], sort=False).groups if (name, p) != lost]
+        assert len(curves) == 3
+        for line, (name, p) in zip(curves, shown, strict=True):
+            rows = part[(part["method"] == name) & (part["p"] == p)]
+            np.testing.assert_array_equal(line.get_ydata(), rows["value"])
+            np.testing.assert_array_equal(line.get_xdata(), rows["domain_size"])
+            assert line.get_color() == style.SERIES[name].colour
+        assert len(ax.collections) == 1 + 3  # the band, and the bars of every curve
+        low, high = ax.get_ylim()
+        assert low < part["low"].min()
+        assert high > part["high"].max()
+    assert len({line.get_linestyle() for line in figure.legends[0].get_lines()}) >= 2
+    assert_no_overlaps(figure)
+    words = figures.caption("toy", "Toy", "Of no use", frame)
+    assert words.startswith("Toy. Of no use. Values of no worth. Value against domain size n from 4 to 8; panels: ")
+    assert "Not drawn: Classical, √(2 ln(1.25/δ))/ε, p = ∞ — for small p only." in words
+    assert "Bars: lower end to upper end." in words
+    assert any("not drawn: Classical" in text.get_text() for text in figure.texts)
+
+
+lost = ("classical", math.inf)
+
+
+def test_a_curve_that_lacks_numbers_says_where_and_why() -> None:
+    rows = [
+        {
+            "delta": 0.1,
+            "epsilon": e,
+            "calibration": c,
+            "sigma": 1.0,
+            "ratio": 1.0,
+            "spent_delta": 0.1,
+            "analytic_sigma": 1.0,
+        }
+        for e in (0.5, 1.0, 2.0)
+        for c in ("analytic", "classical")
+    ]
+    for row in rows:
+        if row["calibration"] == "classical" and row["epsilon"] >= 1:
+            row |= {"sigma": None, "ratio": None, "spent_delta": None, "reason": "too much"}
+    frame = tables.from_rows([{"study": "s", **row} for row in rows], "gaussian-calibration")
+    assert "Classical, √(2 ln(1.25/δ))/ε missing at ε ≥ 1 — too much." in figures.caption(
+        "gaussian-calibration", "T", "", frame
+    )
+    figures.draw("gaussian-calibration", frame)
+
+
+@pytest.mark.parametrize("x_scale", ["linear", "log", "log2"])
+@pytest.mark.parametrize("y_scale", ["linear", "log", "ratio"])
+@pytest.mark.parametrize("xs", [(4,), (4, 8, 1024)])
+def test_every_scale_can_be_drawn(
+    monkeypatch: pytest.MonkeyPatch, x_scale: Any, y_scale: Any, xs: tuple[int, ...]
+) -> None:
+    curves = Curves("domain_size", "value", "method", x_scale=x_scale, y_scale=y_scale, references=("bound",))
+    monkeypatch.setattr(toy, "EXPERIMENT", dataclasses.replace(toy.EXPERIMENT, figure=curves))
+    frame = frame_of(loaded({"grid": {"workload": ["prefix"], "domain_size": list(xs)}}))
+    figure = figures.draw("toy", frame)
+    figure.draw_without_rendering()
+    [ax] = figure.axes
+    low, high = ax.get_ylim()
+    assert all(low <= y <= high for line in ax.lines[1:] for y in line.get_ydata())
+    left, right = ax.get_xlim()
+    assert all(left <= x <= right for line in ax.lines[1:] for x in line.get_xdata())
+    assert any(label.get_text() for label in ax.get_xticklabels())
+    assert "bound" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_curves_of_numbers_have_distinct_looks() -> None:
+    looks = style.series_styles([0.5, 1e-6, *range(10, 40)], "α")
+    assert looks[1e-6].label == "α = 10⁻⁶"
+    assert looks[1e-6].colour == style.BLUE  # the least is first
+    assert len({(look.marker, look.line) for look in looks.values()}) == 32
+    plugins = style.series_styles(["mine", "analytic"])
+    assert plugins["mine"].colour == style.INDIGO
+    assert plugins["analytic"] == style.SERIES["analytic"]
+
+
+def test_the_band_is_below_every_curve() -> None:
+    from factormech.tables.curve_view import curve_view
+
+    rows = rows_of()
+    rows[0]["bound"], rows[1]["bound"] = 0.25, 0.5
+    frame = part_of(toy.EXPERIMENT, "one", rows)
+    [panel] = curve_view(frame, toy.EXPERIMENT).panels
+    assert panel.below.tolist() == [0.25]
+
+
+def test_a_band_is_not_of_the_kinds_that_are_declared() -> None:
+    with pytest.raises(BadValue, match="not be asked of a figure of kind toy"):
+        figures.draw("toy", frame_of(loaded()), band=True)
+
+
+# The first of them.
+
+
+def test_the_classical_calibration_is_private_below_one_and_has_a_reason_above() -> None:
+    kind = registry.experiment("gaussian-calibration")
+    grid = {"epsilon": (0.01, 0.3, 0.999, 1.0, 5.0), "delta": (0.9, 0.5, 0.1, 1e-3, 1e-6, 1e-12, 1e-100)}
+    frame = part_of(kind, "s", kind.measure(Asked(grid)))
+    assert len(table_of(kind, [frame])) == 2 * 5 * 7
+    classical = frame[frame["calibration"] == "classical"]
+    assert ((classical["reason"] == "") == (classical["epsilon"] < 1)).all()
+    ok = classical[classical["epsilon"] < 1]
+    assert (ok["spent_delta"] <= ok["delta"]).all()
+    assert (ok["ratio"] >= 1).all()
+    np.testing.assert_allclose(ok["sigma"], np.sqrt(2 * np.log(1.25 / ok["delta"])) / ok["epsilon"], rtol=1e-14)
+    analytic = frame[frame["calibration"] == "analytic"]
+    np.testing.assert_allclose(analytic["spent_delta"], analytic["delta"], rtol=1e-9)
+
+
+def test_a_calibration_that_is_not_private_is_refused() -> None:
+    kind = registry.experiment("gaussian-calibration")
+    form = format_of(kind)
+    row = next(iter(kind.measure(Asked({"epsilon": (0.5,), "delta": (1e-6,)}))))
+    for change, message in (({"ratio": 0.99}, "less noise is not private"), ({"spent_delta": 2e-6}, "at most δ")):
+        with pytest.raises(BadValue, match=message):
+            form.from_rows([{"study": "s", **row, **change}])
+
+
+def test_the_api_of_a_module_is_what_the_page_says() -> None:
+    """The names that the page "Adding things" imports exist."""
+    page = (ROOT / "docs" / "adding.md").read_text()
+    for module, imported in re.findall(r"^from (factormech\.experiments\.\w+) import (.*)$", page, re.M):
+        found = __import__(module, fromlist=["x"])
+        assert all(hasattr(found, name.strip()) for name in imported.split(","))
+    assert isinstance(toy.EXPERIMENT, Experiment)

@@ -1,0 +1,153 @@
+"""A kind of study added as the page says, through the whole workflow: what it makes, makes again, and refuses."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import factormech
+from factormech import store
+from tests.test_adding import add_line
+from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
+
+CONFIG = """
+workloads:
+  mine: {file: mine.csv}
+studies:
+  toy-study:
+    paper: nobody2020
+    artefact: nothing
+    kind: toy
+    title: Toy
+    caption: Of no use.
+    grid: {workload: [prefix, random-signs, mine], domain_size: [4], p: [2.0, inf]}
+    quick: {grid: {workload: [prefix]}}
+  calibration:
+    paper: liu2024
+    artefact: noise
+    kind: gaussian-calibration
+    title: Noise
+    grid: {epsilon: [0.5, 1.0], delta: [1.0e-6]}
+"""
+PARTS = {f"experiment study=toy-study, part={name}" for name in ("prefix", "random-signs", "mine")}
+AFTER = {"tabulate_experiment study=toy-study", "draw study=toy-study"}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy with the toy as a kind more: a module and a line."""
+    folder = copy_of_project(tmp_path_factory.mktemp("experiments"))
+    room = folder / "src/factormech/experiments"
+    shutil.copy(ROOT / "tests/experiments/toy.py", room / "toy.py")
+    add_line(room / "registry.py", "EXPERIMENTS: dict[str, str] = {\n", '    "toy": _HERE + "toy",\n')
+    (folder / "config.yaml").write_text(CONFIG)
+    (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
+    made(folder, "all", "figures/quick/toy-study.pdf")
+    return folder
+
+
+def test_everything_is_made_once(project: Path) -> None:
+    for study in ("toy-study", "calibration"):
+        for suffix in ("pdf", "svg", "png", "txt"):
+            assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
+        stored = store.read(project / f"results/{study}.h5", "table")
+        assert len(stored["table"]) == {"toy-study": 12, "calibration": 4}[study]
+        assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
+    header = (project / "results/tables/toy-study.csv").read_text().partition("\n")[0]
+    assert header == "study,workload,domain_size,p,method,value,low,high,bound,reason"
+    assert "Of no use. Values of no worth." in (project / "figures/toy-study.txt").read_text()
+    assert factormech.load(project / "results/tables/calibration.csv").equals(
+        factormech.load(project / "results/calibration.h5")
+    )
+    assert planned(project) == set()
+
+
+def test_a_part_says_what_it_was_asked(project: Path) -> None:
+    record = store.read(project / "results/experiments/toy-study/mine.h5", "experiment")
+    asked = record.attributes["asked"]
+    assert asked["grid"]["workload"] == ["mine"]
+    assert asked["definitions"] == {"mine": {"file": "mine.csv"}}
+    assert (record.attributes["study"], record.attributes["part"]) == ("toy-study", "mine")
+    assert len(record.attributes["code"]) == 12
+    assert record["rows"]["value"].dropna().between(18.0, 19.0).all()  # three queries, squared, twice, and noise
+
+
+def test_another_run_gives_equal_bytes(project: Path) -> None:
+    names = [
+        *("results/experiments/toy-study/random-signs.h5", "results/tables/toy-study.csv", "results/toy-study.h5"),
+        *("results/tables/toy-study.tex", "figures/toy-study.svg", "figures/toy-study.pdf", "figures/toy-study.txt"),
+    ]
+    before = {name: (project / name).read_bytes() for name in names}
+    made(project, "toy-study", "--forceall")
+    assert {name: (project / name).read_bytes() for name in names} == before
+    assert planned(project) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stale"),
+    [
+        pytest.param("p: [2.0, inf]", "p: [2.0]", PARTS | AFTER, marks=pytest.mark.slow),
+        ("p: [2.0, inf]", "p: [2.0, inf]}\n    scale: 3\n    options: {", None),
+        pytest.param("[prefix, random-signs, mine]", "[random-signs, mine]", AFTER, marks=pytest.mark.slow),
+        (
+            "[prefix, random-signs, mine]",
+            "[prefix, random-signs, mine, histogram]",
+            {"experiment study=toy-study, part=histogram", *AFTER},
+        ),
+        pytest.param("kind: toy\n", "kind: toy\n    methods: [analytic]\n", PARTS | AFTER, marks=pytest.mark.slow),
+        pytest.param("title: Toy", "title: Other", {"draw study=toy-study"}, marks=pytest.mark.slow),
+        ("studies:", "seed: 1\nstudies:", PARTS | AFTER),
+        pytest.param(
+            "[0.5, 1.0]",
+            "[0.5]",
+            {"experiment study=calibration, part=all", "tabulate_experiment study=calibration"},
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_a_changed_setting_makes_its_parts_again(project: Path, old: str, new: str, stale: set[str] | None) -> None:
+    """And no others: the seed is nothing to what is not random; a setting that the kind lacks is refused."""
+    assert old in CONFIG
+    with edited(project / "config.yaml", CONFIG.replace(old, new, 1)):
+        if stale is None:
+            done = snakemake(project, "all", "--dry-run")
+            assert done.returncode != 0
+            assert "studies.toy-study.options = {}: must be a known setting;" in done.stderr + done.stdout
+            return
+        found = planned(project)
+        assert found - {"draw study=calibration"} == stale
+
+
+def test_a_changed_matrix_makes_its_part_again(project: Path) -> None:
+    with edited(project / "mine.csv", "1,0,0,0\n"):
+        assert planned(project) == {"experiment study=toy-study, part=mine", *AFTER}
+
+
+@pytest.mark.parametrize(
+    ("file", "stale"),
+    [
+        ("src/factormech/experiments/toy.py", PARTS | AFTER),
+        pytest.param("src/factormech/experiments/registry.py", set(), marks=pytest.mark.slow),
+        ("src/factormech/figures/declared.py", {"draw study=toy-study", "draw study=calibration"}),
+        pytest.param("src/factormech/local/hadamard.py", set(), marks=pytest.mark.slow),
+        pytest.param("src/factormech/config/experiments.py", set(), marks=pytest.mark.slow),
+    ],
+)
+def test_changed_code_makes_what_depends_on_it_again(project: Path, file: str, stale: set[str]) -> None:
+    with edited(project / file, (project / file).read_text() + "\nOTHER = 1\n"):
+        assert planned(project) == stale
+
+
+def test_a_part_of_another_study_is_refused(project: Path) -> None:
+    """By the job itself, in one line."""
+    forms = [word for name in ("csv", "latex", "hdf5") for word in (f"--{name}", f"out.{name}")]
+    command = [sys.executable, "-m", "factormech.jobs.tabulate_experiment", "--kind", "gaussian-calibration"]
+    command += ["--study", "other", "--parts", "results/experiments/calibration/all.h5", *forms]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "must be a part of study other" in done.stderr
+    assert not list(project.glob("out.*"))

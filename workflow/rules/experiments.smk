@@ -1,0 +1,58 @@
+"""Experiments: a file for each part of a study, then its table; what is in them is said by the kind's one module."""
+
+
+rule experiment:
+    input:
+        sources=part_sources,
+        code=part_code,
+    output:
+        "results/experiments/{study}/{part}.h5",
+    log:
+        "results/logs/experiment/{study}/{part}.log",
+    benchmark:
+        "results/benchmarks/experiment/{study}/{part}.tsv"
+    wildcard_constraints:
+        study=EXPERIMENT_PATTERN,
+        part="[^/]+",
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=part_memory,
+        runtime=part_minutes,
+    params:
+        kind=experiment_kind,
+        asked=part_json,
+        digest=part_digest,
+    shell:
+        "python -m factormech.jobs.experiment --kind {params.kind} --study {wildcards.study} --part {wildcards.part:q}"
+        " --asked {params.asked:q} --code {params.digest} --output {output:q} &> {log:q}"
+
+
+rule tabulate_experiment:
+    input:
+        parts=tabulated_parts,
+        code=tabulate_experiment_code,
+    output:
+        csv="results/tables/{study}.csv",
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate_experiment/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate_experiment/{study}.tsv"
+    wildcard_constraints:
+        study=EXPERIMENT_PATTERN,
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        kind=experiment_kind,
+        digest=tabulate_experiment_digest,
+    shell:
+        "python -m factormech.jobs.tabulate_experiment --kind {params.kind} --study {wildcards.study}"
+        " --parts {input.parts:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
+        " --code {params.digest} &> {log}"
