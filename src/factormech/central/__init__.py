@@ -1,0 +1,1 @@
+"""A trusted curator: mechanisms that add noise to, or around, the answers of linear queries."""

@@ -1,0 +1,198 @@
+r"""Factors of this room as what they do to vectors, the norms of their rows, and the largest entry of their products.
+
+Row norms are errors, right to a few roundings; column norms are privacy, and come from where the factor is made with a
+proof (:mod:`factormech.central.factorization`). Nothing here makes a queries × domain matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_dense_size
+from factormech.norms.certified import DenseFactor, Factor
+from factormech.workloads.base import Workload
+from factormech.workloads.ranges import AllRanges, Prefix
+
+# Numbers made at once where a factor is asked for its rows or its largest entries.
+BLOCK = 1 << 22
+
+
+@runtime_checkable
+class RowFactor(Factor, Protocol):
+    """A factor that knows its row norms."""
+
+    def row_squares(self) -> FloatArray:
+        """Squared norms of the rows."""
+        ...
+
+
+@runtime_checkable
+class PeakFactor(Factor, Protocol):
+    """A factor whose largest entry is found without all entries."""
+
+    def peaks(self, vectors: FloatArray) -> FloatArray:
+        """The largest |entry| of the factor times each column."""
+        ...
+
+
+@dataclass(frozen=True)
+class Identity:
+    """I of size n."""
+
+    size: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size, self.size
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        return np.array(vectors, dtype=np.float64)
+
+    def apply_transposed(self, vectors: FloatArray) -> FloatArray:
+        return self.apply(vectors)
+
+    def dense(self) -> FloatArray:
+        check_dense_size("factor", *self.shape)
+        return np.eye(self.size)
+
+    def row_squares(self) -> FloatArray:
+        return np.ones(self.size)
+
+
+@dataclass(frozen=True)
+class Queries:
+    """W itself, by the workload's own transform."""
+
+    workload: Workload
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.workload.queries, self.workload.domain_size
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        return self.workload.answer(vectors)
+
+    def apply_transposed(self, vectors: FloatArray) -> FloatArray:
+        return self.workload.adjoint(vectors)
+
+    def dense(self) -> FloatArray:
+        return self.workload.matrix()
+
+    def row_squares(self) -> FloatArray:
+        if isinstance(self.workload, Prefix):
+            return np.arange(1.0, self.workload.domain_size + 1.0)
+        return blocked_row_squares(self)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A factor with row norms known from elsewhere."""
+
+    factor: Factor
+    squares: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.factor.shape
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        return self.factor.apply(vectors)
+
+    def apply_transposed(self, vectors: FloatArray) -> FloatArray:
+        return self.factor.apply_transposed(vectors)
+
+    def dense(self) -> FloatArray:
+        return self.factor.dense()
+
+    def row_squares(self) -> FloatArray:
+        return self.squares
+
+
+@dataclass(frozen=True)
+class Ranges:
+    r"""The left factor L of all ranges whose prefixes are P: row (l, r) is P_r − P_{l−1}, P_{−1} = 0.
+
+    With K = PPᵀ the squared row norms are K_rr + K_{l−1,l−1} − 2K_{r,l−1}, and the largest |entry| of Lz is the largest
+    less the smallest entry of (0, Pz): n² and n operations for n²/2 ranges.
+    """
+
+    workload: AllRanges
+    prefixes: Factor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.workload.queries, self.prefixes.shape[1]
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        return self.workload.answer(np.diff(self.prefixes.apply(vectors), axis=0, prepend=0.0))
+
+    def apply_transposed(self, vectors: FloatArray) -> FloatArray:
+        steps = self.workload.adjoint(vectors)
+        return self.prefixes.apply_transposed(-np.diff(steps, axis=0, append=0.0))
+
+    def dense(self) -> FloatArray:
+        check_dense_size("factor", *self.shape)
+        return self.apply(np.eye(self.shape[1]))
+
+    def row_squares(self) -> FloatArray:
+        n = self.workload.domain_size
+        K = np.zeros((n + 1, n + 1))
+        for block in _unit_blocks(self.prefixes):
+            P = self.prefixes.apply(block)
+            K[1:, 1:] += P @ P.T
+        ends = np.diagonal(K)
+        squares = ends[:, None] + ends[None, :] - 2.0 * K
+        return np.asarray(np.maximum(np.concatenate([squares[low, low + 1 :] for low in range(n)]), 0.0))
+
+    def peaks(self, vectors: FloatArray) -> FloatArray:
+        values = self.prefixes.apply(vectors)
+        return np.asarray(np.maximum(values.max(axis=0), 0.0) - np.minimum(values.min(axis=0), 0.0))
+
+
+def row_squares(factor: Factor) -> FloatArray:
+    """Squared norms of the rows of any factor."""
+    if isinstance(factor, RowFactor):
+        return factor.row_squares()
+    if isinstance(factor, DenseFactor):
+        return np.asarray(np.einsum("ij,ij->i", factor.matrix, factor.matrix))
+    return blocked_row_squares(factor)
+
+
+def blocked_row_squares(factor: Factor) -> FloatArray:
+    """The same by the factor's products with unit vectors, a block at a time."""
+    squares = np.zeros(factor.shape[0])
+    for block in _unit_blocks(factor):
+        products = factor.apply(block)
+        squares += np.einsum("ij,ij->i", products, products)
+    return squares
+
+
+def peaks(factor: Factor, vectors: FloatArray, shift: FloatArray | None = None) -> FloatArray:
+    """The largest |entry| of the factor times each column, after adding ``shift`` (rows,) if given."""
+    if shift is None and isinstance(factor, PeakFactor):
+        return factor.peaks(vectors)
+    found = np.empty(vectors.shape[1])
+    step = block_columns(factor)
+    for start in range(0, vectors.shape[1], step):
+        values = factor.apply(vectors[:, start : start + step])
+        if shift is not None:
+            values = values + shift[:, None]
+        found[start : start + step] = np.abs(values).max(axis=0)
+    return found
+
+
+def block_columns(factor: Factor) -> int:
+    """How many columns may go through the factor at once."""
+    return max(1, BLOCK // max(*factor.shape, 1))
+
+
+def _unit_blocks(factor: Factor) -> Iterator[FloatArray]:
+    inner, step = factor.shape[1], block_columns(factor)
+    for start in range(0, inner, step):
+        block = np.zeros((inner, min(step, inner - start)))
+        block[np.arange(start, start + block.shape[1]), np.arange(block.shape[1])] = 1.0
+        yield block
