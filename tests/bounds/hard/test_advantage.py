@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from factormech.bounds.hard import divergence
 from factormech.bounds.hard.advantage import exact_advantage, simulate_advantage
 from factormech.bounds.hard.norm import exact_norm
 from factormech.bounds.hard.pairs import HardPairs, from_witness, mix_rows, weighted
@@ -51,6 +52,14 @@ def test_the_limit_is_within_reach() -> None:
     assert norm == pytest.approx(4 * theta)
     (row,) = simulate_advantage(family, response(2, epsilon), epsilon, [10_001], norm, np.random.default_rng(3))
     assert 0.6 * row.limit <= row.advantage <= row.limit
+
+
+def test_the_limit_with_few_users() -> None:
+    """Exactly, where the total variation is near √(2/π) of its bound."""
+    first = np.array([[0.55, 0.45]])
+    family = HardPairs(first, first[:, ::-1].copy(), np.ones(1), np.zeros(1, dtype=np.int64))
+    truth = exact_advantage(family, response(2, 0.02), 3001)[0]
+    assert 0.77 <= truth / divergence.advantage(exact_norm(family), 0.02, 3001, family.row_mass) <= 1.0
 
 
 def test_bad_input() -> None:

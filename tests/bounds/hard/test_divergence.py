@@ -129,6 +129,18 @@ def test_kappa_and_binary_functions() -> None:
     assert divergence.convexity(1.0) == pytest.approx(math.log(math.cosh(0.5)) / (1 - 1 / math.cosh(0.5)))
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 6.0])
+def test_users_by_hand(epsilon: float) -> None:
+    """The affinity decides at small ε, Jeffreys' divergence at large ε."""
+    norm, beta = 0.1, 0.2
+    chi2 = (math.exp(epsilon) - 1) ** 2 / 4 * norm**2
+    x = 1 - 1 / math.cosh(epsilon / 2)
+    jeffreys = 0.6 * math.log(4) / (divergence.kappa(epsilon) * chi2)
+    affinity = -4 * math.log(4 * 0.2 * 0.8) / (-math.log(1 - x) / x * chi2)
+    assert (jeffreys > affinity) == (epsilon > 4)
+    assert divergence.users_to_distinguish(norm, epsilon, beta) == pytest.approx(max(jeffreys, affinity), rel=1e-9)
+
+
 def test_bad_input() -> None:
     for beta in (0.0, 0.5, -1.0, math.nan):
         with pytest.raises(BadValue, match="beta"):
