@@ -105,7 +105,7 @@ def test_no_two_kinds_have_the_same_columns_or_name() -> None:
 
 
 def test_one_name_has_one_look() -> None:
-    groups = (style.MECHANISMS, style.FACTORIZATIONS, style.CALIBRATIONS)
+    groups = (style.MECHANISMS, style.FACTORIZATIONS, style.CALIBRATIONS, style.RELEASES)
     assert len(style.SERIES) == sum(map(len, groups))
     assert style.SERIES.keys() == labels.SERIES.keys()
 

@@ -13,6 +13,9 @@ from factormech.experiments.base import Experiment
 _HERE = "factormech.experiments."
 EXPERIMENTS: dict[str, str] = {
     "gaussian-calibration": _HERE + "gaussian_calibration",
+    "local-release": _HERE + "local_release",
+    "local-error": _HERE + "local_error",
+    "local-approximation": _HERE + "local_approximation",
 }
 
 

@@ -98,8 +98,27 @@ CALIBRATIONS: dict[str, Style] = {
     "classical": Style(labels.CALIBRATIONS["classical"], VERMILLION, "s", DASHED),
 }
 
+_FACTORED: dict[str, tuple[str, Marker]] = {
+    "shifted": (VERMILLION, "o"),
+    "approximate": (VERMILLION, "h"),
+    "optimal": (BLUE, "s"),
+    "half-alpha": (SKY, "v"),
+    "independent": (PURPLE, "x"),
+    "dyadic-tree": (GREEN, "^"),
+    "dyadic-tree-plain": (GREEN, "<"),
+    "polynomial": (WINE, "D"),
+    "symmetric-polynomial": (WINE, "d"),
+}
+_RANDOMIZER_LINES: dict[str, Line] = {"half-sphere": SOLID, "priv-unit": DASHED, "gaussian": DOTTED}
+# One colour and marker for each factorization, one line for each randomizer; shifted ones are what is proposed.
+RELEASES: dict[str, Style] = {
+    f"{name}/{randomizer}": Style(labels.RELEASES[f"{name}/{randomizer}"], *look, line, filled=name == "shifted")
+    for name, look in _FACTORED.items()
+    for randomizer, line in _RANDOMIZER_LINES.items()
+} | {"one-query": Style(labels.RELEASES["one-query"], GREY, "+", SOLID)}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS
+SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | RELEASES
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),

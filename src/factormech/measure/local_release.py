@@ -5,8 +5,10 @@ empty one where it does.
 
 * ``predicted_users``: the central-limit number for every data vector; a prediction.
 * ``guaranteed_users``: proved for every data vector.
+* ``predicted_drawn``, ``guaranteed_drawn``: the same for users that are drawn from a distribution and errors from its
+  answers, for every distribution, which is what lower bounds are about (``local/factorized/drawn.py``).
 
-Errors are those of averages over the users, in the largest absolute value over the queries.
+``delta`` is the one that the mechanism has: 0 where it is purely private, also where its design fixes it. Errors are those of averages over the users, in the largest absolute value over the queries.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from factormech.local.factorized import registry
+# Sources are imported for their code: what is behind a registry alone is not seen where code tells what is stale.
+from factormech.local.factorized import drawn, registry, sources  # noqa: F401
+from factormech.local.factorized.factor_release import FactorizationRelease
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.factorized.simulate import simulate
 from factormech.local.strategy import Unavailable
@@ -25,7 +29,7 @@ from factormech.workloads.base import Workload
 
 _NO_USERS: dict[str, Any] = {
     **dict.fromkeys(("distance", "norm_product", "worst_variance", "privacy_loss"), math.nan),
-    **dict.fromkeys(("predicted_users", "guaranteed_users", "dimension"), 0),
+    **dict.fromkeys(("predicted_users", "guaranteed_users", "predicted_drawn", "guaranteed_drawn", "dimension"), 0),
 }
 _NO_ERROR: dict[str, Any] = {
     **dict.fromkeys(("measured", "measured_low", "measured_high", "gaussian_error", "predicted_error"), math.nan),
@@ -47,7 +51,7 @@ def sample_complexity(
 ) -> dict[str, Any]:
     """The users that a mechanism needs for expected ℓ_∞ error α: one row."""
     built = _build(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
-    row = _point(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
+    row = _point(workload, epsilon, alpha, mechanism, randomizer, built, seed)
     if isinstance(built, Unavailable):
         return {**row, "reason": built.reason, **_NO_USERS}
     if built.distance >= alpha:
@@ -56,12 +60,14 @@ def sample_complexity(
         **row,
         "reason": "",
         "distance": built.distance,
-        "norm_product": float(getattr(built, "norm_product", math.nan)),
+        "norm_product": built.norm_product if isinstance(built, FactorizationRelease) else math.nan,
         "worst_variance": float(built.query_variances.max()),
         "privacy_loss": built.privacy_loss(),
         "predicted_users": built.predicted_users(alpha),
         "guaranteed_users": built.guaranteed_users(alpha),
-        "dimension": int(getattr(built, "dimension", 0)),
+        "predicted_drawn": drawn.predicted_users(built, alpha),
+        "guaranteed_drawn": drawn.guaranteed_users(built, alpha),
+        "dimension": built.dimension if isinstance(built, FactorizationRelease) else 0,
     }
 
 
@@ -86,7 +92,7 @@ def errors(
     """
     built = _build(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
     for n in users:
-        row = {**_point(workload, epsilon, alpha, mechanism, randomizer, delta, seed), "data": data, "users": n}
+        row = {**_point(workload, epsilon, alpha, mechanism, randomizer, built, seed), "data": data, "users": n}
         reason = built.reason if isinstance(built, Unavailable) else built.simulation_refusal(n)
         if isinstance(built, Unavailable) or reason:
             yield {**row, "reason": reason, **_NO_ERROR}
@@ -133,7 +139,7 @@ def _point(
     alpha: float,
     mechanism: str,
     randomizer: str,
-    delta: float | None,
+    built: LocalRelease | Unavailable,
     seed: int,
 ) -> dict[str, Any]:
     return {
@@ -144,6 +150,6 @@ def _point(
         "alpha": alpha,
         "mechanism": mechanism,
         "randomizer": randomizer if registry.uses_randomizer(mechanism) else "",
-        "delta": math.nan if delta is None else delta,
+        "delta": math.nan if isinstance(built, Unavailable) else built.delta,
         "seed": seed,
     }

@@ -1,0 +1,93 @@
+"""What the studies of local releases share: names of mechanisms with their randomizers, panels, and their columns.
+
+A mechanism whose users report points of the ball is named with its randomizer, ``shifted/priv-unit``; others have a
+plain name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from factormech import labels
+from factormech.errors import UnknownName
+from factormech.experiments.axes import ALPHA, EPSILON
+from factormech.experiments.base import Column, Family, Setting
+
+
+def names() -> list[str]:
+    """Every mechanism of local releases, with every randomizer that it can have."""
+    from factormech.local.factorized import registry
+    from factormech.local.randomizers import registry as randomizers
+
+    found = []
+    for name in registry.names():
+        found += [f"{name}/{ball}" for ball in randomizers.names()] if registry.uses_randomizer(name) else [name]
+    return found
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is not among them."""
+    if name not in names():
+        raise UnknownName("mechanism", name, names())
+
+
+def apart(name: str) -> tuple[str, str]:
+    """The mechanism and its randomizer, "" where there is none."""
+    mechanism, _, randomizer = name.partition("/")
+    return mechanism, randomizer
+
+
+def module_of(name: str) -> str:
+    """The module that a mechanism's own code starts from; what all share is imported where it is measured."""
+    from factormech.local.factorized import registry
+    from factormech.local.randomizers import registry as randomizers
+
+    mechanism, randomizer = apart(name)
+    return randomizers.module_of(randomizer) if randomizer else registry.module_of(mechanism)
+
+
+def delta_of(name: str, delta: float) -> float | None:
+    """δ for the randomizers that have one."""
+    from factormech.local.randomizers import registry as randomizers
+
+    randomizer = apart(name)[1]
+    return delta if randomizer and randomizers.has_delta(randomizer) else None
+
+
+def panel(workload: str, **numbers: float) -> str:
+    """What a panel shows: "Prefix, n = 64, ε = 1"."""
+    symbols = {"domain_size": "n", "epsilon": "ε", "alpha": "α"}
+    told = [f"{symbols[name]} = {labels.value_label(name, value)}" for name, value in numbers.items()]
+    return ", ".join([labels.workload_label(workload), *told])
+
+
+def mechanisms(default: Iterable[str]) -> Setting:
+    """The setting that lists them."""
+    return Setting(
+        "mechanisms",
+        {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string", "minLength": 1}},
+        "Names of mechanisms; those whose users report points of the ball have a randomizer after a slash.",
+        ["shifted/half-sphere"],
+        default=list(default),
+        names=Family(names, check_name, module_of),
+    )
+
+
+BUDGET = replace(EPSILON, default=(1.0,))
+ACCURACY = replace(
+    ALPHA,
+    entry={"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "rule": "be a number above 0"},
+    label="expected ℓ∞ error α",
+    description="Expected ℓ∞ errors α of averages over the users.",
+)
+DELTA_SETTING = Setting(
+    "delta",
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "rule": "be a number above 0 and below 1"},
+    "δ of randomizers that have one (gaussian); all others are purely private.",
+    1e-9,
+    default=1e-9,
+)
+PANEL = Column("panel", "text", "panel", description="What its panel of the figure shows.")
+MECHANISM = Column("mechanism", "text", "mechanism", description="With its randomizer, where users report points.")
+OWN_DELTA = Column("delta", "number", "δ of the mechanism", "δ", "0: pure.", empty="reason", at_least=0.0)
