@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
-from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, split
+from factormech.experiments.base import REASON, Asked, Column, Experiment, Problem, split
 from factormech.experiments.local_releases import (
     ACCURACY,
     BUDGET,
@@ -30,16 +30,16 @@ from factormech.experiments.local_releases import (
 )
 
 DEFAULT = (
-    "shifted/half-sphere",
-    "shifted/priv-unit",
-    "optimal/half-sphere",
+    "randomized-response",
+    "one-query",
     "half-alpha/half-sphere",
     "independent/half-sphere",
-    "one-query",
     "dyadic-tree/half-sphere",
+    "optimal/half-sphere",
     "polynomial/half-sphere",
     "optimised",
-    "randomized-response",
+    "shifted/half-sphere",
+    "shifted/priv-unit",
 )
 _NUMBERS = ("distance", "norm_product", "worst_variance", "privacy_loss", "predicted_users", "guaranteed_users")
 _DRAWN = ("predicted_drawn", "guaranteed_drawn")
@@ -52,7 +52,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
     for name, n, epsilon, alpha in asked.points("workload", "domain_size", "epsilon", "alpha"):
         W = workload_of(asked, name, n)
-        shown = panel(name, epsilon=epsilon, alpha=alpha)
+        shown = panel(asked, name, epsilon=epsilon, alpha=alpha)
         point = {"panel": shown, "workload": name, "domain_size": n, "epsilon": epsilon, "alpha": alpha}
         point["queries"] = W.queries
         constants = float(half_ranges(W.matrix()).max(initial=0.0))
@@ -139,21 +139,8 @@ EXPERIMENT = Experiment(
     keys=("panel", "domain_size", "mechanism"),
     measure=measure,
     check=check,
-    parts=split("workload", "epsilon", "alpha"),
-    figure=Curves(
-        panel="panel",
-        x="domain_size",
-        y="predicted_drawn",
-        series="mechanism",
-        below="lower_bound",
-        x_scale="log2",
-        text=(
-            "Users N for which E‖answers − Wλ‖∞ ≤ α on every distribution λ of the users' types, predicted by the central "
-            "limit; answers are averages; neighbouring data sets replace one user. Reports are half-sphere ones where "
-            "nothing else is said, and pure ε-LDP unless Gaussian. The band is certified for non-interactive ε-LDP "
-            "and the same error"
-        ),
-    ),
+    parts=split("workload"),
+    figure="factormech.figures.local_release",
     seconds=seconds,
     memory_mb=lambda asked: 600,
     seeded=True,

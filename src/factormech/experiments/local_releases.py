@@ -12,7 +12,10 @@ from dataclasses import replace
 from factormech import labels
 from factormech.errors import UnknownName
 from factormech.experiments.axes import ALPHA, EPSILON
-from factormech.experiments.base import Column, Family, Setting
+from factormech.experiments.base import Asked, Column, Family, Setting
+
+
+SYMBOLS = {"domain_size": "n", "epsilon": "ε", "alpha": "α"}
 
 
 def names() -> list[str]:
@@ -55,10 +58,14 @@ def delta_of(name: str, delta: float) -> float | None:
     return delta if randomizer and randomizers.has_delta(randomizer) else None
 
 
-def panel(workload: str, **numbers: float) -> str:
-    """What a panel shows: "Prefix, n = 64, ε = 1"."""
-    symbols = {"domain_size": "n", "epsilon": "ε", "alpha": "α"}
-    told = [f"{symbols[name]} = {labels.value_label(name, value)}" for name, value in numbers.items()]
+def panel(asked: Asked, workload: str, **point: float | str) -> str:
+    """What tells a panel from the others of its study: the workload, and the axes that have several values."""
+    several = [name for name in point if len(asked[name]) > 1]
+    told = [
+        f"{SYMBOLS[name]} = {labels.value_label(name, point[name])}" if name in SYMBOLS
+        else labels.value_label(name, point[name])
+        for name in several
+    ]
     return ", ".join([labels.workload_label(workload), *told])
 
 

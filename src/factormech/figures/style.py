@@ -110,9 +110,9 @@ _FACTORED: dict[str, tuple[str, Marker]] = {
     "symmetric-polynomial": (WINE, "d"),
 }
 _RANDOMIZER_LINES: dict[str, Line] = {"half-sphere": SOLID, "priv-unit": DASHED, "gaussian": DOTTED}
-# One colour and marker for each factorization, one line for each randomizer; shifted ones are what is proposed.
+# One colour and marker for each factorization, one line for each randomizer.
 RELEASES: dict[str, Style] = {
-    f"{name}/{randomizer}": Style(labels.RELEASES[f"{name}/{randomizer}"], *look, line, filled=name == "shifted")
+    f"{name}/{randomizer}": Style(labels.RELEASES[f"{name}/{randomizer}"], *look, line, scale=0.9)
     for name, look in _FACTORED.items()
     for randomizer, line in _RANDOMIZER_LINES.items()
 } | {"one-query": Style(labels.RELEASES["one-query"], GREY, "+", SOLID)}

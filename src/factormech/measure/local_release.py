@@ -33,7 +33,7 @@ _NO_USERS: dict[str, Any] = {
 }
 _NO_ERROR: dict[str, Any] = {
     **dict.fromkeys(("measured", "measured_low", "measured_high", "gaussian_error", "predicted_error"), math.nan),
-    **dict.fromkeys(("guaranteed_error", "measured_l2", "exact_l2", "level"), math.nan),
+    **dict.fromkeys(("guaranteed_error", "measured_l2", "exact_l2", "l2_deviations", "level"), math.nan),
     "trials": 0,
     "stopped": "",
 }
@@ -106,6 +106,7 @@ def _measured(built: LocalRelease, row: dict[str, Any], relative_width: float, l
     axes = [str(row[key]) for key in ("workload", "domain_size", "epsilon", "alpha", "mechanism", "randomizer", "data")]
     rng = rng_for(seed, "local-release", *axes, str(n))
     found = simulate(built, counts, rng, relative_width=relative_width, level=level)
+    exact = built.l2_error(counts)
     return {
         "measured": found.mean,
         "measured_low": found.low,
@@ -114,11 +115,19 @@ def _measured(built: LocalRelease, row: dict[str, Any], relative_width: float, l
         "predicted_error": built.predicted_error(n),
         "guaranteed_error": built.guaranteed_error(n),
         "measured_l2": float(found.squares.mean()),
-        "exact_l2": built.l2_error(counts),
+        "exact_l2": exact,
+        "l2_deviations": _deviations(found.squares, exact),
         "level": level,
         "trials": found.trials,
         "stopped": found.stopped,
     }
+
+
+def _deviations(squares: FloatArray, exact: float) -> float:
+    """How many standard errors the mean of the squared errors is off; 0 for a mechanism without noise."""
+    error = float(squares.std(ddof=1)) / math.sqrt(len(squares))
+    off = float(squares.mean()) - exact
+    return off / error if abs(off) > 1e-9 * exact else 0.0
 
 
 def _build(
