@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 MECHANISMS: dict[str, str] = {
@@ -151,6 +152,11 @@ def data_label(name: str) -> str:
         return "Worst case"
     label = name.removesuffix(STANDIN).upper()
     return f"{label} (stand-in)" if name.endswith(STANDIN) else label
+
+
+def standins(names: Iterable[str]) -> tuple[str, ...]:
+    """Which of these data sets are synthetic."""
+    return tuple(name for name in names if name.endswith(STANDIN))
 
 
 def accuracy(metric: str, alpha: float) -> str:

@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from factormech.config.studies import ConfigErrors, Study, load
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import axes, registry
 from factormech.experiments.asked import Asked, check_parts, split, whole
-from factormech.experiments.base import REASON, Column, Curves, Experiment
+from factormech.experiments.base import REASON, Column, Curves
 from factormech.experiments.run import modules_of, parts_of, seconds_of
 from factormech.figures import registry as figures
 from factormech.figures import style
@@ -105,8 +106,12 @@ def test_no_two_kinds_have_the_same_columns_or_name() -> None:
 
 
 def test_one_name_has_one_look() -> None:
-    groups = (style.MECHANISMS, style.FACTORIZATIONS, style.CALIBRATIONS, style.RELEASES)
-    assert len(style.SERIES) == sum(map(len, groups))
+    """Also where two groups have it: the later of them would win in silence."""
+    for module, every in ((style, style.SERIES), (labels, labels.SERIES)):
+        groups = [v for name, v in vars(module).items() if name.isupper() and isinstance(v, dict) and v is not every]
+        joined = [group for group in groups if group.keys() <= every.keys()]
+        assert len(joined) >= 3
+        assert all(every[name] == value for group in joined for name, value in group.items())
     assert style.SERIES.keys() == labels.SERIES.keys()
 
 
@@ -403,7 +408,7 @@ def test_the_declared_figure_shows_every_row() -> None:
     study = loaded({"grid": {**GRID, "p": [2, "inf"]}})
     frame = frame_of(study)
     figure = figures.draw("toy", frame)
-    assert [ax.get_title() for ax in figure.axes] == ["Prefix", "All Ranges"]
+    assert [ax.get_title() for ax in figure.axes] == ["Prefix", "All Ranges"]  # as the table has them
     for ax, (_, part) in zip(figure.axes, frame.groupby("workload", sort=False), strict=True):
         curves = [line for line in ax.lines if line.get_marker() not in ("None", "")]
         shown = [(name, p) for name, p in part.groupby(["method", "p"], sort=False).groups if (name, p) != lost]
@@ -450,12 +455,14 @@ def test_a_curve_that_lacks_numbers_says_where_and_why() -> None:
     assert "Classical, √(2 ln(1.25/δ))/ε missing at ε ≥ 1 — too much." in figures.caption(
         "gaussian-calibration", "T", "", frame
     )
-    figures.draw("gaussian-calibration", frame)
+    assert figures.draw("gaussian-calibration", frame).axes[0].get_title() == "δ = 0.1"
+    small = figures.draw("gaussian-calibration", frame.assign(delta=1e-6, spent_delta=1e-6))
+    assert small.axes[0].get_title() == r"δ = 10$^{\mathregular{-6}}$"
 
 
 @pytest.mark.parametrize("x_scale", ["linear", "log", "log2"])
 @pytest.mark.parametrize("y_scale", ["linear", "log", "ratio"])
-@pytest.mark.parametrize("xs", [(4,), (4, 8, 1024)])
+@pytest.mark.parametrize("xs", [(4,), (6, 7), (4, 8, 1024)])
 def test_every_scale_can_be_drawn(
     monkeypatch: pytest.MonkeyPatch, x_scale: Any, y_scale: Any, xs: tuple[int, ...]
 ) -> None:
@@ -469,7 +476,7 @@ def test_every_scale_can_be_drawn(
     assert all(low <= y <= high for line in ax.lines[1:] for y in line.get_ydata())
     left, right = ax.get_xlim()
     assert all(left <= x <= right for line in ax.lines[1:] for x in line.get_xdata())
-    assert any(label.get_text() for label in ax.get_xticklabels())
+    assert sum(bool(label.get_text()) for label in ax.get_xticklabels()) >= min(len(xs), 2)
     assert "bound" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
@@ -525,10 +532,17 @@ def test_a_calibration_that_is_not_private_is_refused() -> None:
             form.from_rows([{"study": "s", **row, **change}])
 
 
-def test_the_api_of_a_module_is_what_the_page_says() -> None:
-    """The names that the page "Adding things" imports exist."""
+def test_the_kind_of_the_page_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module on the page "Adding things", as it stands there."""
     page = (ROOT / "docs" / "adding.md").read_text()
-    for module, imported in re.findall(r"^from (factormech\.experiments\.\w+) import (.*)$", page, re.M):
-        found = __import__(module, fromlist=["x"])
-        assert all(hasattr(found, name.strip()) for name in imported.split(","))
-    assert isinstance(toy.EXPERIMENT, Experiment)
+    [code] = [block for block in re.findall(r"^```python\n(.*?)^```", page, re.S | re.M) if "Experiment(" in block]
+    module = types.ModuleType("page_kind")
+    exec(compile(code, "docs/adding.md", "exec"), vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, "page_kind", module)
+    monkeypatch.setitem(registry.EXPERIMENTS, "noise-per-query", "page_kind")
+    grid = {"workload": ["prefix", "histogram"], "domain_size": [8], "epsilon": [1, 2, 20]}
+    study = loaded({"kind": "noise-per-query", "grid": grid})
+    frame = frame_of(study)
+    assert frame["error"].fillna(0.0).tolist() == [8.0, 2.0, 0.0] * 2
+    assert "Analytic (Balle & Wang) missing at ε = 20" in figures.caption("noise-per-query", "T", "", frame)
+    assert len(figures.draw("noise-per-query", frame).axes) == 2

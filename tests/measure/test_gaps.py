@@ -175,7 +175,7 @@ def test_time_to_a_gap_is_the_first_time_within_it() -> None:
         told("adaptive-pgd", [(1, 0.1, 40.0), (7, 0.5, 13.0), (20, 2.0, 11.0), (25, 3.0, 11.0)]),
         told("matrix-l2", [(0, math.nan, math.nan)], "silent"),
     ]
-    frame = timing_table("s", SINGLE, traces, bounds(a=10.0, b=2.0), [1.05, 1.1, 1.3, 5.0])
+    frame = timing_table("s", traces, bounds(a=10.0, b=2.0), iterations=SINGLE, gaps=[1.05, 1.1, 1.3, 5.0])
     assert frame["quantity"].tolist() == ["iteration"] + ["to-gap"] * 8
     near = frame[(frame["quantity"] == "to-gap") & (frame["mechanism"] == "adaptive-pgd")]
     assert near["status"].tolist() == ["not reached", "ok", "ok", "ok"]
@@ -187,7 +187,7 @@ def test_time_to_a_gap_is_the_first_time_within_it() -> None:
 
 
 def test_no_time_to_a_vacuous_bound() -> None:
-    frame = timing_table("s", SINGLE, [told("adaptive-pgd", [(1, 0.1, 40.0)])], bounds(a=0.0), [1.1])
+    frame = timing_table("s", [told("adaptive-pgd", [(1, 0.1, 40.0)])], bounds(a=0.0), iterations=SINGLE, gaps=[1.1])
     assert frame["status"].tolist() == ["ok", "unbounded"]
 
 

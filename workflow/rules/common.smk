@@ -163,26 +163,6 @@ def studies_of_kind(kind):
     return "|".join(names) or "(?!)"  # which matches nothing
 
 
-def study_measurements(study):
-    """One file of measurements for each mechanism of a study."""
-    return [f"results/measurements/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
-def study_collections(study):
-    """One file of simulated collections for each mechanism of a study."""
-    return [f"results/collections/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
-def study_on_data(study):
-    """One file of errors on data sets for each mechanism of a study."""
-    return [f"results/on-data/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
-def study_processed(study):
-    """One file of processed collections for each mechanism of a study."""
-    return [f"results/processed/{study}/{name}.h5" for name in STUDIES[study].mechanisms]
-
-
 def on_data_modules(mechanism):
     """Where the code of errors on data sets starts."""
     return ["factormech.jobs.measure_on_data", mechanisms_registry.module_of(mechanism)]
@@ -480,14 +460,6 @@ def process_minutes(wildcards):
     return cost.minutes(cost.process_seconds(*grid_size(wildcards.study), collections))
 
 
-def tabulated_on_data(wildcards):
-    return study_on_data(wildcards.study)
-
-
-def tabulated_processed(wildcards):
-    return study_processed(wildcards.study)
-
-
 def bound_code(wildcards):
     return code(*bound_modules(wildcards.study))
 
@@ -500,28 +472,12 @@ def bound_names(wildcards):
     return STUDIES[wildcards.study].bounds
 
 
-def tabulated_measurements(wildcards):
-    return study_measurements(wildcards.study)
-
-
-def tabulated_collections(wildcards):
-    return study_collections(wildcards.study)
-
-
 def compared_mechanism(wildcards):
     return STUDIES[wildcards.study].compare
 
 
 def compared_without(wildcards):
     return STUDIES[wildcards.study].exclude
-
-
-def tabulated_metric(wildcards):
-    return STUDIES[wildcards.study].metric
-
-
-def tabulated_alpha(wildcards):
-    return STUDIES[wildcards.study].alpha
 
 
 def figure_code(wildcards):

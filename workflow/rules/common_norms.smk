@@ -147,11 +147,3 @@ def measure_norm_minutes(wildcards):
     points = estimate.norm_points(STUDIES[wildcards.study], wildcards.norm)
     each = [cost.norm_seconds(wildcards.norm, workload, n) for workload, n, *_ in points]
     return cost.minutes(sum(min(seconds, 1.0) for seconds in each))
-
-
-def tabulated_norms(wildcards):
-    return [f"results/norms/{wildcards.study}/{norm}.h5" for norm in STUDIES[wildcards.study].norms]
-
-
-def tabulated_factorizations(wildcards):
-    return STUDIES[wildcards.study].factorizations

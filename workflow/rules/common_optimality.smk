@@ -82,18 +82,6 @@ def iterate_minutes(wildcards):
     return cost.minutes(cost.iterate_seconds(iterated_sizes(wildcards)))
 
 
-def timed_gaps(wildcards):
-    return STUDIES[wildcards.study].gaps
-
-
-def tabulated_starts(wildcards):
-    return mechanisms_by_workload(wildcards.study, "starts")
-
-
-def tabulated_traces(wildcards):
-    return mechanisms_by_workload(wildcards.study, "traces")
-
-
 # A job that clocks takes every core, so that nothing runs beside it; its libraries keep to CONFIG.threads.
 ALL_CORES = workflow.cores or CONFIG.threads
 QUIET = f"export OMP_NUM_THREADS={CONFIG.threads} OPENBLAS_NUM_THREADS={CONFIG.threads};"

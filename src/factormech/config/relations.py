@@ -67,13 +67,8 @@ TARGETS = frozenset(
         "starts",
         "iterate",
         "trace",
-        "tabulate_gaps",
-        "tabulate_starts",
-        "tabulate_timing",
         "factorize",
         "measure_norm",
-        "tabulate_norms",
-        "tabulate_prefix_errors",
     ]
 )
 

@@ -32,7 +32,7 @@ def check_name(name: str) -> None:
         raise UnknownName("factorization", name, factorizations())
 
 
-def prefix_table(study: str, measurements: Sequence[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+def prefix_table(study: str, measurements: Sequence[pd.DataFrame], *, factorizations: Sequence[str]) -> pd.DataFrame:
     """The table of ``tables/prefix_errors.py`` from measured norms of ``prefix``, by order, then domain size."""
     import pandas as pd
 
@@ -44,7 +44,7 @@ def prefix_table(study: str, measurements: Sequence[pd.DataFrame], names: Sequen
         for row in frame.drop_duplicates(["norm", "domain_size"]).to_dict("records")
     ]
     norms.sort(key=lambda pair: (pair[0], pair[1]["domain_size"]))
-    return FORMAT.from_rows({"study": study, **row} for p, norm in norms for row in _rows(p, norm, names))
+    return FORMAT.from_rows({"study": study, **row} for p, norm in norms for row in _rows(p, norm, factorizations))
 
 
 def _rows(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict[str, Any]]:

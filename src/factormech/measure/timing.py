@@ -156,7 +156,12 @@ def _warm_up(mechanism: str) -> None:
 
 
 def timing_table(
-    study: str, single: pd.DataFrame, traces: Sequence[pd.DataFrame], bounds: pd.DataFrame, gaps: Sequence[float]
+    study: str,
+    traces: Sequence[pd.DataFrame],
+    bounds: pd.DataFrame,
+    *,
+    iterations: pd.DataFrame,
+    gaps: Sequence[float],
 ) -> pd.DataFrame:
     """The table of ``tables/timing.py``: single iterations first, then the time to each gap."""
     import pandas as pd
@@ -166,7 +171,7 @@ def timing_table(
     rows: list[dict[str, Any]] = [
         {"study": study, "quantity": "iteration", "workload": "histogram", "seed": 0, "epsilon": 1.0, "status": "ok"}
         | row
-        for row in single.to_dict("records")
+        for row in iterations.to_dict("records")
     ]
     told = pd.concat(traces, ignore_index=True)
     workloads = {name: rank for rank, name in enumerate(dict.fromkeys(told["workload"]))}

@@ -123,7 +123,7 @@ def symmetric_polynomial(request: Request) -> Made:
 
 def strategy(request: Request) -> Made:
     """A mechanism of ``local/registry.py`` on the same workload."""
-    from factormech.local.matrix_mechanism import CalibratedColumns
+    from factormech.local.calibrated_columns import CalibratedColumns
     from factormech.local.registry import strategy_for
     from factormech.local.symmetric.strategy import SymmetricStrategy
 
