@@ -8,7 +8,6 @@ both norms that were looked at. A search for the best a (:mod:`factormech.local.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -63,7 +62,9 @@ def _rows(W: Any, epsilon: float, alpha: float, key: str, asked: Asked) -> list[
         norm = norm_at(W, a, shifted=key == "shifted")
         shift = norm.witness.get("shift")
         options = {} if shift is None else {"shift": shift}
-        factors = factorization(W.matrix(), norm.left.dense(), norm.right.dense(), distance=a + norm.residual, **options)
+        factors = factorization(
+            W.matrix(), norm.left.dense(), norm.right.dense(), distance=a + norm.residual, **options
+        )
         release = registry.release_of(key, factors, epsilon, randomizer=asked["randomizer"])
         found.append(_row(release, key, share, alpha) | {"lower": norm.lower, "upper": norm.upper})
     release = registry.build(key, W, epsilon, alpha=alpha, randomizer=asked["randomizer"])

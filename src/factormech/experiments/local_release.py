@@ -79,7 +79,7 @@ def _rows(asked: Asked, W: Any, point: Mapping[str, Any]) -> Iterator[dict[str, 
         if not found["reason"]:
             row |= {key: found[key] for key in (*_NUMBERS, *_DRAWN, "delta")}
         # The bound is about pure privacy.
-        if delta is None and found["delta"] == 0.0 or (found["reason"] and delta is None):
+        if (delta is None and found["delta"] == 0.0) or (found["reason"] and delta is None):
             row |= {"lower_bound": bound.users, "bound_formula": bound.formula, "bound_t": bound.t}
             if not found["reason"]:
                 row["ratio"] = found["predicted_drawn"] / bound.users if bound.users > 0 else math.nan
@@ -98,7 +98,10 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def seconds(asked: Asked) -> float:
     """By measured points: solves of the shifted norm are what takes time."""
-    return sum(len(asked["mechanisms"]) * (0.1 + 0.15 * (n / 64) ** 2.2) for n, *_ in asked.points("domain_size", "workload", "epsilon", "alpha"))
+    return sum(
+        len(asked["mechanisms"]) * (0.1 + 0.15 * (n / 64) ** 2.2)
+        for n, *_ in asked.points("domain_size", "workload", "epsilon", "alpha")
+    )
 
 
 def _users(name: str, label: str, symbol: str, description: str) -> Column:

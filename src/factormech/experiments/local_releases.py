@@ -14,7 +14,6 @@ from factormech.errors import UnknownName
 from factormech.experiments.axes import ALPHA, EPSILON
 from factormech.experiments.base import Asked, Column, Family, Setting
 
-
 SYMBOLS = {"domain_size": "n", "epsilon": "ε", "alpha": "α"}
 
 
@@ -62,7 +61,8 @@ def panel(asked: Asked, workload: str, **point: float | str) -> str:
     """What tells a panel from the others of its study: the workload, and the axes that have several values."""
     several = [name for name in point if len(asked[name]) > 1]
     told = [
-        f"{SYMBOLS[name]} = {labels.value_label(name, point[name])}" if name in SYMBOLS
+        f"{SYMBOLS[name]} = {labels.value_label(name, point[name])}"
+        if name in SYMBOLS
         else labels.value_label(name, point[name])
         for name in several
     ]

@@ -58,5 +58,7 @@ def _price(frame: pd.DataFrame) -> str:
     half = frame[(frame["choice"] == GRID) & (frame["share"] == 0.5) & frame["ratio"].notna()]
     if half.empty:
         return ""
-    low, high = (labels.value_label("ratio", round(float(value), 2)) for value in (half["ratio"].min(), half["ratio"].max()))
+    low, high = (
+        labels.value_label("ratio", round(float(value), 2)) for value in (half["ratio"].min(), half["ratio"].max())
+    )
     return f" There the mechanism needs {low} to {high} times the users of the best a."

@@ -26,6 +26,6 @@ def caption(title: str, text: str, frame: pd.DataFrame, kind: Experiment, more: 
     """The caption of declared curves, what all panels share, and ``more``."""
     told = declared.caption(title, text, frame, experiment=kind)
     columns = [name for name in SHARED if name in frame.columns and name != kind.figure.x]  # type: ignore[union-attr]
-    single = [(name, frame[name].iloc[0]) for name in columns if frame[name].nunique() == 1]
+    single = [(name, frame[name].iloc[0]) for name in columns if len(set(frame[name])) == 1]
     values = ", ".join(f"{SYMBOLS[name]} = {labels.value_label(name, value)}" for name, value in single)
     return " ".join(part for part in (told, sentence(f"In all panels {values}") if values else "", more) if part)

@@ -99,8 +99,8 @@ CALIBRATIONS: dict[str, Style] = {
 }
 
 _FACTORED: dict[str, tuple[str, Marker]] = {
-    "shifted": (VERMILLION, "o"),
-    "approximate": (VERMILLION, "h"),
+    "shifted": (VERMILLION, (5, 0, 0)),
+    "approximate": (VERMILLION, (6, 0, 0)),
     "optimal": (BLUE, "s"),
     "half-alpha": (SKY, "v"),
     "independent": (PURPLE, "x"),

@@ -8,7 +8,8 @@ empty one where it does.
 * ``predicted_drawn``, ``guaranteed_drawn``: the same for users that are drawn from a distribution and errors from its
   answers, for every distribution, which is what lower bounds are about (``local/factorized/drawn.py``).
 
-``delta`` is the one that the mechanism has: 0 where it is purely private, also where its design fixes it. Errors are those of averages over the users, in the largest absolute value over the queries.
+``delta`` is that of the mechanism as it was built, 0 where it is purely private. Errors are those of averages over the
+users, in the largest absolute value over the queries.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from factormech.arrays import FloatArray
 
 # Sources are imported for their code: what is behind a registry alone is not seen where code tells what is stale.
 from factormech.local.factorized import drawn, registry, sources  # noqa: F401

@@ -54,9 +54,6 @@ def guaranteed_users(release: LocalRelease, alpha: float) -> int:
     """The least n that is proved to give E‖answers − Wλ‖_∞ ≤ α for every λ."""
     accuracy = _check(release, alpha)
     ranges = np.ptp(release.workload + release.bias, axis=1)
-    noise = float(release.query_variances.max(initial=0.0))
-    if noise == 0.0 and release.distance + float(ranges.max(initial=0.0)) <= accuracy:
-        return 1  # constants, but for rounding
     sampling = np.tile(ranges**2 / 8.0, 2)
 
     def exponents(tau: float) -> FloatArray:
