@@ -125,8 +125,8 @@ def _number(name: str, label: str, description: str) -> Column:
 EXPERIMENT = Experiment(
     kind="local-error",
     description=(
-        "The largest error of local mechanisms that are really run, against the number of users, beside what is predicted "
-        "and what is proved. Runs are repeated until the mean is known to a relative width."
+        "The largest error of local mechanisms that are really run, against the number of users, beside what is "
+        "predicted and what is proved. Runs are repeated until the mean is known to a relative width."
     ),
     axes=(WORKLOAD, DOMAIN_SIZE, BUDGET, replace(ACCURACY, default=(0.05,)), POPULATION, USERS),
     settings=(

@@ -111,8 +111,8 @@ def _users(name: str, label: str, symbol: str, description: str) -> Column:
 EXPERIMENT = Experiment(
     kind="local-release",
     description=(
-        "How many users local mechanisms need for an expected ℓ∞ error: predicted, proved, and the number below which no "
-        "non-interactive ε-LDP mechanism can have it. Two data sets are neighbours if one user's type is replaced."
+        "How many users local mechanisms need for an expected ℓ∞ error: predicted, proved, and the number below which "
+        "no non-interactive ε-LDP mechanism can have it. Two data sets are neighbours if one user's type is replaced."
     ),
     axes=(DOMAIN_SIZE, WORKLOAD, BUDGET, ACCURACY),
     settings=(mechanisms(DEFAULT), DELTA_SETTING),

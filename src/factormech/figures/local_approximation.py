@@ -23,8 +23,9 @@ CURVES = Curves(
     x_scale="linear",
     y_scale="ratio",
     text=(
-        "Users that are predicted for E‖answers − Wp‖∞ ≤ α on every data set p, over the least number for this α over all a "
-        "and both norms; neighbouring data sets replace one user's type, and reports are purely ε-LDP"
+        "Users that are predicted for E‖answers − Wp‖∞ ≤ α on every data set p, over the least number for "
+        "this α over all "
+        "a and both norms; neighbouring data sets replace one user's type, and reports are purely ε-LDP"
     ),
 )
 KIND = local_releases.shown(EXPERIMENT, CURVES)

@@ -23,8 +23,9 @@ CURVES = Curves(
     high="measured_high",
     x_scale="log",
     text=(
-        "Marks: mean of ‖answers − truth‖∞ over collections that were run, truth being the averages over the very users; "
-        "lines: the same for normal noise with the exact covariance and bias on these data. Neighbouring data sets "
+        "Marks: mean of ‖answers − truth‖∞ over collections that were run, truth being the averages over the very "
+        "users; lines: the same for normal noise with the exact covariance and bias on these data. "
+        "Neighbouring data sets "
         "replace one user's type. Points of the ball are reported by the half-sphere randomizer where no other is named"
     ),
 )

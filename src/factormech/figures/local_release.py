@@ -26,8 +26,9 @@ CURVES = Curves(
     x_scale="log2",
     text=(
         "Users N for which E‖answers − Wλ‖∞ ≤ α on every distribution λ of the users' types, predicted by the central "
-        "limit; answers are averages over the users; neighbouring data sets replace one user's type. Points of the ball "
-        "are reported by the half-sphere randomizer where no other is named. The band is certified for non-interactive "
+        "limit; answers are averages over the users; neighbouring data sets replace one user's type. Points of the "
+        "ball are reported by the half-sphere randomizer where no other is named. The band is certified for "
+        "non-interactive "
         "ε-LDP (δ = 0) and the same error"
     ),
 )

@@ -105,8 +105,8 @@ _FACTORED: dict[str, tuple[str, Marker]] = {
     "half-alpha": (SKY, "v"),
     "independent": (PURPLE, "x"),
     "dyadic-tree": (GREEN, "^"),
-    "dyadic-tree-plain": (GREEN, "<"),
-    "polynomial": (WINE, "D"),
+    "dyadic-tree-plain": (GREEN, (3, 0, 30)),
+    "polynomial": (WINE, "8"),
     "symmetric-polynomial": (WINE, "d"),
 }
 _RANDOMIZER_LINES: dict[str, Line] = {"half-sphere": SOLID, "priv-unit": DASHED, "gaussian": DOTTED}
