@@ -79,8 +79,10 @@ RELEASES: dict[str, str] = {
     for name, label in _FACTORED.items()
     for randomizer, ending in RANDOMIZERS.items()
 } | {"one-query": "One random query"}
+# Factors whose distance from the workload is varied.
+APPROXIMATIONS: dict[str, str] = {"shifted": "γ̂₂(W, a)", "approximate": "γ₂(W, a)"}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | RELEASES
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | RELEASES | APPROXIMATIONS
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

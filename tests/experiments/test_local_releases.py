@@ -208,7 +208,7 @@ def test_intervals_are_as_narrow_as_asked() -> None:
 
 def test_the_best_distance_beats_the_grid_and_half_alpha() -> None:
     frame = approximation_table()
-    for _, part in frame.groupby(["panel", "alpha", "norm"]):
+    for _, part in frame.groupby(["panel", "alpha", "factors"]):
         best = part.loc[part["choice"] == local_approximation.BEST, "predicted_users"]
         assert len(best) == 1
         assert best.iloc[0] == part["predicted_users"].min()
@@ -220,7 +220,7 @@ def test_the_best_distance_beats_the_grid_and_half_alpha() -> None:
 def test_parities_lose_their_share_and_no_more() -> None:
     """γ₂(W, a) = (1 − a)√k for parities (all widths): users follow from the closed form of the norm."""
     frame = approximation_table()
-    part = frame[(frame["workload"] == "at-most-2-way-parities") & (frame["norm"] == "gamma-2-approximate")]
+    part = frame[(frame["workload"] == "at-most-2-way-parities") & (frame["factors"] == "approximate")]
     part = part[(part["choice"] == "grid") & (part["alpha"] == 0.4)]
     k = create("at-most-2-way-parities", 4).queries
     expected = (1 - part["share"] * 0.4) * math.sqrt(k)

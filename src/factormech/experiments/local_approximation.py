@@ -18,7 +18,7 @@ from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment,
 from factormech.experiments.local_releases import ACCURACY, BUDGET, PANEL, panel
 
 GRID, BEST = "grid", "best"
-NORMS = {"shifted": "gamma-2-shifted", "approximate": "gamma-2-approximate"}
+FACTORS = ("shifted", "approximate")
 SHARE = Axis(
     "share",
     {"type": "number", "minimum": 0, "exclusiveMaximum": 1, "rule": "be a number of at least 0 and below 1"},
@@ -42,10 +42,10 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         constants = float(half_ranges(W.matrix()).max(initial=0.0))
         if alpha >= constants:
             reason = f"constants err by {constants:g} at most"
-            empty = [{**point, "norm": norm, "choice": GRID, "share": s} for norm in NORMS for s in asked["share"]]
+            empty = [{**point, "factors": norm, "choice": GRID, "share": s} for norm in FACTORS for s in asked["share"]]
             yield from ({**row, "reason": reason} for row in empty)
             continue
-        rows = [{**point, **row} for key in NORMS for row in _rows(W, epsilon, alpha, key, asked)]
+        rows = [{**point, **row} for key in FACTORS for row in _rows(W, epsilon, alpha, key, asked)]
         least = min(row["predicted_users"] for row in rows)
         yield from ({**row, "ratio": row["predicted_users"] / least} for row in rows)
 
@@ -75,7 +75,7 @@ def _rows(W: Any, epsilon: float, alpha: float, key: str, asked: Asked) -> list[
 
 def _row(release: Any, key: str, share: float, alpha: float) -> dict[str, Any]:
     return {
-        "norm": NORMS[key],
+        "factors": key,
         "choice": GRID,
         "share": share,
         "distance": release.distance,
@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
         DOMAIN_SIZE.column(),
         BUDGET.column(),
         ACCURACY.column(),
-        Column("norm", "text", "norm", description="Of the factors."),
+        Column("factors", "text", "factors", description="shifted: of γ̂₂(W, a); approximate: of γ₂(W, a)."),
         Column("choice", "text", "choice", description="grid; best where the users are fewest, searched as well."),
         replace(SHARE.column(), description="Of the factors' distance in α."),
         Column("distance", "number", "distance a", "a", "Largest bias of an answer.", "reason", at_least=0.0),
@@ -145,7 +145,7 @@ EXPERIMENT = Experiment(
         Column("ratio", "number", "users N over the least", description="Predicted.", empty="reason", at_least=1.0),
         REASON,
     ),
-    keys=("panel", "alpha", "norm", "choice", "share"),
+    keys=("panel", "alpha", "factors", "choice", "share"),
     complete=False,
     measure=measure,
     check=check,

@@ -19,7 +19,7 @@ CURVES = Curves(
     x="share",
     y="ratio",
     series="alpha",
-    dash="norm",
+    dash="factors",
     x_scale="linear",
     y_scale="ratio",
     text=(
@@ -42,9 +42,10 @@ def draw(frame: pd.DataFrame) -> Figure:
             ax.axvline(0.5, color=style.GREY, linestyle=style.DOTTED, linewidth=0.9, zorder=1.5)
             best = frame[(frame["panel"] == value) & (frame["choice"] == BEST)]
             names = [name for name in view.drawn if name in panel.lines]
-            colours = {name: line.get_color() for name, line in zip(names, ax.lines, strict=False)}
+            curves = [line for line in ax.lines if line.get_marker() not in ("", "None")]
+            colours = {name: line.get_color() for name, line in zip(names, curves, strict=True)}
             for row in best.itertuples():
-                colour = colours[row.alpha, row.norm]
+                colour = colours[row.alpha, row.factors]
                 ax.plot([row.share], [row.ratio], "*", color=colour, markersize=_STAR, zorder=6, clip_on=False)
     return figure
 

@@ -117,8 +117,13 @@ RELEASES: dict[str, Style] = {
     for randomizer, line in _RANDOMIZER_LINES.items()
 } | {"one-query": Style(labels.RELEASES["one-query"], GREY, "+", SOLID)}
 
+APPROXIMATIONS: dict[str, Style] = {
+    "shifted": Style(labels.APPROXIMATIONS["shifted"], VERMILLION, (5, 0, 0), SOLID),
+    "approximate": Style(labels.APPROXIMATIONS["approximate"], BLUE, (6, 0, 0), DASHED),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | RELEASES
+SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | RELEASES | APPROXIMATIONS
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),
