@@ -20,6 +20,9 @@ EXPERIMENTS: dict[str, str] = {
     "sensitivity-polytope": _HERE + "sensitivity_polytope",
     "hard-pairs": _HERE + "hard_pairs",
     "distinguishing-advantage": _HERE + "distinguishing_advantage",
+    "local-release": _HERE + "local_release",
+    "local-error": _HERE + "local_error",
+    "local-approximation": _HERE + "local_approximation",
 }
 
 

@@ -103,8 +103,32 @@ DIRECTIONS: dict[str, Style] = {
     "maximum-directions": Style(labels.DIRECTIONS["maximum-directions"], VERMILLION, "s", DASHED),
 }
 
+_FACTORED: dict[str, tuple[str, Marker]] = {
+    "shifted": (VERMILLION, (5, 0, 0)),
+    "approximate": (VERMILLION, (6, 0, 0)),
+    "optimal": (BLUE, "s"),
+    "half-alpha": (SKY, "v"),
+    "independent": (PURPLE, "x"),
+    "dyadic-tree": (GREEN, "^"),
+    "dyadic-tree-plain": (GREEN, (3, 0, 30)),
+    "polynomial": (WINE, "8"),
+    "symmetric-polynomial": (WINE, "d"),
+}
+_RANDOMIZER_LINES: dict[str, Line] = {"half-sphere": SOLID, "priv-unit": DASHED, "gaussian": DOTTED}
+# One colour and marker for each factorization, one line for each randomizer.
+RELEASES: dict[str, Style] = {
+    f"{name}/{randomizer}": Style(labels.RELEASES[f"{name}/{randomizer}"], *look, line, scale=0.9)
+    for name, look in _FACTORED.items()
+    for randomizer, line in _RANDOMIZER_LINES.items()
+} | {"one-query": Style(labels.RELEASES["one-query"], GREY, "+", SOLID)}
+
+APPROXIMATIONS: dict[str, Style] = {
+    "shifted": Style(labels.APPROXIMATIONS["shifted"], VERMILLION, (5, 0, 0), SOLID),
+    "approximate": Style(labels.APPROXIMATIONS["approximate"], BLUE, (6, 0, 0), DASHED),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS
+SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),
