@@ -29,6 +29,7 @@ from factormech.errors import BadValue
 _UNIT = float(np.finfo(np.float64).eps)
 # Singular values between rounding and this, next to the largest, belong neither to a relation nor to a direction.
 _UNCLEAR = 1e-9
+_SYMMETRIC = 1e-14
 _BLOCK = 2**22
 
 
@@ -57,12 +58,12 @@ class Body:
     @property
     def queries(self) -> int:
         """k, the number of queries."""
-        return len(self.columns)
+        return int(self.columns.shape[0])
 
     @property
     def dimension(self) -> int:
         """d = dim span B."""
-        return self.points.shape[1]
+        return int(self.points.shape[1])
 
     @cached_property
     def generators(self) -> FloatArray:
@@ -101,15 +102,17 @@ def body_of(queries: Any) -> Body:
     columns = np.unique(Q, axis=1)
     # x ↦ low + high − x turns the lexicographic order round, so a symmetric set is its own mirror image in that order.
     ends = columns.min(axis=1) + columns.max(axis=1)
-    symmetric = bool(np.all(columns + columns[:, ::-1] == ends[:, None]))
+    # Rounding of projected columns is forgiven: it moves the body by as little as they are known to.
+    near = _SYMMETRIC * np.abs(columns).max(axis=1, keepdims=True)
+    symmetric = bool(np.all(np.abs(columns + columns[:, ::-1] - ends[:, None]) <= near))
     centre = 0.5 * ends if symmetric else columns.mean(axis=1)
     frame, inverse, points = _frame(columns - centre[:, None])
-    if symmetric:
-        # The middle column of an odd number is the centre itself, which adds nothing to the hull.
-        points = points[: points.shape[0] // 2]
-    elif points.shape[1] == 1:
+    if points.shape[1] == 1:
         # The ends alone make a segment, which is symmetric: about its own middle, not about the mean of the columns.
         points, symmetric = np.array([[0.5 * float(np.ptp(points))]]), True
+    elif symmetric:
+        # The middle column of an odd number is the centre itself, which adds nothing to the hull.
+        points = points[: points.shape[0] // 2]
     return Body(columns, frame, inverse, np.ascontiguousarray(points), symmetric)
 
 

@@ -2,8 +2,8 @@ r"""Directions of K-norm noise from the bouncy particle sampler, with a diagnosi
 
 The chain lives on exp(−‖x‖_B) in coordinates chosen from a pilot: the body is stretched so that a coordinate has about
 unit deviation in every direction (the gauge does not care), and a velocity lasts about 1/``REFRESHMENT`` deviations.
-Four chains start from independent random facets; a quarter of each run is thrown away. A run whose diagnosis finds a
-fault is refused: no errors come from a chain that has not mixed.
+Four chains start from independent random facets; the first places of each are thrown away. A run whose diagnosis finds
+a fault is refused: no errors come from a chain that has not mixed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from factormech.central.pure.gauge import Gauge, starting_cone
 from factormech.local.strategy import Unavailable
 
 CHAINS = 4
-REFRESHMENT = 0.5  # new velocities per deviation travelled
+REFRESHMENT = 0.8  # new velocities per deviation travelled
 LARGEST_DIMENSION = 128  # above it no chain of reasonable length mixes
+_UNUSED = 50
 _LEAST = 500  # places recorded by a chain at least: fewer say nothing of mixing
 _PILOTS = (50, 200)  # places recorded by the pilots
 
@@ -47,7 +48,7 @@ class ChainDirections:
         d = self.body.dimension
         if d > LARGEST_DIMENSION:
             return Unavailable(f"K-norm noise is sampled in at most {LARGEST_DIMENSION} dimensions, here are {d}")
-        draws = max(_LEAST, math.ceil(trials / CHAINS))
+        draws = chain_length(trials)
         stretch = self._pilot
         runs = [self._run(stretch, one, draws) for one in rng.spawn(CHAINS)]
         if any(run is None for run in runs):
@@ -57,7 +58,7 @@ class ChainDirections:
         gauges = np.array([run.gauges for run in found])
         chains /= gauges[..., None]
         lengths = np.linalg.norm(self.body.answers(chains), axis=-1)
-        counts = sum(run.counts for run in found)
+        counts = np.array([run.counts for run in found]).sum(axis=0)
         residual = max(run.residual for run in found)
         diagnosis = diagnose(chains, lengths, gauges, residual, int(counts[0]), int(counts[1]))
         return Sample(chains, diagnosis) if diagnosis.fault is None else Unavailable(diagnosis.fault)
@@ -96,7 +97,7 @@ class ChainDirections:
         place *= rng.standard_gamma(d)
         velocity = np.zeros(len(place))
         velocity[:d] = rng.standard_normal(d)
-        unused = draws // 3
+        unused = _UNUSED + draws // 10
         places, gauges = np.empty((unused + draws, len(place))), np.empty(unused + draws)
         counts, residual = np.zeros(3, dtype=np.int64), np.zeros(1)
         arguments = (self.refreshment, self.interval, self.radial, rng, places, gauges, counts, residual)
@@ -113,3 +114,8 @@ class _Run:
     gauges: FloatArray
     counts: IntArray
     residual: float
+
+
+def chain_length(trials: int) -> int:
+    """Places that each of the chains records for this many trials."""
+    return max(_LEAST, math.ceil(trials / CHAINS))

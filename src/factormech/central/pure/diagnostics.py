@@ -77,11 +77,15 @@ class Sample:
 
     def mean(self, of: Callable[[FloatArray], FloatArray], level: float = LEVEL) -> Estimate:
         """The mean of a function of directions, (…, d) → (…), with an interval by the central limit theorem."""
-        values = of(self.chains)
-        value = float(values.mean())
-        count = float(values.size) if self.diagnosis is None else max(2.0, effective_size(values))
-        half = float(t.isf(level / 2, count - 1.0)) * float(values.std(ddof=1)) / math.sqrt(count)
-        return Estimate(value, value - half, value + half)
+        return mean_of(of(self.chains), self.diagnosis is None, level)
+
+
+def mean_of(values: FloatArray, independent: bool, level: float = LEVEL) -> Estimate:
+    """The mean of draws (chains, draws) with an interval; Student's, at the effective number of a chain's."""
+    value = float(values.mean())
+    count = float(values.size) if independent else max(2.0, effective_size(values))
+    half = float(t.isf(level / 2, count - 1.0)) * float(values.std(ddof=1)) / math.sqrt(count)
+    return Estimate(value, value - half, value + half)
 
 
 def effective_size(values: FloatArray) -> float:

@@ -14,8 +14,8 @@ of a uniform point. So Z = Gamma(d)·D/ε, and E Z Zᵀ = d(d + 1)·E D Dᵀ/ε�
 
 **Simplex.** With affinely independent columns the u of ½‖u‖₁ is unique, and of density ∝ e^{−½‖u‖₁} on {Σu = 0}. The
 signs with j positive entries have ∫ s^{j−1}/(j−1)!·s^{N−j−1}/(N−j−1)!·e^{−s} ds = C(N−2, j−1) of it, up to the same
-factor: j occurs with P ∝ C(N, j)·C(N−2, j−1); the positive and the negative part are then two Dirichlet(1, …, 1) vectors,
-times s ~ Gamma(N−1).
+factor: j occurs with P ∝ C(N, j)·C(N−2, j−1); the positive and the negative part are then two vectors of
+Dirichlet(1, …, 1), times s ~ Gamma(N−1).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def simplex_weights(rng: np.random.Generator, size: int, trials: int) -> FloatAr
     order = rng.permuted(np.tile(np.arange(N, dtype=np.int32), (trials, 1)), axis=1)
     up = order < positive[:, None]
     rise, fall = (u * up).sum(axis=1), (u * ~up).sum(axis=1)
-    return np.where(up, u / rise[:, None], -u / fall[:, None])
+    return np.asarray(np.where(up, u / rise[:, None], -u / fall[:, None]))
 
 
 def simplex_second_moment(size: int) -> float:
@@ -142,7 +142,7 @@ def cross_polytope(generators: FloatArray) -> ExactDirections:
 
     def draw(rng: np.random.Generator, trials: int) -> FloatArray:
         w = rng.standard_exponential((trials, d)) * rng.choice((-1.0, 1.0), (trials, d))
-        return (w / np.abs(w).sum(axis=1, keepdims=True)) @ A
+        return np.asarray((w / np.abs(w).sum(axis=1, keepdims=True)) @ A)
 
     return ExactDirections("cross-polytope", draw, lambda: 2.0 / (d * (d + 1)) * (A.T @ A))
 
@@ -166,29 +166,29 @@ def cube(widths: FloatArray) -> ExactDirections:
         x /= np.abs(x).max(axis=1, keepdims=True)
         return x * w
 
-    # ‖U‖_B ~ Beta(d, 1) is independent of D: E D_i² = E U_i²·(d + 2)/d, and E U_i² = w_i²/3.
-    return ExactDirections("box", draw, lambda: np.diag(w**2 * (d + 2) / (3 * d)))
+    return ExactDirections("box", draw, lambda: np.diag(_cube_moment(w)))
+
+
+def _cube_moment(widths: FloatArray) -> FloatArray:
+    """E D_i²: ‖U‖_B ~ Beta(d, 1) is independent of D, so it is E U_i²·(d + 2)/d, and E U_i² = w_i²/3."""
+    d = len(widths)
+    return np.asarray(widths**2 * (d + 2) / (3 * d))
 
 
 def is_box(body: Body) -> bool:
     """Whether the columns are all corners of a box whose sides are the queries' axes (constant queries aside)."""
     moving = np.ptp(body.columns, axis=1) > 0
-    d, (k, N) = body.dimension, body.columns.shape
-    if int(moving.sum()) != d or N != 2**d or not body.symmetric:
+    d, corners = body.dimension, body.columns.shape[1]
+    if int(moving.sum()) != d or corners != 2**d or not body.symmetric:
         return False
     return all(len(np.unique(line)) == 2 for line in body.columns[moving])
 
 
 def _box(body: Body) -> ExactDirections:
     moving = np.ptp(body.columns, axis=1) > 0
-    law, G = cube(np.ptp(body.columns[moving], axis=1)), body.inverse[:, moving]
-
-    def moment() -> FloatArray:
-        inside = law.second_moment
-        assert inside is not None  # a cube always has one
-        return G @ inside @ G.T
-
-    return ExactDirections("box", lambda rng, trials: law.draw(rng, trials) @ G.T, moment)
+    w, G = np.ptp(body.columns[moving], axis=1), body.inverse[:, moving]
+    law = cube(w)
+    return ExactDirections("box", lambda rng, trials: law.draw(rng, trials) @ G.T, lambda: (G * _cube_moment(w)) @ G.T)
 
 
 # Triangulations ---------------------------------------------------------------------------------------------------
@@ -201,16 +201,16 @@ def difference_vertices(body: Body) -> FloatArray:
     V = np.vstack([body.points, -body.points]) if body.symmetric else body.points
     V = V[ConvexHull(V).vertices]
     if body.symmetric:
-        return 2.0 * V
+        return np.asarray(2.0 * V)
     first, second = np.nonzero(~np.eye(len(V), dtype=bool))
-    return np.unique(V[first] - V[second], axis=0)
+    return np.asarray(np.unique(V[first] - V[second], axis=0))
 
 
 def triangulated(vertices: FloatArray) -> ExactDirections:
     """The hull of points around the origin, cut into the cones over its (triangulated) facets.
 
-    A facet F is met with the probability vol conv(0, F)/vol B. In it, D = Σ w_i v_i with w ~ Dirichlet(1, …, 1), so that
-    E D Dᵀ = (Σ v_i v_iᵀ + (Σ v_i)(Σ v_i)ᵀ)/(d(d + 1)).
+    A facet F is met with the probability vol conv(0, F)/vol B. In it, D = Σ w_i v_i with w ~ Dirichlet(1, …, 1), and
+    so E D Dᵀ = (Σ v_i v_iᵀ + (Σ v_i)(Σ v_i)ᵀ)/(d(d + 1)).
     """
     from scipy.spatial import ConvexHull
 
@@ -223,7 +223,7 @@ def triangulated(vertices: FloatArray) -> ExactDirections:
     def draw(rng: np.random.Generator, trials: int) -> FloatArray:
         chosen = corners[rng.choice(len(shares), size=trials, p=shares)]
         w = rng.standard_exponential((trials, d))
-        return np.einsum("ti,tij->tj", w / w.sum(axis=1, keepdims=True), chosen)
+        return np.asarray(np.einsum("ti,tij->tj", w / w.sum(axis=1, keepdims=True), chosen))
 
     def moment() -> FloatArray:
         sums = corners.sum(axis=1)

@@ -10,7 +10,7 @@ all such vertices cover the space, and a line leaves one where a coefficient u_r
 only changes its sign). Ties, of which symmetric bodies are full, are met by a ratio test of two passes (Harris,
 Mathematical Programming 5, 1973): the smallest step with the bounds relaxed by ``SLACK``, then among the columns within
 it the one of largest |α_q|. The columns are never perturbed. Cost O(mN + m²); the inverse is computed afresh every
-``REFRESH`` exchanges.
+``REFRESH`` walls.
 
 **The particle.** The density exp(−‖z‖) has a potential that is linear on every cone, so the bouncy particle sampler
 (Bouchard-Côté, Vollmer & Doucet, JASA 113, 2018) can be followed exactly: it moves on straight lines with velocity w,
@@ -34,7 +34,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.column_kernels import compiled
 
-REFRESH = 50  # exchanges between two computations of the inverse
+REFRESH = 50  # walls between two computations of the inverse
 SLACK = 1e-10  # by which the first pass of the ratio test relaxes the bounds ±1
 _SMALL = 1e-9  # entries of α, next to its largest, on which no pivot may stand
 
@@ -45,7 +45,7 @@ class Cone(NamedTuple):
     """A facet cone, as arrays that the kernels change in place.
 
     ``columns`` are the a_i as lines, (N, m); ``inverse`` is A_B^{-1}, one line for each coefficient; ``levels`` are
-    ⟨a_i, η⟩ for every i; ``pivot`` is room for α; ``age`` counts exchanges since the inverse was computed.
+    ⟨a_i, η⟩ for every i; ``pivot`` is room for α; ``age`` counts walls since the inverse was computed.
     """
 
     columns: FloatArray
@@ -114,6 +114,7 @@ def cross(cone: Cone, r: int, u: FloatArray, du: FloatArray) -> bool:
     for j in range(rho.size):
         cone.dual[j] -= step * sign * rho[j]
     cone.signs[r] = 1.0 if slope > 0.0 else -1.0
+    cone.age[0] += 1
     if q == cone.basis[r]:
         return True
     exchange(cone, r, q, u, du)
@@ -136,7 +137,6 @@ def exchange(cone: Cone, r: int, q: int, u: FloatArray, du: FloatArray) -> None:
             for j in range(m):
                 cone.inverse[i, j] -= weights[i] * cone.inverse[r, j]
     cone.basis[r] = q
-    cone.age[0] += 1
 
 
 @compiled()
@@ -229,15 +229,14 @@ def gap(cone: Cone, place: FloatArray) -> float:
     largest = 1.0
     for i in range(cone.levels.size):
         largest = max(largest, abs(cone.levels[i]))
-    return float(upper - np.dot(cone.dual, place) / largest) / upper
+    return float((upper - np.dot(cone.dual, place) / largest) / upper)
 
 
 @compiled()
-def rescale(cone: Cone, lifted: int, place: FloatArray, u: FloatArray, rng: np.random.Generator) -> None:
+def rescale(cone: Cone, lifted: int, place: FloatArray, rng: np.random.Generator) -> None:
     """The same ray at a gauge drawn afresh from its law, Gamma(d), which does not depend on the ray."""
     factor = rng.standard_gamma(place.size - lifted) / climb(cone, 0, place)
-    for j in range(u.size):
-        u[j] *= factor
+    for j in range(place.size):
         place[j] *= factor
 
 
@@ -258,8 +257,8 @@ def bounce(
 ) -> int:
     """The bouncy particle sampler: its place and gauge every ``interval`` of time, into ``places`` and ``gauge``.
 
-    ``counts`` gathers walls crossed, bounces and refreshments, ``residual`` the largest :func:`gap`. Returns how many places were recorded: all, but where
-    rounding left no column to enter.
+    ``counts`` gathers walls crossed, bounces and refreshments, ``residual`` the largest :func:`gap`. Returns how
+    many places were recorded: all, but where rounding left no column to enter.
     """
     u, du = np.dot(cone.inverse, place), np.dot(cone.inverse, velocity)
     rate = climb(cone, lifted, velocity)
@@ -296,7 +295,9 @@ def bounce(
             if afresh:
                 fresh = rng.standard_exponential() / refreshment
                 if radial:
-                    rescale(cone, lifted, place, u, rng)
+                    rescale(cone, lifted, place, rng)
+                    # A scaled u would keep the rounding of the old gauge: small next to it, not next to the new one.
+                    u = np.dot(cone.inverse, place)
             else:
                 budget = rng.standard_exponential()
         rate = climb(cone, lifted, velocity)

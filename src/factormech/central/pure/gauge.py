@@ -40,7 +40,9 @@ class Gauge:
         # The two sides of a point close to 0 differ by rounding of the size of its neighbours.
         if not np.all(high - low <= _AGREE * np.maximum(high, high.max(initial=0.0))):
             worst = float((high - low).max())
-            raise BadValue("points", points.shape, f"have a gauge in floats; its two sides differ by {worst:.2g}", "scale")
+            raise BadValue(
+                "points", points.shape, f"have a gauge in floats; its two sides differ by {worst:.2g}", "scale"
+            )
         return low
 
     def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -68,7 +70,7 @@ def starting_cone(generators: FloatArray, lifted: bool, rng: np.random.Generator
         generators, basis, signs, np.empty((m, m)), np.empty(m), np.empty(N), np.empty(N), np.zeros(1, np.int64)
     )
     facet_walk.renew(cone)
-    weights = rng.uniform(0.5, 1.5, m)
+    weights = np.asarray(rng.uniform(0.5, 1.5, m))
     if lifted:
         weights[signs > 0] /= 2.0 * weights[signs > 0].sum()
         weights[signs < 0] /= 2.0 * weights[signs < 0].sum()
@@ -82,11 +84,11 @@ def starting_cone(generators: FloatArray, lifted: bool, rng: np.random.Generator
 def polar_vertex(generators: FloatArray, lifted: bool, rng: np.random.Generator) -> tuple[Any, FloatArray]:
     """A vertex of {η : |⟨a_i, η⟩| ≤ 1}: m independent columns that it meets, and the signs with which it does.
 
-    From a boundary point, a random direction orthogonal to the columns already met leads to the next. The first two of a
-    lifted body are the ends of it in one direction, so that both signs occur, as coefficients that sum to 0 need.
+    From a boundary point, a random direction orthogonal to the columns already met leads to the next. The first two
+    of a lifted body are its ends in one direction, so that both signs occur, as coefficients that sum to 0 need.
     """
     A, m = generators, generators.shape[1]
-    eta = rng.standard_normal(m)
+    eta = np.asarray(rng.standard_normal(m))
     if lifted:
         eta[-1] = 0.0
         heights = A @ eta
