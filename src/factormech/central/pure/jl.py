@@ -35,6 +35,8 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.laws import Law, Promise
 from factormech.central.pure.mechanism import checked_counts
+from factormech.central.pure.projection import NoisyRelease, Release
+from factormech.central.pure.width import jl_is_better_for
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue, UnknownName
 from factormech.local.strategy import Unavailable
@@ -157,6 +159,17 @@ def balanced_rows(users: float, epsilon: float, queries: int, constant: float = 
         raise BadValue("users, epsilon, constant", (users, epsilon, constant), rule, "give for example 1000, 1.0, 1.0")
     k = check_positive_integer("queries", queries)
     return int(min(k, max(1, np.ceil(constant * users * epsilon))))
+
+
+def chosen_release(queries: Any, law: Law, users: int, *, constant: float = 1.0) -> Release:
+    """Theorem 1.2's choice for n users: JL release of ⌈nε⌉ rows if nε ≤ constant·k, else noise and projection.
+
+    The choice sees Q, n and ε alone. The theorem has the noise without the projection, which never does harm.
+    """
+    epsilon, Q = law.promise.epsilon, checked_queries(queries)
+    if jl_is_better_for(users, epsilon, len(Q), constant):
+        return JLRelease.of(Q, law, balanced_rows(users, epsilon, len(Q)))
+    return NoisyRelease.of(Q, law)
 
 
 def tuned_rows(

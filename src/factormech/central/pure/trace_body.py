@@ -110,4 +110,5 @@ def checked_moment(moment: Any, dimension: int, *, unit: bool = False) -> FloatA
 def width_draws(dimension: int, rng: np.random.Generator, count: int) -> FloatArray:
     """Draws of max(λ_max(S), 0), whose mean is w(K): S has N(0, 1) on the diagonal and N(0, ½) off it."""
     d = dimension
-    return np.maximum(np.linalg.eigvalsh(unpack(rng.standard_normal((count, d * (d + 1) // 2)), d))[:, -1], 0.0)
+    values = np.linalg.eigvalsh(unpack(rng.standard_normal((count, d * (d + 1) // 2)), d))
+    return np.asarray(np.maximum(values[:, -1], 0.0))
