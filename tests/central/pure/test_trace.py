@@ -142,7 +142,7 @@ def test_noise_against_importance_sampling(d: int, unit: bool) -> None:
 
 def test_noise_of_size_two_in_closed_form() -> None:
     """Integrating |λ − μ|e^{−max} over the quadrants: one eigenvalue of each sign with 6/7, E‖Z‖² = 109/7."""
-    mean_square, second = by_importance(2, False)
+    mean_square, _ = by_importance(2, False)
     assert mean_square == pytest.approx(109 / 7, rel=0.01)
     values = TraceNoise.of(2, 1.0).eigenvalues(np.random.default_rng(0), 30000)
     assert (values**2).sum(axis=1).mean() == pytest.approx(109 / 7, rel=0.04)
