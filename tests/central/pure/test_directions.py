@@ -112,7 +112,7 @@ def test_full_parity_in_closed_form(size: int) -> None:
     value = size * (size - 1) * simplex_second_moment(size)
     if size == 2:
         assert value == pytest.approx(4.0)
-    elif size > 3:  # one positive entry in two, of exponential size 2 at ε = 1 (for the gauge ½‖u‖₁): N·8 − …
+    elif size > 3:  # half of the entries of either sign, j ≈ N/2: N²·2·2/(N/2)
         assert value == pytest.approx(8 * size, rel=8 / size)
     rng = np.random.default_rng(1)
     u = simplex_weights(rng, size, 40 if size > 1000 else 20_000)
