@@ -59,6 +59,7 @@ def test_projection_brings_every_draw_nearer_and_keeps_the_bound(law: str) -> No
     near = NoisyRelease.of(Q, pure_law(law, 1.0)).draw(np.random.default_rng(1), 300)
     before, after = raw.answers(x) - truth, near.answers(x) - truth
     np.testing.assert_array_equal(raw.noise, near.noise)
+    np.testing.assert_allclose(before, raw.noise.T / 5, atol=1e-12)
     assert np.all(np.linalg.norm(after, axis=0) <= np.linalg.norm(before, axis=0) * (1 + 1e-12))
     assert np.linalg.norm(after, axis=0).mean() < 0.8 * np.linalg.norm(before, axis=0).mean()
     # ‖Ŷ − Q(X)‖² ≤ ⟨Z/n, Ŷ − Q(X)⟩ ≤ max_x ⟨Z, Q_x − Q(X)⟩/n.
