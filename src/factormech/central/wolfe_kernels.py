@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
-from factormech.local.column_kernels import compiled
+from factormech.compiled import compiled
 
 _EPSILON = float(np.finfo(np.float64).eps)
 # A new column this close to the span of the others says that rounding, not geometry, asked for it.

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.column_kernels import compiled
+from factormech.compiled import compiled
 
 _WANTED = 0.4  # of the proposals, accepted
 
