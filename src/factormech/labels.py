@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 MECHANISMS: dict[str, str] = {
@@ -70,12 +71,35 @@ CENTRAL: dict[str, str] = {
     "binary-tree-plain": "Binary tree (plain)",
     "gaussian-input": "Noise on every count",
     "gaussian-output": "Noise on every answer",
-    "approximate": "Approximate factors, γ₂(W, α)",
     "gaussian-projection": "Noise on every answer, projected",
     "gamma-f-projection": "Factors of γF, projected",
 }
+DIRECTIONS: dict[str, str] = {
+    "euclidean-directions": "Directions of length 1 (‖θ‖₂ = 1)",
+    "maximum-directions": "Directions of largest entry 1",
+}
+RANDOMIZERS: dict[str, str] = {"half-sphere": "", "priv-unit": ", PrivUnit", "gaussian": ", Gaussian"}
+_FACTORED: dict[str, str] = {
+    "shifted": "γ̂₂(W, a), best a",
+    "approximate": "γ₂(W, a), best a",
+    "optimal": "γ₂(W)",
+    "half-alpha": "γ₂(W, α/2)",
+    "independent": "Noise on every query",
+    "dyadic-tree": "Dyadic tree (least squares)",
+    "dyadic-tree-plain": "Dyadic tree (fewest nodes)",
+    "polynomial": "Polynomial",
+    "symmetric-polynomial": "Polynomial of least norm",
+}
+# Mechanisms of local releases, with the randomizer of their reports, and the norms whose approximations are compared.
+RELEASES: dict[str, str] = {
+    f"{name}/{randomizer}": label + ending
+    for name, label in _FACTORED.items()
+    for randomizer, ending in RANDOMIZERS.items()
+} | {"one-query": "One random query"}
+# Factors whose distance from the workload is varied.
+APPROXIMATIONS: dict[str, str] = {"shifted": "γ̂₂(W, a)", "approximate": "γ₂(W, a)"}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | CENTRAL
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 
@@ -147,6 +171,11 @@ def data_label(name: str) -> str:
         return "Worst case"
     label = name.removesuffix(STANDIN).upper()
     return f"{label} (stand-in)" if name.endswith(STANDIN) else label
+
+
+def standins(names: Iterable[str]) -> tuple[str, ...]:
+    """Which of these data sets are synthetic."""
+    return tuple(name for name in names if name.endswith(STANDIN))
 
 
 def accuracy(metric: str, alpha: float) -> str:

@@ -8,16 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from factormech.arrays import FloatArray
 from factormech.bounds.certificate import DOMAIN_LIMIT, certified_objective, largest_violation
 from factormech.errors import BadValue
 from tests import oracles
 from tests.bounds import optimum
-
-
-def centred_root(W: FloatArray) -> FloatArray:
-    """PWᵀ."""
-    return np.asarray((W - W.mean(axis=1, keepdims=True)).T)
+from tests.bounds.checks import centred_root
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 9])

@@ -13,6 +13,7 @@ from factormech.errors import BadValue, UnknownName
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests.bounds import optimum
+from tests.bounds.checks import centred_root
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
@@ -29,7 +30,7 @@ def test_no_bound_is_above_the_optimum(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 8)), float(rng.choice([0.3, 1.0, 2.0, 4.0]))
     W = rng.normal(size=(n + 2, n))
-    centred = (W - W.mean(axis=1, keepdims=True)).T
+    centred = centred_root(W)
     best = (optimum.solve(centred, epsilon).objective - np.sum(centred**2)) / n
     for bound in registry.names():
         found = registry.variance_bound(bound, MatrixWorkload("w", W), epsilon)

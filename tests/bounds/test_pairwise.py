@@ -16,16 +16,13 @@ from factormech.bounds.pairwise import evaluate, pairwise, repaired, solve
 from factormech.bounds.size_limit import SizeLimit
 from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import information_of_size
-from factormech.local import registry as mechanisms
 from factormech.local.strategy import StrategyMatrix
-from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
-from tests import oracles, solutions
-from tests.bounds import optimum
-
-EPSILONS = [0.05, 0.5, 1.0, 2.0, 4.0, 8.0]
+from tests import oracles
+from tests.bounds import checks, optimum
+from tests.bounds.checks import EPSILONS, centred_root, centring, random_matrix
 
 
 def random_weights(rng: np.random.Generator, n: int) -> PairWeights:
@@ -38,13 +35,8 @@ def random_weights(rng: np.random.Generator, n: int) -> PairWeights:
 
 def random_workload(rng: np.random.Generator, n: int) -> Workload:
     """Of any rank, with columns of unlike size, real or 0/1."""
-    W = rng.normal(size=(int(rng.integers(1, n + 3)), n)) * np.exp(rng.normal(size=n) * rng.choice([0.0, 1.5]))
+    W = random_matrix(rng, n)
     return MatrixWorkload("random", W if rng.uniform() < 0.6 else (W > 0) * 1.0)
-
-
-def centred_root(workload: Workload) -> FloatArray:
-    W = workload.matrix()
-    return np.asarray((W - W.mean(axis=1, keepdims=True)).T)
 
 
 # The theorem -----------------------------------------------------------------------------------------------
@@ -59,7 +51,7 @@ def test_the_limit_holds_for_every_extreme_row(n: int, epsilon: float) -> None:
     """
     rng = np.random.default_rng(n)
     limit = SizeLimit.of(n, epsilon)
-    P = np.eye(n) - 1 / n
+    P = centring(n)
     for _ in range(12):
         weights = random_weights(rng, n)
         p, N, omega = weights.types, weights.pairs, weights.omega
@@ -122,7 +114,7 @@ def test_any_weights_give_a_bound(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 6)), float(rng.choice([0.3, 1.0, 2.0, 4.0, 7.0]))
     workload = random_workload(rng, n)
-    best = optimum.solve(centred_root(workload), epsilon).objective
+    best = optimum.solve(centred_root(workload.matrix()), epsilon).objective
     C, limit = workload.centred_gram(), SizeLimit.of(n, epsilon)
     for _ in range(20):
         assert evaluate(C, random_weights(rng, n), limit).objective <= best * (1 + 1e-5) + 1e-9
@@ -136,7 +128,7 @@ def test_the_repair_makes_y_nonnegative(seed: int) -> None:
     p, N, omega, g = repaired(random_weights(rng, n), limit)
     assert p.sum() == pytest.approx(1.0, rel=1e-12)
     np.testing.assert_allclose(g, p - limit.kappa * N.sum(axis=1))
-    P = np.eye(n) - 1 / n
+    P = centring(n)
     Y = P @ (np.diag(p) - N) @ P - np.outer(g - g.mean(), g - g.mean()) / omega
     assert np.linalg.eigvalsh(Y)[0] >= -1e-12 * np.abs(Y).max()
 
@@ -187,7 +179,7 @@ def test_the_reflection_separates_even_and_odd_vectors(n: int) -> None:
     g = p - 0.3 * N.sum(axis=1)
     found = Halves.of(C).root_trace(p, N, g, 3.0)
     assert found is not None
-    P = np.eye(n) - 1 / n
+    P = centring(n)
     Y = P @ (np.diag(p) - N - np.outer(g, g) / 3.0) @ P
     values, vectors = np.linalg.eigh(C)
     R = vectors[:, 1:] * np.sqrt(values[1:])
@@ -225,7 +217,7 @@ def test_the_search_finds_the_best_weights(seed: int) -> None:
 def test_near_the_exact_optimum(name: str, epsilon: float) -> None:
     n = 7
     workload = random_workload(np.random.default_rng(4), n) if name == "random" else create(name, n)
-    best = optimum.solve(centred_root(workload), epsilon).objective
+    best = optimum.solve(centred_root(workload.matrix()), epsilon).objective
     found = solve(workload.centred_gram(), epsilon).objective
     assert found <= best * (1 + 1e-5)
     assert found >= best * (0.97 if name == "random" else 0.99 if epsilon < 2.0 else 0.999)
@@ -283,14 +275,8 @@ def staircase_matrix(rng: np.random.Generator, n: int, epsilon: float) -> FloatA
 @pytest.mark.parametrize("name", ["prefix", "all-ranges", "all-marginals", "histogram"])
 def test_no_mechanism_beats_it(name: str, n: int, epsilon: float) -> None:
     workload = create(name, n)
-    C, found = workload.centred_gram(), pairwise(workload, epsilon)
-    for mechanism in mechanisms.names():
-        if mechanisms.is_solved(mechanism) and mechanism != "adaptive-pgd":
-            continue
-        strategy = solutions.strategy(mechanism, name, n, epsilon)
-        if not isinstance(strategy, Unavailable):
-            evaluation = strategy.evaluate(C)
-            assert not evaluation.answered or evaluation.average >= found * (1 - 1e-9)
+    found = pairwise(workload, epsilon)
+    assert min(e.average for e in checks.of_mechanisms(workload, epsilon)) >= found * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [*EPSILONS, 40.0, 400.0])
@@ -308,19 +294,13 @@ def test_hard_workloads(seed: int) -> None:
     """Few queries, 0/1 queries, repeated columns, columns of any scale, extreme ε, and reflected queries."""
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 24)), float(rng.choice([1e-6, 1e-3, 2.0, 3.0, 6.0, 12.0, 30.0, 100.0]))
-    W = rng.normal(size=(int(rng.integers(1, n + 2)), n))
-    W = [W, (W > 0) * 1.0, W * np.exp(6 * rng.normal(size=n)), W + W[:, ::-1], np.vstack([W, W[:, ::-1]])][seed % 5]
-    W[:, rng.integers(n, size=2)] = W[:, :1]
-    workload = MatrixWorkload("hard", W * 10.0 ** rng.integers(-8, 8))
+    workload = checks.hard_workload(rng, n, seed)
     found = pairwise(workload, epsilon)
     assert math.isfinite(found)
     assert found >= parametric.parametric(workload, epsilon)
-    for name in ("randomized-response", "subset-selection"):
-        strategy = mechanisms.build(name, n, epsilon)
-        if not isinstance(strategy, Unavailable):
-            evaluation = strategy.evaluate(workload.centred_gram())
-            scale = np.trace(workload.centred_gram()) / n
-            assert not evaluation.answered or found <= evaluation.average * (1 + 1e-9) + 1e-9 * scale
+    for evaluation in checks.of_baselines(workload, epsilon):
+        scale = np.trace(workload.centred_gram()) / n
+        assert found <= evaluation.average * (1 + 1e-9) + 1e-9 * scale
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 9.0])
@@ -331,7 +311,7 @@ def test_the_target_attains_the_bound(name: str, epsilon: float) -> None:
     C = (MatrixWorkload("w", W) if name == "low-rank" else create(name, n)).centred_gram()
     found = solve(C, epsilon)
     X = found.target(C)
-    P = np.eye(n) - 1.0 / n
+    P = centring(n)
     Y = P @ (np.diag(found.weights) - found.pairs - np.outer(found.gap_vector, found.gap_vector) / found.omega) @ P
     np.testing.assert_allclose(X.sum(axis=0), 0.0, atol=1e-12 * np.abs(X).max())
     assert np.sum(X * Y) == pytest.approx(found.information / n, rel=1e-7)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from factormech.arrays import FloatArray
 from factormech.bounds.certificate import largest_violation
 from factormech.bounds.omega_limit import InformationLimit, smallest_omega
 from factormech.bounds.parametric import objective_bound, parametric, solve
@@ -15,16 +14,13 @@ from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import information_of_size, largest_information
 from factormech.bounds.type_search import Problem, best_weights, negative_log
 from factormech.errors import BadValue
-from factormech.local import registry as mechanisms
 from factormech.local.strategy import StrategyMatrix
-from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
-from tests import oracles, solutions
-from tests.bounds import optimum
-
-EPSILONS = [0.05, 0.5, 1.0, 2.0, 4.0, 8.0]
+from tests import oracles
+from tests.bounds import checks, optimum
+from tests.bounds.checks import EPSILONS, centred_root, centring, random_matrix
 
 
 def limit_of(n: int, epsilon: float) -> InformationLimit:
@@ -35,13 +31,7 @@ def limit_of(n: int, epsilon: float) -> InformationLimit:
 
 def random_workload(rng: np.random.Generator, n: int) -> Workload:
     """Of any rank, with columns of unlike size."""
-    W = rng.normal(size=(int(rng.integers(1, n + 3)), n)) * np.exp(rng.normal(size=n) * rng.choice([0.0, 1.5]))
-    return MatrixWorkload("random", W)
-
-
-def centred_root(workload: Workload) -> FloatArray:
-    W = workload.matrix()
-    return np.asarray((W - W.mean(axis=1, keepdims=True)).T)
+    return MatrixWorkload("random", random_matrix(rng, n))
 
 
 # The theorem -----------------------------------------------------------------------------------------------
@@ -57,7 +47,7 @@ def test_the_limit_holds_for_every_extreme_row(n: int, epsilon: float) -> None:
         p = rng.dirichlet(np.ones(n)) if spread == 2.0 else np.exp(spread * rng.normal(size=n))
         p /= p.sum()
         for omega in (0.01 * limit.floor, limit.floor, 0.7 * limit.floor + 0.3 * limit.ceiling, limit.ceiling):
-            P = np.eye(n) - 1 / n
+            P = centring(n)
             Y = P @ np.diag(p) @ P - np.outer(p - 1 / n, p - 1 / n) / omega
             B, w = limit.at(omega)[0], limit.share(omega)
             tau = (1 - w) * limit.ct_few + w * limit.ct_many
@@ -89,7 +79,7 @@ def test_the_limit_is_the_best_distribution_of_sizes(n: int, epsilon: float) -> 
 def test_the_smallest_omega_is_where_a_direction_is_lost(n: int) -> None:
     rng = np.random.default_rng(n)
     p = rng.dirichlet(np.ones(n))
-    P = np.eye(n) - 1 / n
+    P = centring(n)
     omega = smallest_omega(p)
     assert omega == pytest.approx(1 - n**2 / np.sum(1 / p), rel=1e-9)
     for factor, sign in ((1.001, 1), (0.999, -1)):
@@ -105,7 +95,7 @@ def test_any_weights_give_a_bound(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 6)), float(rng.choice([0.3, 1.0, 2.0, 4.0]))
     workload = random_workload(rng, n)
-    best = optimum.solve(centred_root(workload), epsilon).objective
+    best = optimum.solve(centred_root(workload.matrix()), epsilon).objective
     limit, C = limit_of(n, epsilon), workload.centred_gram()
     for _ in range(20):
         p = np.exp(rng.choice([0.1, 0.5, 2.0]) * rng.normal(size=n))
@@ -193,7 +183,7 @@ def test_the_target_attains_the_bound(name: str, epsilon: float) -> None:
     C = workload.centred_gram()
     found = solve(C, epsilon)
     target = found.target(C)
-    P = np.eye(n) - 1.0 / n
+    P = centring(n)
     p = found.weights
     Y = P @ (np.diag(p) - np.outer(p, p) / found.omega) @ P
     np.testing.assert_allclose(target.sum(axis=0), 0.0, atol=1e-12 * np.abs(target).max())
@@ -216,7 +206,7 @@ def test_the_target_of_histogram_is_subset_selection() -> None:
 @pytest.mark.parametrize("n", [3, 6])
 def test_never_above_the_exact_optimum(name: str, n: int, epsilon: float) -> None:
     workload = create(name, n)
-    R = centred_root(workload)
+    R = centred_root(workload.matrix())
     best = (optimum.solve(R, epsilon).objective - np.sum(R**2)) / n
     found = parametric(workload, epsilon)
     assert found <= best + 1e-5 * np.sum(R**2)
@@ -243,14 +233,8 @@ def test_no_random_strategy_beats_it(seed: int) -> None:
 @pytest.mark.parametrize("name", ["prefix", "all-ranges"])
 def test_no_mechanism_beats_it(name: str, n: int, epsilon: float) -> None:
     workload = create(name, n)
-    C, found = workload.centred_gram(), parametric(workload, epsilon)
-    for mechanism in mechanisms.names():
-        if mechanisms.is_solved(mechanism) and mechanism != "adaptive-pgd":
-            continue
-        strategy = solutions.strategy(mechanism, name, n, epsilon)
-        if not isinstance(strategy, Unavailable):
-            evaluation = strategy.evaluate(C)
-            assert not evaluation.answered or evaluation.average >= found * (1 - 1e-9)
+    found = parametric(workload, epsilon)
+    assert min(e.average for e in checks.of_mechanisms(workload, epsilon)) >= found * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [*EPSILONS, 40.0, 400.0])
@@ -289,19 +273,13 @@ def test_hard_workloads(seed: int) -> None:
     """Few queries, 0/1 queries, repeated columns, columns of any scale, extreme ε, and reflected queries."""
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 30)), float(rng.choice([1e-6, 1e-3, 3.0, 6.0, 12.0, 25.0, 30.0, 100.0]))
-    W = rng.normal(size=(int(rng.integers(1, n + 2)), n))
-    W = [W, (W > 0) * 1.0, W * np.exp(6 * rng.normal(size=n)), W + W[:, ::-1], np.vstack([W, W[:, ::-1]])][seed % 5]
-    W[:, rng.integers(n, size=2)] = W[:, :1]
-    workload = MatrixWorkload("hard", W * 10.0 ** rng.integers(-8, 8))
+    workload = checks.hard_workload(rng, n, seed)
     found = parametric(workload, epsilon)
     assert math.isfinite(found)
     assert found >= centred_svd(workload, epsilon)
-    for name in ("randomized-response", "subset-selection"):
-        strategy = mechanisms.build(name, n, epsilon)
-        if not isinstance(strategy, Unavailable):
-            evaluation = strategy.evaluate(workload.centred_gram())
-            scale = np.trace(workload.centred_gram()) / n
-            assert not evaluation.answered or found <= evaluation.average * (1 + 1e-9) + 1e-9 * scale
+    for evaluation in checks.of_baselines(workload, epsilon):
+        scale = np.trace(workload.centred_gram()) / n
+        assert found <= evaluation.average * (1 + 1e-9) + 1e-9 * scale
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
 
 from factormech.errors import BadValue
-from factormech.figures import registry, style
+from factormech.figures import registry, style, text
 from factormech.tables import kinds as tables
 from factormech.tables.latex_norms import interval, norm_name
 from factormech.tables.norm_view import norm_view
@@ -115,10 +115,15 @@ def test_every_table_has_a_caption_and_latex(case: tuple[pd.DataFrame, Figure]) 
     assert latex.count("\\begin{tabular}") == latex.count("\\end{tabular}") > 0
     assert "nan" not in latex
     assert not re.search(r"(?<!\\)_[a-zA-Z]{2}", latex)
-    for text in re.findall(r"begin\{tabular\}\{(l+r+)\}(.*?)\\end\{tabular\}", latex, re.DOTALL):
-        for line in text[1].splitlines():
+    for found in re.findall(r"begin\{tabular\}\{(l+r+)\}(.*?)\\end\{tabular\}", latex, re.DOTALL):
+        for line in found[1].splitlines():
             if "&" in line:
-                assert line.count("&") == len(text[0]) - 1
+                assert line.count("&") == len(found[0]) - 1
+
+
+def gamma(subscript: str, letter: str = r"\mathregular{γ}") -> str:
+    """A norm as a figure sets it: with a real subscript."""
+    return rf"${letter}_{{\mathregular{{{subscript}}}}}$"
 
 
 def marked(ax: Axes, look: style.Style) -> np.ndarray:
@@ -140,7 +145,8 @@ def test_curves_are_the_tables_numbers_and_crosses_the_closed_forms() -> None:
         else:
             np.testing.assert_array_equal(crosses[0], part.loc[part["norm"] == "gamma-2", "known_upper"])
     assert [t.get_text() for t in figure.legends[0].get_texts()] == [
-        *("γF(W)", "γ₍₄₎(W)", "γ₂(W)", "Closed form", "Interval (Mathias)", "Trace bound ‖W‖⁎/√(kN)"),
+        *(f"{gamma('F')}(W)", f"{gamma('(4)')}(W)", f"{gamma('2')}(W)"),
+        *("Closed form", "Interval (Mathias)", "Trace bound ‖W‖⁎/√(kN)"),
     ]
 
 
@@ -150,9 +156,24 @@ def test_the_sandwich_is_drawn_over_alpha() -> None:
     [dashed] = [line for line in ax.lines if line.get_color() == style.GREY]
     shifted = frame[frame["norm"] == "gamma-2-shifted"]
     np.testing.assert_allclose(dashed.get_ydata(), 2 * shifted["upper"] + 1 + shifted["alpha"])
+    legend = [t.get_text() for t in registry.draw("norms", frame).legends[0].get_texts()]
+    shifted_gamma = gamma("2", r"\hat{\mathregular{γ}}")
+    assert legend == [*(f"{g}(W, α)" for g in (gamma("2"), shifted_gamma)), f"2{shifted_gamma}(W, α) + 1 + α"]
     words = registry.caption("norms", "T", "", frame)
     assert "Norms against error α of every entry from 0 to 1, with n = 16; workloads: Prefix." in words
     assert norm_view(norms(APPROXIMATE, (16, 32), (0.0, 0.5), ("prefix",))).axis == "domain_size"
+
+
+def test_norms_are_measured_as_they_are_set() -> None:
+    """Beside a dollar that is one, too: a line is as wide on the figure as it was when it was broken."""
+    figure = registry.draw("norms", norms(("gamma-f",), workloads=("prefix",)))
+    words = "γF(W) costs 1$, γ₍₁₂₎(W) more than γ̂₂(W, 0.1); γ alone, and Γ₂, are words. " * 2
+    with style.context():
+        lines = text.wrap(figure, words, 2.0, 8.0)
+        widths = [figure.text(0, 0, line, fontsize=8.0).get_window_extent().width for line in lines.split("\n")]
+    assert 0.6 * 2.0 * figure.dpi < max(widths) <= 2.0 * figure.dpi + 1.0
+    assert " ".join(lines.split("\n")).startswith(f"{gamma('F')}(W) costs 1\\$, {gamma('(12)')}(W) more")
+    assert "γ alone, and Γ₂," in " ".join(lines.split("\n"))
 
 
 def test_what_is_missing_is_told_everywhere() -> None:

@@ -14,7 +14,7 @@ from scipy.stats import chi2, norm
 
 from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
-from factormech.local import l1_strategies, l2_strategies
+from factormech.local import l1_descent, l1_families, l1_strategies, l2_strategies
 from factormech.local.gram_root import gram_root
 from factormech.local.matrix_mechanism import (
     half_sphere_mechanism,
@@ -24,16 +24,9 @@ from factormech.local.matrix_mechanism import (
     matrix_l2_gaussian,
 )
 from factormech.local.randomizers import half_sphere
+from tests.oracles import all_ranges, prefix
 
 FALSE_ALARM = 1e-6
-
-
-def prefix(n: int) -> np.ndarray:
-    return np.tril(np.ones((n, n)))
-
-
-def all_ranges(n: int) -> np.ndarray:
-    return np.array([[a <= u <= b for u in range(n)] for a in range(n) for b in range(a, n)], dtype=float)
 
 
 def all_marginals(n: int) -> np.ndarray:
@@ -299,7 +292,7 @@ def test_parity_invariant_workloads_have_uniform_weights(seed: int) -> None:
     gamma_squared = np.sum(np.sqrt(g)) ** 2 / n
     assert s.solver.objective == pytest.approx(gamma_squared, rel=1e-9)
     np.testing.assert_allclose(s.variance, half_sphere.second_moment(14, 1.0) * gamma_squared - g.sum() / n, rtol=1e-8)
-    np.testing.assert_allclose(l1_strategies.parity_energies(C), g, atol=1e-14)
+    np.testing.assert_allclose(l1_families.parity_energies(C), g, atol=1e-14)
 
 
 def test_one_query_is_randomized_response() -> None:
@@ -358,12 +351,12 @@ def test_search_improves_on_every_family_for_prefix_sums() -> None:
 
 def test_families_are_what_they_say() -> None:
     C = centred_gram(all_marginals(16))
-    families = dict(l1_strategies._families(C, np.eye(16)))
+    families = dict(l1_families.families(C, np.eye(16)))
     assert {"identity", "tree of branching 2", "haar wavelet", "parities", "marginals"} <= set(families)
     for name, A in families.items():
         assert np.isfinite(l1_strategies.reconstruction_energy(A, C)), name
     assert set(np.unique(np.sign(families["haar wavelet"]).sum(axis=1))) <= {0.0}
-    odd = dict(l1_strategies._families(centred_gram(prefix(13)), np.eye(13)))
+    odd = dict(l1_families.families(centred_gram(prefix(13)), np.eye(13)))
     for name, A in odd.items():
         assert np.isfinite(l1_strategies.reconstruction_energy(A, centred_gram(prefix(13)))), name
         assert "parities" not in name
@@ -371,7 +364,7 @@ def test_families_are_what_they_say() -> None:
 
 def test_level_weights_beat_a_grid() -> None:
     E, t = np.array([[4.0, 2.0, 1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 1.0]]), np.array([9.0, 1.0, 0.3])
-    w = l1_strategies.best_level_weights(E, t)
+    w = l1_families.best_level_weights(E, t)
     assert w.sum() == pytest.approx(1.0)
     ticks = np.linspace(0.01, 0.98, 60)
     grid = [(a, b, 1 - a - b) for a in ticks for b in ticks if a + b < 0.999]
@@ -383,10 +376,10 @@ def test_gradient_agrees_with_differences() -> None:
     rng = np.random.default_rng(2)
     A, D, W = rng.standard_normal((7, 5)), rng.standard_normal((7, 5)), rng.standard_normal((6, 5))
     B = gram_root(centred_gram(W))
-    f, g = l1_strategies._energy_and_gradient(A, B)
+    f, g = l1_descent.energy_and_gradient(A, B)
     assert f == pytest.approx(l1_strategies.reconstruction_energy(A, centred_gram(W)), rel=1e-10)
     h = 1e-6
-    change = [l1_strategies._energy_and_gradient(A + s * h * D, B)[0] for s in (1, -1)]
+    change = [l1_descent.energy_and_gradient(A + s * h * D, B)[0] for s in (1, -1)]
     assert np.sum(g * D) == pytest.approx((change[0] - change[1]) / (2 * h), rel=1e-6)
 
 
@@ -394,9 +387,9 @@ def test_gradient_agrees_with_differences() -> None:
 @settings(max_examples=60, deadline=None)
 def test_projection_is_the_nearest_point_of_the_l1_ball(seed: int, size: float) -> None:
     A = np.random.default_rng(seed).standard_normal((6, 5)) * size
-    B = l1_strategies.project_columns(A)
+    B = l1_descent.project_columns(A)
     assert np.all(np.abs(B).sum(axis=0) <= 1 + 1e-12)
-    np.testing.assert_allclose(l1_strategies.project_columns(B), B, atol=1e-15)
+    np.testing.assert_allclose(l1_descent.project_columns(B), B, atol=1e-15)
     # Optimality: ⟨A − B, X − B⟩ ≤ 0 for every vertex X = ±e_i of the ball.
     residual = A - B
     assert np.all(np.abs(residual).max(axis=0) <= np.sum(residual * B, axis=0) + 1e-9 * size)

@@ -14,8 +14,8 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local import additive_law, matrix_mechanism
 from factormech.local.additive_law import laplace_jump
+from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.error_law import ErrorLaw
-from factormech.local.matrix_mechanism import CalibratedColumns
 from factormech.local.noisy_columns import with_half_sphere_noise, with_laplace_noise
 from factormech.local.randomizers import cap_sums, half_sphere
 from factormech.local.strategy import SimulatedStrategy
@@ -39,7 +39,7 @@ MECHANISMS = {
 
 
 def given(name: str, A: FloatArray, epsilon: float = 1.0) -> CalibratedColumns:
-    return CalibratedColumns(A, epsilon, MECHANISMS[name])
+    return CalibratedColumns(A, epsilon, MECHANISMS[name].calibrate)
 
 
 def solved(name: str, workload: str, n: int, epsilon: float = 1.0) -> CalibratedColumns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -202,7 +201,7 @@ def test_both_forms_are_written(make_table: MakeTable, tmp_path: Path, make: Cal
 def test_edited_improvements_are_refused(
     compared: pd.DataFrame, tmp_path: Path, column: str, cell: str, says: str
 ) -> None:
-    refused(compared, tmp_path / "t.csv", column, cell, says)
+    assert says in refusal(compared, tmp_path / "t.csv", column, cell)
 
 
 @pytest.mark.parametrize(
@@ -219,14 +218,16 @@ def test_edited_improvements_are_refused(
     ],
 )
 def test_edited_slopes_are_refused(tmp_path: Path, column: str, cell: str, says: str) -> None:
-    refused(slopes(growth({"hadamard": 0.5})), tmp_path / "t.csv", column, cell, says)
+    assert says in refusal(slopes(growth({"hadamard": 0.5})), tmp_path / "t.csv", column, cell)
 
 
-def refused(frame: pd.DataFrame, path: Path, column: str, cell: str, says: str) -> None:
+def refusal(frame: pd.DataFrame, path: Path, column: str, cell: str) -> str:
+    """How a table is refused whose second line was edited."""
     tables.write_csv(frame, path)
     edited(path, 2, column, cell)
-    with pytest.raises(BadValue, match=re.escape(says)):
+    with pytest.raises(BadValue) as caught:
         tables.read_csv(path)
+    return str(caught.value)
 
 
 # --- LaTeX

@@ -7,14 +7,8 @@ import itertools
 import numpy as np
 
 from factormech.arrays import FloatArray
-
-
-def prefix(n: int) -> FloatArray:
-    return np.tril(np.ones((n, n)))
-
-
-def ranges(n: int) -> FloatArray:
-    return np.array([[float(i <= t <= j) for t in range(n)] for i in range(n) for j in range(i, n)])
+from tests.oracles import all_ranges as ranges
+from tests.oracles import prefix
 
 
 def sign_thresholds(n: int) -> FloatArray:

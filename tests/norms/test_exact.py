@@ -76,24 +76,28 @@ def test_ends_hold_in_rational_arithmetic(name: str) -> None:
     W = CASES[name]
     norm = factorization_norm(W, gap=1e-8)
     rows, columns = W.any(axis=1), W.any(axis=0)
-    lower_is_proved(W[np.ix_(rows, columns)], norm, rows, columns)
-    upper_is_proved(W, norm)
+    proved = proved_lower(W[np.ix_(rows, columns)], norm, rows, columns)
+    assert Fraction(norm.lower) <= proved * (1 + Fraction(1, 10**11))
+    squared, with_residual = proved_upper_squared(W, norm)
+    assert squared <= Fraction(norm.upper) ** 2
+    assert with_residual <= Fraction(norm.upper) ** 2 * (1 + Fraction(1, 10**12))
 
 
-def lower_is_proved(W: FloatArray, norm: CertifiedNorm, rows: FloatArray, columns: FloatArray) -> None:
+def proved_lower(W: FloatArray, norm: CertifiedNorm, rows: FloatArray, columns: FloatArray) -> Fraction:
     """U has γ₂*(U) ≤ 1 + 1e-12, as weights of sum one make the bordered matrix positive; so γ₂ ≥ ⟨U, W⟩/(1 + 1e-12)."""
     U = exactly.exact(norm.witness["dual"][np.ix_(rows, columns)])
     w = [Fraction(float(x)) for x in norm.witness["row_weights"][rows]]
     q = [Fraction(float(x)) for x in norm.witness["column_weights"][columns]]
     slack = 1 + Fraction(1, 10**12)
     w, q = [x / sum(w) * slack for x in w], [x / sum(q) * slack for x in q]
-    assert exactly.is_positive_definite(exactly.bordered(w, U, q))
+    if not exactly.is_positive_definite(exactly.bordered(w, U, q)):
+        return Fraction(-1)  # nothing is proved
     value = sum(u * x for us, xs in zip(U, exactly.exact(W), strict=True) for u, x in zip(us, xs, strict=True))
-    assert Fraction(norm.lower) <= value / slack * (1 + Fraction(1, 10**11))
+    return value / slack
 
 
-def upper_is_proved(W: FloatArray, norm: CertifiedNorm) -> None:
-    """[R | τI][A; E/τ] = W, its norms compared as rational numbers."""
+def proved_upper_squared(W: FloatArray, norm: CertifiedNorm) -> tuple[Fraction, Fraction]:
+    """What R and A reach, squared, and [R | τI][A; E/τ], which is W exactly; as rational numbers."""
     R, A = exactly.exact(norm.left.dense()), exactly.exact(norm.right.dense())
     RA = exactly.product(R, A)
     E = [[x - y for x, y in zip(xs, ys, strict=True)] for xs, ys in zip(exactly.exact(W), RA, strict=True)]
@@ -101,9 +105,7 @@ def upper_is_proved(W: FloatArray, norm: CertifiedNorm) -> None:
     a = [sum(x * x for x in column) for column in zip(*A, strict=True)]
     errors = [sum(x * x for x in column) for column in zip(*E, strict=True)]
     tau2 = Fraction(math.sqrt(float(max(errors) * r / max(a))) + 1e-300)
-    proved = (r + tau2) * max(x + e / tau2 for x, e in zip(a, errors, strict=True))
-    assert r * max(a) <= Fraction(norm.upper) ** 2
-    assert proved <= Fraction(norm.upper) ** 2 * (1 + Fraction(1, 10**12))
+    return r * max(a), (r + tau2) * max(x + e / tau2 for x, e in zip(a, errors, strict=True))
 
 
 @pytest.mark.parametrize("p", [2.0, math.inf])

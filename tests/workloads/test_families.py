@@ -49,21 +49,20 @@ def test_random_signs_look_random_and_depend_on_seed_and_stream():
 
 @pytest.mark.parametrize(("name", "n"), STRUCTURED)
 def test_needs_neither_w_nor_a_dense_gram(name, n, monkeypatch):
-    workload = registry.create(name, n)
-
-    def refuse(*_):
-        raise AssertionError("dense")
-
-    monkeypatch.setattr(Workload, "matrix", refuse)
-    monkeypatch.setattr(np.linalg, "eigvalsh", refuse)
-    workload.gram()  # closed form: W is not needed
-    monkeypatch.setattr(type(workload), "gram", refuse)
+    workload, W = registry.create(name, n), matrix(name, n)
+    monkeypatch.setattr(Workload, "matrix", lambda *_: pytest.fail("W was built"))
+    monkeypatch.setattr(np.linalg, "eigvalsh", lambda *_: pytest.fail("a dense matrix was decomposed"))
+    scale = np.abs(W).sum() + 1.0
+    np.testing.assert_allclose(workload.gram(), W.T @ W, atol=1e-12 * scale**2)  # closed form: W is not needed
+    monkeypatch.setattr(type(workload), "gram", lambda *_: pytest.fail("G was built"))
     for method in ("gram_diagonal", "column_sums", "frobenius_squared", "total_squared"):
         getattr(workload, method)()
     workload.singular_values()
     workload.centred_singular_values()
-    workload.adjoint(workload.answer(np.ones(n)))
-    workload.gram_times(np.ones(n))
+    np.testing.assert_allclose(
+        workload.adjoint(workload.answer(np.ones(n))), W.T @ W.sum(axis=1), atol=1e-12 * scale**2
+    )
+    np.testing.assert_allclose(workload.gram_times(np.ones(n)), W.T @ W.sum(axis=1), atol=1e-12 * scale**2)
 
 
 @given(st.sampled_from(MEMBERS), st.integers(0, 2**32 - 1))

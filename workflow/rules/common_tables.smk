@@ -1,4 +1,4 @@
-"""What the rule of tables asks of its wildcards: the files of a study's results, by its kind."""
+"""What tabulating asks of its wildcards: the files of a study's results, by its kind."""
 
 from factormech.measure import registry as tables_registry
 

@@ -36,10 +36,6 @@ rule tabulate:
         " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} --code {params.digest} &> {log}"
 
 
-
-
-
-
 rule compare:
     input:
         table="results/tables/{study}.csv",

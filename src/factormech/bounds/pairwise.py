@@ -52,6 +52,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds import parametric
+from factormech.bounds.average import raised
 from factormech.bounds.grouping import levels, spread_pairs, spread_types
 from factormech.bounds.halves import Halves
 from factormech.bounds.pair_search import (
@@ -85,14 +86,10 @@ REPAIRS = 20
 def pairwise(workload: Workload, epsilon: float) -> float:
     """The best of these bounds on the average variance per user; never below ``parametric``; 0 where it is vacuous."""
     epsilon = check_epsilon(epsilon)
-    start, n = centred_svd(workload, epsilon), workload.domain_size
-    if n == 1:
+    start = centred_svd(workload, epsilon)
+    if workload.domain_size == 1:
         return start
-    C = workload.centred_gram()
-    scale = float(np.trace(C))
-    if scale <= n * np.finfo(float).eps * workload.frobenius_squared():
-        return start  # the same query answers for all types, but for rounding
-    return max((solve(C, epsilon).objective - scale) / n, start)
+    return raised(start, workload, lambda C: solve(C, epsilon).objective)
 
 
 @dataclass(frozen=True)

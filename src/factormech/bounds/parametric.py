@@ -61,6 +61,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds.average import raised
 from factormech.bounds.omega_limit import InformationLimit, feasible_omega
 from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import largest_information
@@ -85,11 +86,7 @@ def parametric(workload: Workload, epsilon: float) -> float:
     limit = InformationLimit.of(workload.domain_size, epsilon)
     if limit is None or workload.centred_walsh_spectrum() is not None:
         return start
-    C, n = workload.centred_gram(), workload.domain_size
-    scale = float(np.trace(C))
-    if scale <= n * np.finfo(float).eps * workload.frobenius_squared():
-        return start  # the same query answers for all types, but for rounding
-    return max((solve(C, epsilon).objective - scale) / n, start)
+    return raised(start, workload, lambda C: solve(C, epsilon).objective)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from functools import partial
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds.average import same_for_all
 from factormech.bounds.certified import certified
 from factormech.bounds.descent import minimise
 from factormech.errors import BadValue
@@ -59,9 +60,10 @@ def worst_case(workload: Workload, epsilon: float) -> float:
     if n == 1 or n > PRIOR_LIMIT or epsilon > EPSILON_LIMIT or moved_to_every_other:
         return average
     C = workload.centred_gram()
-    scale = float(np.trace(C)) / n
-    if scale <= np.finfo(float).eps * workload.frobenius_squared():
+    trace = float(np.trace(C))
+    if same_for_all(workload, trace):
         return average
+    scale = trace / n
     prior, weights = best_prior(C / scale, epsilon)
     return max(average, scale * prior_bound(C / scale, epsilon, prior, weights))
 

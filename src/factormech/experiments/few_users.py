@@ -127,7 +127,7 @@ EXPERIMENT = Experiment(
             at_least=0.0,
         ),
         Column("sigma", "number", "noise σ", "σ", "Standard deviation of the noise on Rx.", "reason", at_least=0.0),
-        Column("worst_data", "text", "worst data found", "worst data", description="Where the users are.", empty="free"),
+        Column("worst_data", "text", "worst data found", "worst data", description="Of these users.", empty="free"),
         trusted.RELATION,
         REASON,
     ),

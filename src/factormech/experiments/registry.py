@@ -16,6 +16,16 @@ EXPERIMENTS: dict[str, str] = {
     "central-prefix": _HERE + "central_prefix",
     "few-users": _HERE + "few_users",
     "gaussian-calibration": _HERE + "gaussian_calibration",
+    "noise-floor": _HERE + "noise_floor",
+    "central-bounds": _HERE + "central_bounds",
+    "published-bounds": _HERE + "published_bounds",
+    "polytope-width": _HERE + "polytope_width",
+    "sensitivity-polytope": _HERE + "sensitivity_polytope",
+    "hard-pairs": _HERE + "hard_pairs",
+    "distinguishing-advantage": _HERE + "distinguishing_advantage",
+    "local-release": _HERE + "local_release",
+    "local-error": _HERE + "local_error",
+    "local-approximation": _HERE + "local_approximation",
 }
 
 

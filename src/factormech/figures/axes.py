@@ -136,6 +136,11 @@ def _ratio(value: float) -> str:
     return f"{value:g}" if value < 10000 else _power(exponent, round(value / 10.0**exponent))
 
 
+def half_gap(x: FloatArray) -> float:
+    """Half of the least distance of two neighbours on a logarithmic axis, in decades."""
+    return 0.5 * float(np.diff(np.log10(x)).min(initial=np.inf if len(x) > 1 else 1.0))
+
+
 def thin_labels(ax: Axes, renderer: Any) -> None:
     """Blank the labels below the axis that would touch the next one, from the right; their ticks remain."""
     labels = [label for label in ax.get_xticklabels() if label.get_text()]
@@ -159,7 +164,7 @@ def prepare_scale(ax: Axes, x: FloatArray, scale: str) -> None:
 
 
 def _prepare_log(ax: Axes, x: FloatArray) -> None:
-    """Decades as labels, or values of a decade where there are hardly two."""
+    """Decades as labels; multiples of them where there are fewer than three; what is given, between two of these."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
     logs = np.log10(x)
@@ -170,12 +175,13 @@ def _prepare_log(ax: Axes, x: FloatArray) -> None:
     decades = range(math.floor(low), math.ceil(high) + 1)
     step = max(1, math.ceil((high - low) / MOST_LABELS))
     powers = [k for k in decades if k % step == 0 and low <= k <= high]
-    if len(powers) > 1 and high - low > 1.6:
+    if len(powers) > 2:
         ticks = [10.0**k for k in powers]
         plain = powers[0] >= -3 and powers[-1] <= 3
         names = [f"{tick:g}" if plain else _power(k, 1) for k, tick in zip(powers, ticks, strict=True)]
     else:
         ticks = [m * 10.0**k for k in decades for m in (1, 2, 5) if 10**low <= m * 10.0**k <= 10**high]
+        ticks = ticks if len(ticks) > 1 else x.tolist()
         names = [f"{tick:g}" for tick in ticks]
     ax.set_xticks(ticks, names)
     ax.xaxis.set_major_formatter(FixedFormatter(names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from factormech import labels
@@ -25,6 +26,16 @@ def sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?" else text + "."
 
 
+def capital(text: str) -> str:
+    """A text with a capital at its start."""
+    return text[:1].upper() + text[1:]
+
+
+def paragraph(sentences: Iterable[str]) -> str:
+    """Sentences one after the other; those that say nothing are left out."""
+    return " ".join(text for text in sentences if text)
+
+
 def fixed_and_varied(table: View) -> str:
     """What varies, what is fixed, and the workloads: "against … from 8 to 64, with ε = 1; workloads: Prefix"."""
     varied = {"epsilon": "privacy budget ε", "domain_size": "domain size n", "row_factor": "rows over domain size m/n"}
@@ -41,12 +52,18 @@ def drawn(table: View) -> str:
     return f"Mechanisms drawn: {', '.join(names)}." if names else "No mechanism has a number to draw."
 
 
-def never(name: str, reasons: tuple[str, ...]) -> str:
-    """A mechanism without a number anywhere."""
-    return sentence(f"Not drawn: {labels.mechanism_label(name)} ({'; '.join(reasons)})")
+def absent(table: View) -> list[str]:
+    """A sentence for each mechanism without a number anywhere, and for each mechanism and status elsewhere."""
+    return [
+        *(
+            sentence(f"Not drawn: {labels.mechanism_label(name)} ({'; '.join(reasons)})")
+            for name, reasons in table.never_drawn.items()
+        ),
+        *_missing(table),
+    ]
 
 
-def missing(table: View) -> list[str]:
+def _missing(table: View) -> list[str]:
     """A sentence per mechanism and status, for those that are drawn somewhere."""
     found: dict[tuple[str, str], list[tuple[Panel, Gap]]] = {}
     for panel in table.panels:

@@ -15,7 +15,8 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import style, text
-from factormech.figures.captions import sentence
+from factormech.figures.canvas import empty_figure
+from factormech.figures.captions import capital, paragraph, sentence
 from factormech.figures.data_dependent import standin_words
 from factormech.figures.style import Style
 from factormech.tables.consistency import FIXED, FREE, NONE
@@ -79,7 +80,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         f"The conditions of the optimum hold to {table.violation:.1g}" if np.isfinite(table.violation) else "",
         *table.missing,
     ]
-    return " ".join(s[:1].upper() + s[1:] for s in map(sentence, sentences) if s)
+    return paragraph(capital(sentence(s)) for s in sentences)
 
 
 def _gain(table: View, name: str) -> str:
@@ -105,27 +106,18 @@ def _list(values: FloatArray) -> str:
     return ", ".join(map(number, values.tolist()))
 
 
-def _half_gap(users: FloatArray) -> float:
-    """Half of the least distance of two numbers of users, in decades."""
-    return 0.5 * float(np.diff(np.log10(users)).min(initial=np.inf if len(users) > 1 else 1.0))
-
-
 def _places(table: View) -> dict[str, FloatArray]:
     shifts = np.linspace(-1, 1, len(table.drawn)) if len(table.drawn) > 1 else np.zeros(1)
-    reach = min(SPREAD * _half_gap(table.users), MOST_SPREAD)
+    reach = min(SPREAD * scales.half_gap(table.users), MOST_SPREAD)
     return {
         name: table.users * 10.0 ** (shift * reach) for name, shift in zip(table.drawn, shifts.tolist(), strict=False)
     }
 
 
 def _canvas(panels: int, data: int) -> tuple[Figure, list[tuple[Axes, Axes]], int]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(data, 3)
     rows = -(-panels // columns)
-    figure = Figure(figsize=(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns]))
-    FigureCanvasAgg(figure)  # not pyplot: a figure belongs to its caller, not to a global list
+    figure = empty_figure(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, STRIP_SHARE] * rows)
     pairs = []
     for i in range(panels):
@@ -139,7 +131,7 @@ def _prepare(ax: Axes, strip: Axes, panel: Panel, table: View) -> None:
     """Scales, limits and ticks of a panel and its strip."""
     from matplotlib.ticker import NullLocator
 
-    users, margin = table.users, _half_gap(table.users)
+    users, margin = table.users, scales.half_gap(table.users)
     decades = [n for n in users.tolist() if float(np.log10(n)).is_integer()]
     for part in (ax, strip):
         part.set_xscale("log")
@@ -229,6 +221,6 @@ def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
         f"lines: exact error without processing; hollow markers: measured, {table.trials} trials; bars: {_bars(table)}"
     )
     lines = [says, *standin_words(table.standins), *table.missing]
-    footer = [text.wrap(figure, s[:1].upper() + s[1:], width - 0.2, style.SMALL_SIZE) for s in lines]
+    footer = [text.wrap(figure, capital(s), width - 0.2, style.SMALL_SIZE) for s in lines]
     y_label = "N × mean squared error per query"
     text.place_around(figure, "number of users N", y_label, [e for e, _ in entries], names, footer)

@@ -16,6 +16,7 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import style, text
+from factormech.figures.canvas import empty_figure
 from factormech.figures.style import Style
 from factormech.tables.panels import Panel, View, span
 
@@ -40,13 +41,9 @@ Entry = tuple[Any, str]
 
 def canvas(panels: int) -> tuple[Figure, list[Axes]]:
     """A figure with this many panels, in rows of at most three."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = columns_of(panels)
     rows = -(-panels // columns)
-    figure = Figure(figsize=(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns]))
-    FigureCanvasAgg(figure)  # not pyplot: a figure belongs to its caller, not to a global list
+    figure = empty_figure(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
     grid = figure.add_gridspec(rows, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(panels)]
 

@@ -12,7 +12,8 @@ import numpy as np
 from factormech import labels
 from factormech.figures import axes as scales
 from factormech.figures import style, text
-from factormech.figures.captions import sentence
+from factormech.figures.canvas import empty_figure
+from factormech.figures.captions import capital, paragraph, sentence
 from factormech.figures.style import Style
 from factormech.tables.on_data_view import Panel, View, view
 
@@ -65,7 +66,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         ),
         *table.missing,
     ]
-    return " ".join(s[:1].upper() + s[1:] for s in map(sentence, sentences) if s)
+    return paragraph(capital(sentence(s)) for s in sentences)
 
 
 def standin_words(standins: tuple[str, ...]) -> list[str]:
@@ -90,13 +91,9 @@ def _deviation(panel: Panel, table: View) -> str:
 
 
 def _canvas(count: int) -> tuple[Figure, list[Axes], int]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(count, MOST_COLUMNS)
     rows = -(-count // columns)
-    figure = Figure(figsize=(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns]))
-    FigureCanvasAgg(figure)  # not pyplot: a figure belongs to its caller, not to a global list
+    figure = empty_figure(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
     grid = figure.add_gridspec(rows, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(count)], columns
 
@@ -164,7 +161,7 @@ def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
     entries.append((line, "Lower bound on the data (shaded: impossible)"))
     names = [text.wrap(figure, label, width - 0.8, style.TEXT_SIZE) for _, label in entries]
     lines = [*standin_words(table.standins), _vacuous(table), *table.missing]
-    footer = [text.wrap(figure, s[:1].upper() + s[1:], width - 0.2, style.SMALL_SIZE) for s in lines if s]
+    footer = [text.wrap(figure, capital(s), width - 0.2, style.SMALL_SIZE) for s in lines if s]
     y_label = f"users needed for {labels.accuracy(table.metric, table.alpha)}"
     text.place_around(figure, "data set", y_label, [e for e, _ in entries], names, footer)
 

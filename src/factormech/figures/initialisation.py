@@ -6,16 +6,15 @@ strategy has, where the paper divides by the best strategy that was found.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import drawn, fixed_and_varied, missing, never, sentence
-from factormech.figures.optimality_gap import Y_LABEL, largest, notes
-from factormech.figures.sample_complexity_caption import bound_words
+from factormech.figures import curves
+from factormech.figures.captions import fixed_and_varied, paragraph, sentence
+from factormech.figures.optimality_gap import draw_ratios, last_sentences
 from factormech.tables.panels import Panel, View, view
 
 if TYPE_CHECKING:
@@ -35,30 +34,17 @@ POINT_SIZE, MEDIAN_SIZE = 3.0, 3.2
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of random starts (:mod:`factormech.tables.starts`)."""
     table = view(frame, "ratio", "row_factor")
-    looks = style.mechanism_styles(table.mechanisms)
-    with style.context():
-        figure, panels = curves.canvas(len(table.panels))
-        for ax, panel in zip(panels, table.panels, strict=True):
-            scales.prepare_x(ax, panel.x, table.axis)
-            if len(panel.x) > 1:
-                room = np.exp(0.5 * _least_step(panel.x))
-                ax.set_xlim(panel.x[0] / room, panel.x[-1] * room)
-            scales.set_ratios(ax, largest(panel))
-            _draw_starts(ax, panel, frame[frame["workload"] == panel.workload], table, looks)
-        curves.finish(
-            figure,
-            panels,
-            table,
-            curves.mechanism_entries(table.drawn, looks),
-            x_label=curves.X_LABELS[table.axis],
-            y_label=Y_LABEL,
-            notes=[notes(panel, table) for panel in table.panels],
-            set_limits=scales.set_ratio_limits,
-        )
-    return figure
+
+    def draw_panel(ax: Axes, panel: Panel, looks: Mapping[str, Style]) -> None:
+        if len(panel.x) > 1:
+            room = np.exp(0.5 * _least_step(panel.x))
+            ax.set_xlim(panel.x[0] / room, panel.x[-1] * room)
+        _draw_starts(ax, panel, frame[frame["workload"] == panel.workload], table, looks)
+
+    return draw_ratios(table, draw_panel)
 
 
-def _draw_starts(ax: Axes, panel: Panel, frame: pd.DataFrame, table: View, looks: dict[str, Style]) -> None:
+def _draw_starts(ax: Axes, panel: Panel, frame: pd.DataFrame, table: View, looks: Mapping[str, Style]) -> None:
     """Points of all starts, and the line of their medians with a large marker at each."""
     for i, (name, shift) in enumerate(zip(table.drawn, _shifts(panel.x, len(table.drawn)), strict=True)):
         look, rows = looks[name], frame[(frame["mechanism"] == name) & (frame["status"] == "ok")]
@@ -99,9 +85,6 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         f"Average variance of what the solver finds, divided by a lower bound on that of every ε-LDP strategy with any "
         f"number of outputs, {fixed_and_varied(table)}; n = {size}; 1 is optimal.",
         f"Every small point is one of {starts} random starts; lines join their medians.",
-        drawn(table),
-        bound_words(list(dict.fromkeys(frame["bound_name"]))),
-        *(never(name, reasons) for name, reasons in table.never_drawn.items()),
-        *missing(table),
+        *last_sentences(table, frame),
     ]
-    return " ".join(text for text in sentences if text)
+    return paragraph(sentences)

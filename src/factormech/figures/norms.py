@@ -14,7 +14,7 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import curves, style
-from factormech.figures.captions import sentence
+from factormech.figures.captions import paragraph, sentence
 from factormech.tables.norm_view import Asked, NormPanel, NormView, norm_view
 from factormech.tables.panels import Panel, View, number
 
@@ -158,4 +158,4 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         *(sentence(f"Dashed: {name}") for name in _dashed(table)),
         *(sentence(text) for text in _missing(table)),
     ]
-    return " ".join(text for text in sentences if text)
+    return paragraph(sentences)

@@ -6,21 +6,25 @@ that no other can beat by more than a factor of 1.1.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech.figures import axes as scales
 from factormech.figures import curves, style
-from factormech.figures.captions import drawn, fixed_and_varied, missing, never, sentence
+from factormech.figures.captions import absent, drawn, fixed_and_varied, paragraph, sentence
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import Panel, View, view
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+    from factormech.figures.style import Style
+
+__all__ = ["caption", "draw", "draw_ratios", "last_sentences"]
 
 Y_LABEL = "average variance over the lower bound"
 
@@ -28,13 +32,18 @@ Y_LABEL = "average variance over the lower bound"
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of optimality gaps (:mod:`factormech.tables.gaps`)."""
     table = view(frame, "ratio")
+    return draw_ratios(table, lambda ax, panel, looks: curves.draw_curves(ax, panel, looks, table.drawn))
+
+
+def draw_ratios(table: View, draw_panel: Callable[[Axes, Panel, Mapping[str, Style]], None]) -> Figure:
+    """A figure of multiples of a lower bound; ``draw_panel`` draws into a panel whose axes are prepared."""
     looks = style.mechanism_styles(table.mechanisms)
     with style.context():
         figure, panels = curves.canvas(len(table.panels))
         for ax, panel in zip(panels, table.panels, strict=True):
             scales.prepare_x(ax, panel.x, table.axis)
-            scales.set_ratios(ax, largest(panel))
-            curves.draw_curves(ax, panel, looks, table.drawn)
+            scales.set_ratios(ax, _largest(panel))
+            draw_panel(ax, panel, looks)
         curves.finish(
             figure,
             panels,
@@ -42,18 +51,18 @@ def draw(frame: pd.DataFrame) -> Figure:
             curves.mechanism_entries(table.drawn, looks),
             x_label=curves.X_LABELS[table.axis],
             y_label=Y_LABEL,
-            notes=[notes(panel, table) for panel in table.panels],
+            notes=[_notes(panel, table) for panel in table.panels],
             set_limits=scales.set_ratio_limits,
         )
     return figure
 
 
-def largest(panel: Panel) -> float:
+def _largest(panel: Panel) -> float:
     """The largest ratio of a panel."""
     return float(np.nanmax([1.0, *(v for curve in panel.curves for v in curve.high.tolist())]))
 
 
-def notes(panel: Panel, table: View) -> list[str]:
+def _notes(panel: Panel, table: View) -> list[str]:
     """What this panel lacks, a line per status."""
     return [f"{status}: {', '.join(names)}" for status, names in curves.lacking(panel, table).items()]
 
@@ -70,9 +79,15 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         "The worst-case variance is at least the average one, so the bound holds for it, too; its ratio is in the "
         "table.",
         sentence(seeds),
+        *last_sentences(table, frame),
+    ]
+    return paragraph(sentences)
+
+
+def last_sentences(table: View, frame: pd.DataFrame) -> list[str]:
+    """What a caption ends with: the mechanisms, what the bound is, and what is missing and why."""
+    return [
         drawn(table),
         bound_words(list(dict.fromkeys(frame["bound_name"]))),
-        *(never(name, reasons) for name, reasons in table.never_drawn.items()),
-        *missing(table),
+        *absent(table),
     ]
-    return " ".join(text for text in sentences if text)

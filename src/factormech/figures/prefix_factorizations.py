@@ -10,7 +10,7 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import curves, style
-from factormech.figures.captions import sentence
+from factormech.figures.captions import paragraph, sentence
 from factormech.tables.panels import Curve, Panel, View, number
 
 if TYPE_CHECKING:
@@ -103,4 +103,4 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         f"Over the certified lower bound, at n = {number(sizes[-1])} and in this order of p: {'; '.join(told)}.",
         "A factorization far above all others leaves its panel; ln(n)/π is drawn from where it is near 1.",
     ]
-    return " ".join(text for text in sentences if text)
+    return paragraph(sentences)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from factormech import labels
-from factormech.figures.captions import drawn, fixed_and_varied, missing, never, places, sentence
+from factormech.figures.captions import absent, drawn, fixed_and_varied, paragraph, places, sentence
 from factormech.tables.panels import View, view
 
 if TYPE_CHECKING:
@@ -41,10 +41,9 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame, *, band: b
         _parameters(table),
         drawn(table),
         _band(table) if band else _bounds(table),
-        *(never(name, reasons) for name, reasons in table.never_drawn.items()),
-        *missing(table),
+        *absent(table),
     ]
-    return " ".join(text for text in sentences if text)
+    return paragraph(sentences)
 
 
 def _parameters(table: View) -> str:

@@ -16,10 +16,12 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import style, text
+from factormech.figures.canvas import empty_figure
 from factormech.figures.simulated_collection_caption import caption
 from factormech.figures.style import Style
-from factormech.tables.collected import Collected, Copies, Panel, level_text, verdict_text, view
+from factormech.tables.collected import Collected, Copies, Panel, view
 from factormech.tables.panels import number
+from factormech.tables.verdict import level_text, verdict_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,15 +65,10 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 def _places(table: Collected) -> dict[str, FloatArray]:
     """Where each mechanism that is drawn has its points: side by side around the number of users."""
-    shifts = _half_gap(table.users) * SPREAD * np.linspace(-1, 1, max(len(table.drawn), 1))
+    shifts = scales.half_gap(table.users) * SPREAD * np.linspace(-1, 1, max(len(table.drawn), 1))
     if len(table.drawn) == 1:
         shifts = np.zeros(1)
     return {name: table.users * 10.0**shift for name, shift in zip(table.drawn, shifts.tolist(), strict=False)}
-
-
-def _half_gap(users: FloatArray) -> float:
-    """Half of the least distance of two numbers of users, in decades."""
-    return 0.5 * float(np.diff(np.log10(users)).min(initial=np.inf if len(users) > 1 else 1.0))
 
 
 def _ratio_ends(panels: Sequence[Panel]) -> tuple[float, float]:
@@ -89,12 +86,8 @@ def _ratio_ends(panels: Sequence[Panel]) -> tuple[float, float]:
 
 
 def _canvas(panels: int, columns: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     rows = -(-panels // columns)
-    figure = Figure(figsize=(WIDTHS[columns], rows * PANEL_HEIGHTS[columns]))
-    FigureCanvasAgg(figure)  # not pyplot: a figure belongs to its caller, not to a global list
+    figure = empty_figure(WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
     heights = [1.0, STRIP_SHARE] * rows
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=heights)
     pairs = []
@@ -110,7 +103,7 @@ def _prepare(ax: Axes, strip: Axes, panel: Panel, table: Collected, ends: tuple[
     from matplotlib.ticker import NullLocator
 
     users = table.users
-    margin = _half_gap(users)
+    margin = scales.half_gap(users)
     for part in (ax, strip):
         part.set_xscale("log")
         part.set_xlim(users[0] * 10**-margin, users[-1] * 10**margin)
@@ -155,7 +148,7 @@ def _power_of_ten(users: float) -> str:
 
 def _draw_errors(ax: Axes, series: Copies, users: FloatArray, x: FloatArray, look: Style) -> None:
     """The exact line, as wide as the points of all mechanisms, and the measured points with their intervals."""
-    width = 10 ** (_half_gap(users) * SPREAD)
+    width = 10 ** (scales.half_gap(users) * SPREAD)
     if np.isfinite(series.exact).any():
         ends = np.concatenate([users[:1] / width, users, users[-1:] * width])
         line, low, high = (np.pad(v, 1, mode="edge") for v in (series.exact, series.exact_low, series.exact_high))
@@ -230,5 +223,5 @@ def _footer(table: Collected) -> list[str]:
     hull = f", their hull over {table.copies_text}" if table.copies > 1 else ""
     bars = f"intervals for the exact error, each at level {level_text(table.level)}"
     says = f"lines: exact; markers: measured, mean of {table.trials} trials; bars: {bars}{hull}"
-    lines = [verdict_text(table), says, *table.misses, table.left_out, *table.missing]
+    lines = [verdict_text(table.verdict), says, *table.misses, table.left_out, *table.missing]
     return [line[:1].upper() + line[1:] for line in lines if line]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from factormech import labels
 from factormech.figures.captions import sentence
-from factormech.tables.collected import Collected, level_text, verdict_text, view
+from factormech.tables.collected import Collected, view
 from factormech.tables.panels import number
+from factormech.tables.verdict import level_text, verdict_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         _shown(table),
         _copies(table),
         table.left_out,
-        verdict_text(table),
+        verdict_text(table.verdict),
         "The p-values bound the skewed tails of squared errors, so that they are larger than z would give for a "
         "Gaussian error"
         if table.verdict

@@ -108,12 +108,41 @@ CENTRAL: dict[str, Style] = {
     "binary-tree-plain": Style(labels.CENTRAL["binary-tree-plain"], GREEN, "P", DASHED, scale=1.1),
     "gaussian-input": Style(labels.CENTRAL["gaussian-input"], ORANGE, "x", SOLID),
     "gaussian-output": Style(labels.CENTRAL["gaussian-output"], VERMILLION, "+", SOLID, scale=1.2),
-    "approximate": Style(labels.CENTRAL["approximate"], WINE, "d", DASH_DOTTED),
     "gaussian-projection": Style(labels.CENTRAL["gaussian-projection"], VERMILLION, "X", SOLID, filled=True, scale=1.1),
     "gamma-f-projection": Style(labels.CENTRAL["gamma-f-projection"], BLUE, "h", SOLID, filled=True),
 }
+
+DIRECTIONS: dict[str, Style] = {
+    "euclidean-directions": Style(labels.DIRECTIONS["euclidean-directions"], BLUE, "o", SOLID),
+    "maximum-directions": Style(labels.DIRECTIONS["maximum-directions"], VERMILLION, "s", DASHED),
+}
+
+_FACTORED: dict[str, tuple[str, Marker]] = {
+    "shifted": (VERMILLION, (5, 0, 0)),
+    "approximate": (VERMILLION, (6, 0, 0)),
+    "optimal": (BLUE, "s"),
+    "half-alpha": (SKY, "v"),
+    "independent": (PURPLE, "x"),
+    "dyadic-tree": (GREEN, "^"),
+    "dyadic-tree-plain": (GREEN, (3, 0, 30)),
+    "polynomial": (WINE, "8"),
+    "symmetric-polynomial": (WINE, "d"),
+}
+_RANDOMIZER_LINES: dict[str, Line] = {"half-sphere": SOLID, "priv-unit": DASHED, "gaussian": DOTTED}
+# One colour and marker for each factorization, one line for each randomizer.
+RELEASES: dict[str, Style] = {
+    f"{name}/{randomizer}": Style(labels.RELEASES[f"{name}/{randomizer}"], *look, line, scale=0.9)
+    for name, look in _FACTORED.items()
+    for randomizer, line in _RANDOMIZER_LINES.items()
+} | {"one-query": Style(labels.RELEASES["one-query"], GREY, "+", SOLID)}
+
+APPROXIMATIONS: dict[str, Style] = {
+    "shifted": Style(labels.APPROXIMATIONS["shifted"], VERMILLION, (5, 0, 0), SOLID),
+    "approximate": Style(labels.APPROXIMATIONS["approximate"], BLUE, (6, 0, 0), DASHED),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | CENTRAL
+SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),

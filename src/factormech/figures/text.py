@@ -22,13 +22,19 @@ PAD = 0.07  # inches between blocks below the panels
 # Decimals of the places of panels, in parts of the figure.
 PLACES = 6
 NOTE_WIDTH = 0.78
+# How plain text writes the norms; a character as subscript exists for digits, but not for F.
+_NORM = re.compile("γ(\N{COMBINING CIRCUMFLEX ACCENT}?)(₂|₍[₀-₉]+₎|F)")
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₍₎", "0123456789()")
+# Raised digits of a power come from another font than the rest: they are set as a formula too.
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER = re.compile("10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _CORNERS = ((1, 1), (0, 1), (0, 0), (1, 0))  # right or left, upper or lower
 
 
 def wrap(figure: Figure, text: str, width: float, size: float) -> str:
     """Break a text into lines of at most ``width`` inches; words break at hyphens, or anywhere if they must.
 
-    A dollar in the text is a dollar, not the start of a formula.
+    A dollar in the text is a dollar, not the start of a formula; norms have real subscripts.
     """
     lines: list[str] = []
     line = ""
@@ -37,7 +43,7 @@ def wrap(figure: Figure, text: str, width: float, size: float) -> str:
             lines.append(line.rstrip())
             line = ""
         line += piece
-    return "\n".join([*lines, line.rstrip()]).replace("$", r"\$")
+    return "\n".join(map(_as_set, [*lines, line.rstrip()]))
 
 
 def renderer_of(figure: Figure) -> Any:
@@ -149,12 +155,25 @@ def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
     return pieces
 
 
+def _as_set(text: str) -> str:
+    """A line as matplotlib is given it: dollars escaped, norms and powers of ten as formulas in the text's letters."""
+    with_norms = _NORM.sub(_norm_as_set, text.replace("$", r"\$"))
+    return _POWER.sub(lambda found: f"10$^{{\\mathregular{{{found[1].translate(_RAISED)}}}}}$", with_norms)
+
+
+def _norm_as_set(found: re.Match[str]) -> str:
+    gamma = r"\hat{\mathregular{γ}}" if found[1] else r"\mathregular{γ}"
+    return rf"${gamma}_{{\mathregular{{{found[2].translate(_DIGITS)}}}}}$"
+
+
 def _width(figure: Figure, text: str, size: float) -> float:
-    """Width of one line in inches."""
+    """Width of one line in inches, as it is set."""
     from matplotlib.font_manager import FontProperties
 
+    formula = _NORM.search(text) is not None or _POWER.search(text) is not None
+    shown = _as_set(text) if formula else text
     renderer = renderer_of(figure)
-    width, _, _ = renderer.get_text_width_height_descent(text, FontProperties(size=size), ismath=False)
+    width, _, _ = renderer.get_text_width_height_descent(shown, FontProperties(size=size), ismath=formula)
     return float(width / figure.dpi)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from factormech import labels
 from factormech.figures import axes as scales
 from factormech.figures import curves, style, text
-from factormech.figures.captions import sentence
+from factormech.figures.captions import paragraph, sentence
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import number, span, told
 from factormech.tables.timing import ITERATION, TO_GAP
@@ -158,4 +158,4 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         *(sentence(f"Without a point, {line}") for line in missed),
         *(sentence(line[:1].upper() + line[1:]) for line in unavailable(near)),
     ]
-    return " ".join(part for part in sentences if part)
+    return paragraph(sentences)

@@ -41,8 +41,9 @@ import numpy as np
 from factormech import privacy
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
-from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back
-from factormech.local.optimal.problem import Report, Step, silent
+from factormech.local.bounded_simplex import project_columns
+from factormech.local.optimal.problem import Report, silent
+from factormech.local.pgd_descent import HALVINGS, Descent, Memory, Problem
 from factormech.local.solved import Solution
 from factormech.local.strategy import StrategyMatrix
 from factormech.local.strategy_objective import StrategyObjective
@@ -50,8 +51,6 @@ from factormech.workloads.base import Workload
 
 # Below, e^ε is 1 up to rounding; above, e^{-ε} is 0 compared with any probability that matters.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-12, 100.0
-# Steps are halved this often at most, in the search and in the long run: far beyond the range of useful ones.
-HALVINGS = 400
 # Short runs to be completed before the best step is chosen, and the most there will be if smaller steps
 # keep winning.
 SHORT_RUNS, MOST_SHORT_RUNS = 3, 12
@@ -143,7 +142,7 @@ def optimise(
     if objective.root.shape[1] == 0:
         L = objective.constant
         return OptimisedStrategy(Q, L, 0, 0.0, "nothing to optimise", np.array([L]))
-    problem = _Problem(objective, a, 1.0 / objective.trace, exact_chain_rule, report)
+    problem = Problem(objective, a, 1.0 / objective.trace, exact_chain_rule, report)
     return _optimise(problem, Q, iterations)
 
 
@@ -183,148 +182,24 @@ def _checked_start(start: FloatArray, columns: int, ratio: float, rows: int | No
     return project_columns(Q, z * min(1.0, 1.0 / math.fsum(z)), ratio)
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """What stays the same while Q moves."""
-
-    objective: StrategyObjective
-    ratio: float
-    unit_step: float
-    exact_chain_rule: bool
-    report: Report
-
-    def slope(self, gradient: FloatArray, Q: FloatArray, z: FloatArray) -> FloatArray:
-        """∇_z L, by the chain rule chosen, times the step of z per step of Q, 1/(n e^ε)."""
-        dz = pull_back(gradient, Q, z, self.ratio, multipliers_move=self.exact_chain_rule)
-        dz /= self.objective.domain_size * self.ratio
-        return dz
-
-
-class _Memory:
-    """Four arrays for the largest number of rows; fewer rows use a contiguous part of each.
-
-    At n = 4096, m = 4n, one array is half a gigabyte: nothing of that size is allocated in a loop.
-    """
-
-    def __init__(self, Q: FloatArray) -> None:
-        self.columns, size = Q.shape[1], Q.size
-        self.current, self.best, self.scratch, self.gradient = (np.empty(size) for _ in range(4))
-
-    def shaped(self, flat: FloatArray, rows: int) -> FloatArray:
-        """The first part of an array as the transpose of a rows × columns matrix."""
-        matrix: FloatArray = flat[: rows * self.columns].reshape(self.columns, rows)
-        return matrix
-
-
-class _Descent:
-    """Algorithm 2 from one strategy with one step size, remembering the best iterate."""
-
-    def __init__(
-        self, problem: _Problem, Q: FloatArray, step: float, memory: _Memory, *, stage: str, limit: int
-    ) -> None:
-        self.problem, self.step, self.memory = problem, step, memory
-        self.stage, self.limit = stage, limit
-        self.history: list[float] = []
-        self.best_objective, self.best_rows = math.inf, Q.shape[0]
-        self._place(Q.T)
-
-    @property
-    def best(self) -> FloatArray:
-        """The best iterate, in memory that the next descent overwrites."""
-        return self.memory.shaped(self.memory.best, self.best_rows).T
-
-    def _place(self, T: FloatArray) -> None:
-        self.T = self.memory.shaped(self.memory.current, T.shape[1])
-        self.T[...] = T
-        self.z = self.T.min(axis=0)
-
-    def look(self, *, last: bool = False) -> bool:
-        """Evaluate L, and its gradient unless this is the last look; whether L is finite."""
-        memory, rows = self.memory, self.z.size
-        gradient = None if last else memory.shaped(memory.gradient, rows)
-        L = self.problem.objective.evaluate(self.T, memory.shaped(memory.scratch, rows), gradient)
-        centred = L - self.problem.objective.constant
-        self.problem.report(Step(self.stage, len(self.history), self.limit, centred, 0.0))
-        self.history.append(L)
-        if self.best_objective > L:
-            self.best_objective, self.best_rows = L, rows
-            memory.shaped(memory.best, rows)[...] = self.T
-        if gradient is not None and math.isfinite(L):
-            self.slope = self.problem.slope(gradient.T, self.T.T, self.z)
-        return math.isfinite(L)
-
-    def row_minima(self, step: float) -> FloatArray | None:
-        """z after a step, or ``None`` if no strategy has such row minima."""
-        z = np.clip(self.z - step * self.slope, 0.0, 1.0)
-        return z if bounds_are_feasible(z, self.problem.ratio) else None
-
-    def move(self, z: FloatArray, step: float) -> None:
-        """Step Q against the gradient, drop the rows without probability, and project onto what z allows."""
-        memory = self.memory
-        gradient = memory.shaped(memory.gradient, self.z.size)
-        gradient *= -step
-        self.T += gradient
-        kept = np.flatnonzero(z)
-        if kept.size < z.size:
-            T = memory.shaped(memory.gradient, kept.size)
-            np.take(self.T, kept, axis=1, out=T, mode="clip")
-            memory.current, memory.gradient = memory.gradient, memory.current
-            self.T, z = T, z[kept]
-        self.z = z
-        project_columns(self.T.T, z, self.problem.ratio, overwrite=True)
-
-    def completes(self, iterations: int) -> bool:
-        """Whether a short run at constant step stays feasible to its end."""
-        for _ in range(iterations):
-            z = self.row_minima(self.step) if self.look() else None
-            if z is None:
-                return False
-            self.move(z, self.step)
-        return self.look(last=True)
-
-    def run(self, iterations: int) -> str:
-        """The long run; why it stopped."""
-        for t in range(iterations):
-            if not self.look():
-                self.step *= 0.5
-                self._place(self.best.T)
-                continue
-            decay = 0.5 ** (5 * t // iterations)
-            z = self._shortened(decay)
-            if z is None:
-                return "step vanished"
-            self.move(z, self.step * decay)
-        self.look(last=True)
-        return "iterations"
-
-    def _shortened(self, decay: float) -> FloatArray | None:
-        """The next z, after halving the step until it is feasible; ``None`` if none is."""
-        for _ in range(HALVINGS):
-            z = self.row_minima(self.step * decay)
-            if z is not None:
-                return z
-            self.step *= 0.5
-        return None
-
-
-def _optimise(problem: _Problem, Q: FloatArray, iterations: int) -> OptimisedStrategy:
+def _optimise(problem: Problem, Q: FloatArray, iterations: int) -> OptimisedStrategy:
     """Search for a step size, then the long run from the best short run."""
-    memory = _Memory(Q)
+    memory = Memory(Q)
     step, Q = _search(problem, Q, memory, max(1, iterations // 5))
-    descent = _Descent(problem, Q, step, memory, stage="descent", limit=iterations)
+    descent = Descent(problem, Q, step, memory, stage="descent", limit=iterations)
     stopped = descent.run(iterations)
     history = np.array(descent.history)
     Q, L = descent.best.copy(order="F"), descent.best_objective
     return OptimisedStrategy(Q, L, history.size - 1, step, stopped, history)
 
 
-def _search(problem: _Problem, start: FloatArray, memory: _Memory, short: int) -> tuple[float, FloatArray]:
+def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> tuple[float, FloatArray]:
     """The step size whose short run ends lowest, and the best strategy of that run."""
     step = _largest_step(problem, start, memory)
     best_objective, best_step, best = math.inf, step, start
     completed = 0
     for _ in range(HALVINGS):
-        descent = _Descent(problem, start, step, memory, stage="step size", limit=short)
+        descent = Descent(problem, start, step, memory, stage="step size", limit=short)
         if descent.completes(short):
             completed += 1
             before = descent.history[0]
@@ -338,10 +213,10 @@ def _search(problem: _Problem, start: FloatArray, memory: _Memory, short: int) -
     return best_step, best
 
 
-def _largest_step(problem: _Problem, start: FloatArray, memory: _Memory) -> float:
+def _largest_step(problem: Problem, start: FloatArray, memory: Memory) -> float:
     """The largest step of the ladder whose first move keeps 1ᵀz feasible."""
     step = problem.unit_step * 2.0**FIRST_RUNG
-    descent = _Descent(problem, start, step, memory, stage="step size", limit=0)
+    descent = Descent(problem, start, step, memory, stage="step size", limit=0)
     if not descent.look():
         rule = "span the queries (W must lie in the row space of the strategy)"
         raise BadValue("rows of the start", start.shape[0], rule, "ask for more rows, or another start")

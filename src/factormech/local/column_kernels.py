@@ -7,24 +7,8 @@ column.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-from numba import njit
-
 from factormech.arrays import FloatArray
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def compiled(**options: Any) -> Callable[[_Function], _Function]:
-    """``numba.njit``, cached on disk, for a type checker."""
-
-    def decorate(function: _Function) -> _Function:
-        return cast(_Function, njit(cache=True, nogil=True, **options)(function))
-
-    return decorate
-
+from factormech.compiled import compiled
 
 # These sums may be reordered, so that they vectorise: the search for the root needs direction more than
 # digits, and `settle` finds the digits afterwards.

@@ -27,17 +27,16 @@ least possible one, the rank of C.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray, IntArray, check_epsilon
+from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue
 from factormech.gaussian import check_delta
-from factormech.local.additive_law import gaussian_error_law, half_sphere_error_law, laplace_error_law, no_error
-from factormech.local.error_law import ErrorLaw
-from factormech.local.gram_root import gram_root, relative_miss
+from factormech.local.calibrated_columns import CalibratedColumns
+from factormech.local.column_variance import check_centred_gram, singular_vectors, variance_by_type
+from factormech.local.gram_root import gram_root
 from factormech.local.l1_strategies import laplace_strategy
 from factormech.local.l2_strategies import (
     LOST_ENERGY,
@@ -51,13 +50,10 @@ from factormech.local.noisy_columns import (
     with_half_sphere_noise,
     with_laplace_noise,
 )
-from factormech.local.reports import check_simulation
 from factormech.local.solved import Solution
-from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation
 from factormech.workloads.base import Workload
 
 DEFAULT_DELTA = 1e-9
-_CENTRED = 1e-9  # how far C1 may be from 0, and eigenvalues below 0, relative to the largest entry
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,7 @@ class AdditiveStrategy(NoisyColumns):
 
 def matrix_l1(centred_gram: FloatArray, epsilon: float, *, max_iterations: int = 60) -> AdditiveStrategy:
     """Laplace noise on the best strategy found; pure ε. The record's bound holds for every strategy."""
-    C, epsilon = _check_gram(centred_gram), check_epsilon(epsilon)
+    C, epsilon = check_centred_gram(centred_gram), check_epsilon(epsilon)
     B = gram_root(C)
     if not len(B):
         return _nothing_to_ask(with_laplace_noise(B, epsilon), C)
@@ -111,7 +107,7 @@ def matrix_l2(
     centred_gram: FloatArray, epsilon: float, *, tolerance: float = 1e-9, max_iterations: int = 500
 ) -> AdditiveStrategy:
     """Half-sphere reports of the strategy of least ‖R‖_F² × radius²; pure ε."""
-    C, epsilon = _check_gram(centred_gram), check_epsilon(epsilon)
+    C, epsilon = check_centred_gram(centred_gram), check_epsilon(epsilon)
     B = gram_root(C)
     if not len(B):
         return _nothing_to_ask(with_half_sphere_noise(B, epsilon), C)
@@ -128,7 +124,7 @@ def matrix_l2_gaussian(
     max_iterations: int = 300,
 ) -> AdditiveStrategy:
     """Gaussian noise on the strategy of least ‖R‖_F² × diameter²; (ε, δ)."""
-    C, epsilon, delta = _check_gram(centred_gram), check_epsilon(epsilon), check_delta(delta)
+    C, epsilon, delta = check_centred_gram(centred_gram), check_epsilon(epsilon), check_delta(delta)
     B = gram_root(C)
     if not len(B):
         return _nothing_to_ask(with_gaussian_noise(B, epsilon, delta), C)
@@ -163,7 +159,7 @@ def half_sphere_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: 
 def _measured(noisy: NoisyColumns, C: FloatArray, record: SolverRecord) -> AdditiveStrategy:
     """The strategy with its exact variances; refused if the rows of WP do not lie in the row space of AP."""
     A = noisy.columns
-    U, s, Vt = _singular_vectors(A)
+    U, s, Vt = singular_vectors(A)
     J = (Vt.T / s) @ U.T
     lost = 1.0 - float(np.sum((Vt @ C) * Vt)) / float(np.trace(C))
     if not lost <= LOST_ENERGY:
@@ -174,17 +170,8 @@ def _measured(noisy: NoisyColumns, C: FloatArray, record: SolverRecord) -> Addit
             "add rows to the strategy",
         )
     return AdditiveStrategy(
-        **vars(noisy), centre=A.mean(axis=1), inverse=J, variance=_variance(noisy, J, C), solver=record
+        **vars(noisy), centre=A.mean(axis=1), inverse=J, variance=variance_by_type(noisy, J, C), solver=record
     )
-
-
-def _variance(noisy: NoisyColumns, J: FloatArray, C: FloatArray) -> FloatArray:
-    """By type: the second moment of the noise, seen through R, and for reports on a sphere less that of their mean."""
-    second_moment = np.full(len(C), noisy.second_moment * float(np.sum(J * (C @ J))))
-    if noisy.noise != "half-sphere":
-        return second_moment
-    z = J @ noisy.columns
-    return np.asarray(second_moment - np.einsum("vu,vu->u", z, C @ z))
 
 
 def _nothing_to_ask(noisy: NoisyColumns, C: FloatArray) -> AdditiveStrategy:
@@ -194,43 +181,6 @@ def _nothing_to_ask(noisy: NoisyColumns, C: FloatArray) -> AdditiveStrategy:
     return AdditiveStrategy(
         **vars(noisy), centre=np.zeros(0), inverse=np.zeros((n, 0)), variance=np.zeros(n), solver=record
     )
-
-
-def _singular_vectors(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """U, s and Vᵀ of AP, without the zeros of s: (AP)⁺ = V·Diag(1/s)·Uᵀ."""
-    from scipy.linalg import qr
-
-    if not len(A):
-        return np.zeros((0, 0)), np.zeros(0), np.zeros((0, A.shape[1]))
-    # The k × n matrix through its n × n triangle when it is tall; singular values keep full relative
-    # accuracy.
-    centred = A - A.mean(axis=1, keepdims=True)
-    Q, T = qr(centred, mode="economic") if len(A) > A.shape[1] else (None, centred)
-    U, s, Vt = np.linalg.svd(T, full_matrices=False)
-    keep = s > max(A.shape) * np.finfo(float).eps * max(float(s[0]), np.finfo(float).tiny)
-    U, s, Vt = U[:, keep], s[keep], Vt[keep]
-    return (U if Q is None else Q @ U), s, Vt
-
-
-def _check_gram(value: FloatArray) -> FloatArray:
-    """C as a symmetric float array: square, finite, C1 = 0, and positive semidefinite, all up to rounding."""
-    C = np.asarray(value, dtype=np.float64)
-    if C.ndim != 2 or C.shape[0] != C.shape[1] or not C.size:
-        raise BadValue("centred_gram", C.shape, "be a square matrix", "give Workload.centred_gram()")
-    if not np.all(np.isfinite(C)):
-        raise BadValue("centred_gram", "inf or nan", "be finite", "give Workload.centred_gram()")
-    largest = float(np.abs(C).max())
-    off = float(np.abs(C - C.T).max())
-    if off > _CENTRED * largest:
-        raise BadValue("centred_gram", off, "be symmetric (the value is the largest difference)", "give PGP")
-    sums = float(np.abs(C.sum(axis=0)).max())
-    if sums > _CENTRED * len(C) * largest:
-        raise BadValue("centred_gram", sums, "have columns that sum to 0 (the value is the largest)", "give PGP")
-    C = 0.5 * (C + C.T)
-    least = float(np.linalg.eigvalsh(C)[0])
-    if least < -_CENTRED * len(C) * largest:
-        raise BadValue("centred_gram", least, "be positive semidefinite (least eigenvalue)", "give PGP, G = WᵀW")
-    return C
 
 
 # ------------------------------------------------------------------------------ the registered mechanisms
@@ -260,96 +210,7 @@ class MatrixMechanism:
 
     def restore(self, solution: Solution, epsilon: float) -> CalibratedColumns:
         """The columns with the noise for this budget."""
-        return CalibratedColumns(solution.datasets["columns"], check_epsilon(epsilon), self)
-
-
-@dataclass(frozen=True)
-class CalibratedColumns:
-    """A strategy A with noise for a budget, as the measurements ask it.
-
-    What does not depend on the workload is computed once and kept.
-
-    Attributes
-    ----------
-    columns
-        A (k × n).
-    epsilon
-        The budget.
-    mechanism
-        Which noise.
-    """
-
-    columns: FloatArray
-    epsilon: float
-    mechanism: MatrixMechanism
-    outputs: int = field(default=0, init=False)  # reports are real vectors
-
-    @property
-    def domain_size(self) -> int:
-        return int(self.columns.shape[1])
-
-    @cached_property
-    def noisy(self) -> NoisyColumns:
-        """The columns as they are reported, and their noise."""
-        return self.mechanism.calibrate(self.columns, self.epsilon)
-
-    @cached_property
-    def centre(self) -> FloatArray:
-        """ā, (k,)."""
-        return np.asarray(self.noisy.columns.mean(axis=1))
-
-    @cached_property
-    def inverse(self) -> FloatArray:
-        """J = (AP)⁺, (n, k): the centred data vector is estimated by J(Σy − N·ā)."""
-        U, s, Vt = _singular_vectors(self.noisy.columns)
-        return np.asarray((Vt.T / s) @ U.T)
-
-    @cached_property
-    def defect(self) -> FloatArray:
-        """J·AP − P, (n, n): zero but for rounding where every workload can be answered."""
-        n = self.domain_size
-        return np.asarray(self.inverse @ (self.noisy.columns - self.centre[:, None]) - np.eye(n) + 1.0 / n)
-
-    def evaluate(self, centred_gram: FloatArray) -> Evaluation:
-        """The exact error on the workload with this centred Gram matrix PGP."""
-        C, n = self._checked(centred_gram), self.domain_size
-        energy, loss = float(np.trace(C)), self.noisy.privacy_loss
-        if energy <= 0:
-            return Evaluation(np.zeros(n), 0.0, loss, self.outputs)
-        E = self.defect
-        residual = relative_miss(C, E)
-        answered = residual <= RESIDUAL_LIMIT
-        variance = _variance(self.noisy, self.inverse, C) if answered else np.full(n, np.nan)
-        return Evaluation(variance, residual, loss, self.outputs)
-
-    def _checked(self, centred_gram: FloatArray) -> FloatArray:
-        C = _check_gram(centred_gram)
-        if len(C) != self.domain_size:
-            rule = f"be the strategy's domain size, {self.domain_size}"
-            raise BadValue("domain_size", len(C), rule, "build the strategy for the workload's domain")
-        return C
-
-    # Simulation --------------------------------------------------------------------------------------------
-
-    def simulation_refusal(self, users: int) -> str:
-        """Why that many users cannot be simulated, or nothing: half-sphere reports take some work for each user."""
-        return self.noisy.simulation_refusal(users)
-
-    def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
-        """J(Σy − N·ā), (types, trials): centred estimates of the data vector from simulated reports."""
-        counts, trials = check_simulation(counts, self.domain_size, trials)
-        return np.asarray(self.inverse @ self.noisy.simulate_deviations(counts, self.centre, trials, rng))
-
-    def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
-        """Mean and variance of the squared error of a collection (see ``additive_law.py``)."""
-        C, noisy = self._checked(centred_gram), self.noisy
-        variance = self.evaluate(C).variance
-        if not len(noisy.columns) or not variance.any():
-            return no_error(C)
-        if noisy.noise == "half-sphere":
-            return half_sphere_error_law(C, self.inverse, noisy.columns, self.epsilon, variance)
-        law = laplace_error_law if noisy.noise == "laplace" else gaussian_error_law
-        return law(C, self.inverse, noisy.scale, variance)
+        return CalibratedColumns(solution.datasets["columns"], check_epsilon(epsilon), self.calibrate)
 
 
 def _gaussian(A: FloatArray, epsilon: float) -> NoisyColumns:

@@ -89,9 +89,9 @@ def few_users_rows(
 ) -> list[Row]:
     """The root mean square error per query by mechanism and number of users.
 
-    A projection's error is that of the worst data found among sparse histograms (``worst_data`` says which), between ``low``
-    and ``high``; a worse one may exist, but none beyond ``guarantee``. That of the approximate factorization γ₂(W, α)
-    is exact, on the data that are worst for it.
+    A projection's error is that of the worst data found among sparse histograms, which ``worst_data`` names, between
+    ``low`` and ``high``; a worse one may exist, but none beyond ``guarantee``. That of the approximate factorization
+    γ₂(W, α) is exact, on the data that are worst for it.
     """
     bounds = dict(zip(users, _replacement_bounds(workload, users, epsilon, delta), strict=True))
     per = math.sqrt(workload.queries)

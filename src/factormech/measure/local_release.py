@@ -5,8 +5,11 @@ empty one where it does.
 
 * ``predicted_users``: the central-limit number for every data vector; a prediction.
 * ``guaranteed_users``: proved for every data vector.
+* ``predicted_drawn``, ``guaranteed_drawn``: the same for users that are drawn from a distribution and errors from its
+  answers, for every distribution, which is what lower bounds are about (``local/factorized/drawn.py``).
 
-Errors are those of averages over the users, in the largest absolute value over the queries.
+``delta`` is that of the mechanism as it was built, 0 where it is purely private. Errors are those of averages over the
+users, in the largest absolute value over the queries.
 """
 
 from __future__ import annotations
@@ -15,7 +18,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from factormech.local.factorized import registry
+from factormech.arrays import FloatArray
+
+# Sources are imported for their code: what is behind a registry alone is not seen where code tells what is stale.
+from factormech.local.factorized import drawn, registry, sources  # noqa: F401
+from factormech.local.factorized.factor_release import FactorizationRelease
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.factorized.simulate import simulate
 from factormech.measure.populations import population
@@ -25,11 +32,11 @@ from factormech.workloads.base import Workload
 
 _NO_USERS: dict[str, Any] = {
     **dict.fromkeys(("distance", "norm_product", "worst_variance", "privacy_loss"), math.nan),
-    **dict.fromkeys(("predicted_users", "guaranteed_users", "dimension"), 0),
+    **dict.fromkeys(("predicted_users", "guaranteed_users", "predicted_drawn", "guaranteed_drawn", "dimension"), 0),
 }
 _NO_ERROR: dict[str, Any] = {
     **dict.fromkeys(("measured", "measured_low", "measured_high", "gaussian_error", "predicted_error"), math.nan),
-    **dict.fromkeys(("guaranteed_error", "measured_l2", "exact_l2", "level"), math.nan),
+    **dict.fromkeys(("guaranteed_error", "measured_l2", "exact_l2", "l2_deviations", "level"), math.nan),
     "trials": 0,
     "stopped": "",
 }
@@ -47,7 +54,7 @@ def sample_complexity(
 ) -> dict[str, Any]:
     """The users that a mechanism needs for expected ℓ_∞ error α: one row."""
     built = _build(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
-    row = _point(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
+    row = _point(workload, epsilon, alpha, mechanism, randomizer, built, seed)
     if isinstance(built, Unavailable):
         return {**row, "reason": built.reason, **_NO_USERS}
     if built.distance >= alpha:
@@ -56,12 +63,14 @@ def sample_complexity(
         **row,
         "reason": "",
         "distance": built.distance,
-        "norm_product": float(getattr(built, "norm_product", math.nan)),
+        "norm_product": built.norm_product if isinstance(built, FactorizationRelease) else math.nan,
         "worst_variance": float(built.query_variances.max()),
         "privacy_loss": built.privacy_loss(),
         "predicted_users": built.predicted_users(alpha),
         "guaranteed_users": built.guaranteed_users(alpha),
-        "dimension": int(getattr(built, "dimension", 0)),
+        "predicted_drawn": drawn.predicted_users(built, alpha),
+        "guaranteed_drawn": drawn.guaranteed_users(built, alpha),
+        "dimension": built.dimension if isinstance(built, FactorizationRelease) else 0,
     }
 
 
@@ -86,7 +95,7 @@ def errors(
     """
     built = _build(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
     for n in users:
-        row = {**_point(workload, epsilon, alpha, mechanism, randomizer, delta, seed), "data": data, "users": n}
+        row = {**_point(workload, epsilon, alpha, mechanism, randomizer, built, seed), "data": data, "users": n}
         reason = built.reason if isinstance(built, Unavailable) else built.simulation_refusal(n)
         if isinstance(built, Unavailable) or reason:
             yield {**row, "reason": reason, **_NO_ERROR}
@@ -100,6 +109,7 @@ def _measured(built: LocalRelease, row: dict[str, Any], relative_width: float, l
     axes = [str(row[key]) for key in ("workload", "domain_size", "epsilon", "alpha", "mechanism", "randomizer", "data")]
     rng = rng_for(seed, "local-release", *axes, str(n))
     found = simulate(built, counts, rng, relative_width=relative_width, level=level)
+    exact = built.l2_error(counts)
     return {
         "measured": found.mean,
         "measured_low": found.low,
@@ -108,11 +118,19 @@ def _measured(built: LocalRelease, row: dict[str, Any], relative_width: float, l
         "predicted_error": built.predicted_error(n),
         "guaranteed_error": built.guaranteed_error(n),
         "measured_l2": float(found.squares.mean()),
-        "exact_l2": built.l2_error(counts),
+        "exact_l2": exact,
+        "l2_deviations": _deviations(found.squares, exact),
         "level": level,
         "trials": found.trials,
         "stopped": found.stopped,
     }
+
+
+def _deviations(squares: FloatArray, exact: float) -> float:
+    """How many standard errors the mean of the squared errors is off; 0 for a mechanism without noise."""
+    error = float(squares.std(ddof=1)) / math.sqrt(len(squares))
+    off = float(squares.mean()) - exact
+    return off / error if abs(off) > 1e-9 * exact else 0.0
 
 
 def _build(
@@ -133,7 +151,7 @@ def _point(
     alpha: float,
     mechanism: str,
     randomizer: str,
-    delta: float | None,
+    built: LocalRelease | Unavailable,
     seed: int,
 ) -> dict[str, Any]:
     return {
@@ -144,6 +162,6 @@ def _point(
         "alpha": alpha,
         "mechanism": mechanism,
         "randomizer": randomizer if registry.uses_randomizer(mechanism) else "",
-        "delta": math.nan if delta is None else delta,
+        "delta": math.nan if isinstance(built, Unavailable) else built.delta,
         "seed": seed,
     }

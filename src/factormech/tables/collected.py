@@ -9,21 +9,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.errors import BadValue
+from factormech.tables import arrange, collected_words
 from factormech.tables import collections as collection_table
-from factormech.tables.panels import number, span, told
+from factormech.tables.panels import with_numbers
+from factormech.tables.verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from factormech.measure.agreement import Agreement
 
 MOST_PANELS, MOST_COLUMNS = 12, 4
 
@@ -90,19 +88,6 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether all measured points agree at once, and which comparison, and which point, is the most deviant.
-
-    ``worst`` says where the smallest p-value is; ``farthest`` the point of the largest |z|, which is ``farthest_z``.
-    """
-
-    agreement: Agreement
-    worst: str
-    farthest: str
-    farthest_z: float
-
-
-@dataclass(frozen=True)
 class Collected:
     """A whole table; ``panels`` are the grid points that are drawn, workload × domain size by ε."""
 
@@ -126,8 +111,7 @@ class Collected:
     @property
     def drawn(self) -> tuple[str, ...]:
         """The mechanisms with something to draw on a logarithmic axis."""
-        shown = {s.name for panel in self.panels for s in panel.series if np.any(s.exact > 0)}
-        return tuple(name for name in self.mechanisms if name in shown)
+        return with_numbers(self.mechanisms, ((s.name, s.exact) for panel in self.panels for s in panel.series))
 
     @property
     def copies(self) -> int:
@@ -147,21 +131,17 @@ class Collected:
         epsilons = sorted({panel.epsilon for panel in self.panels})
         parts = []
         if len(sizes) < len(self.sizes):
-            parts.append(f"the largest domain size, n = {sizes[-1]}, of {_list(self.sizes)}")
+            parts.append(f"the largest domain size, n = {sizes[-1]}, of {collected_words.listed(self.sizes)}")
         if len(epsilons) < len(self.epsilons):
-            parts.append(f"ε = {_list(epsilons)} of {_list(self.epsilons)}")
+            parts.append(f"ε = {collected_words.listed(epsilons)} of {collected_words.listed(self.epsilons)}")
         return f"panels show {' and '.join(parts)}; the verdict is on all" if parts else ""
 
 
 def view(frame: pd.DataFrame) -> Collected:
     """Arrange a table of simulated collections (:mod:`factormech.tables.collections`)."""
     collection_table.FORMAT.check(frame)
-    if len(frame["study"].unique()) > 1:
-        found = ", ".join(frame["study"].unique())
-        raise BadValue("column study of the table", found, "have one value", "draw one study at a time")
-    axes: dict[str, tuple[Any, ...]] = {
-        name: tuple(frame[name].unique().tolist()) for name in ("workload", "population", "mechanism")
-    }
+    arrange.check_one_study(frame)
+    axes = arrange.in_order(frame, ("workload", "population", "mechanism"))
     axes |= {name: tuple(np.unique(frame[name]).tolist()) for name in ("domain_size", "epsilon", "seed", "users")}
     places, columns = _shown(axes["workload"], axes["domain_size"], axes["epsilon"])
     users = np.array(axes["users"], dtype=np.float64)
@@ -179,37 +159,10 @@ def view(frame: pd.DataFrame) -> Collected:
         panels=tuple(_panel(frame, place, users) for place in places),
         columns=columns,
         lines=tuple(_line(name, frame[frame["mechanism"] == name]) for name in axes["mechanism"]),
-        verdict=_verdict(frame),
-        misses=_missed(frame),
-        missing=(*_gaps(frame), *_free(frame)),
+        verdict=verdict_of(frame),
+        misses=tuple(collected_words.missed(frame)),
+        missing=(*collected_words.gaps(frame), *collected_words.free(frame)),
     )
-
-
-def verdict_text(table: Collected) -> str:
-    """The verdict in words, without a full stop."""
-    if table.verdict is None:
-        return "nothing was measured: there is no verdict"
-    found, agreement = table.verdict, table.verdict.agreement
-    points = "the measured collection agrees" if agreement.points == 1 else "all measured collections agree"
-    says = f"{points} with the exact error" if agreement.passed else "MEASURED AND EXACT ERRORS DISAGREE"
-    farthest = (
-        f"; the largest |z| of a single one is {found.farthest_z:.2f} ({found.farthest})" if found.farthest else ""
-    )
-    return (
-        f"{says} at the simultaneous level {level_text(agreement.level)}: over {agreement.comparisons} comparisons of "
-        f"{agreement.points} points and their pools, in mean error and in bias, the most deviant ({found.worst}) has "
-        f"z = {signed(agreement.z)} and simultaneous p = {agreement.p_value:.2g}{farthest}"
-    )
-
-
-def level_text(level: float) -> str:
-    """A level as one would type it: 0.05, 1e-6."""
-    return f"{level:g}".replace("e-0", "e-")
-
-
-def signed(value: float) -> str:
-    """A deviation with two places and a true minus."""
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _shown(
@@ -230,8 +183,8 @@ def _shown(
 
 def _panel(frame: pd.DataFrame, place: tuple[str, int, float], users: FloatArray) -> Panel:
     workload, size, epsilon = place
-    at = (frame["workload"] == workload) & (frame["domain_size"] == size) & (frame["epsilon"] == epsilon)
-    groups = frame[at].groupby("mechanism", sort=False)
+    at = arrange.rows_at(frame, {"workload": workload, "domain_size": size, "epsilon": epsilon})
+    groups = at.groupby("mechanism", sort=False)
     return Panel(*place, tuple(_copies(str(name), rows, users) for name, rows in groups))
 
 
@@ -243,8 +196,7 @@ def _copies(name: str, rows: pd.DataFrame, users: FloatArray) -> Copies:
     def along(source: pd.DataFrame, column: str, how: str, unit: str) -> FloatArray:
         """A column over the copies at each number of users, times users or over the exact error."""
         values = source[column] * source["users"] if unit == "users" else source[column] / source["exact_error"]
-        groups = values.groupby(source["users"].astype("float64"))
-        return np.asarray(getattr(groups, how)().reindex(users), dtype=np.float64)
+        return arrange.along(values, source["users"].astype("float64"), users, how)
 
     ratios = [live.loc[live["users"] == n, "ratio"].tolist() for n in users.tolist()]
     width = max([len(values) for values in ratios] + [1])
@@ -259,13 +211,8 @@ def _copies(name: str, rows: pd.DataFrame, users: FloatArray) -> Copies:
         ratios=np.array([values + [np.nan] * (width - len(values)) for values in ratios]),
         ratio_low=along(live, "interval_low", "min", "exact"),
         ratio_high=along(live, "interval_high", "max", "exact"),
-        misses=np.isin(users, live.loc[_misses(live), "users"].unique()),
+        misses=np.isin(users, live.loc[collected_words.misses(live), "users"].unique()),
     )
-
-
-def _misses(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Where a collection was measured whose interval does not hold the exact error; false where it has none."""
-    return (rows["interval_low"] > rows["exact_error"]) | (rows["interval_high"] < rows["exact_error"])
 
 
 def _line(name: str, rows: pd.DataFrame) -> Line:
@@ -279,101 +226,3 @@ def _line(name: str, rows: pd.DataFrame) -> Line:
         smallest_p=float(rows[["p_value", "bias_p_value"]].min().min()),
         mean_ratio=float(rows["ratio"].mean()),
     )
-
-
-def _verdict(frame: pd.DataFrame) -> Verdict | None:
-    from factormech.measure.agreement import collection_agreement
-
-    measured = frame[frame["status"] == "ok"]
-    if measured.empty:
-        return None
-    agreement = collection_agreement(measured.itertuples(index=False))
-    z = measured["z"].abs().to_numpy()
-    farthest = int(z.argmax())
-    worst = agreement.worst
-    if isinstance(worst, tuple):
-        return Verdict(agreement, f"pool: {_pool_place(*worst)}", _place(measured.iloc[farthest]), float(z[farthest]))
-    place = _place(measured.iloc[int(str(worst))])
-    # Named once where it is the same point.
-    elsewhere = "" if farthest == worst else _place(measured.iloc[farthest])
-    return Verdict(agreement, place, elsewhere, float(z[farthest]))
-
-
-def _pool_place(mechanism: str, workload: str, size: int | None = None, epsilon: float | None = None) -> str:
-    at = "all of its points" if size is None or epsilon is None else f"n = {size}, ε = {number(epsilon)}"
-    return f"{labels.mechanism_label(mechanism)}, {labels.workload_label(workload)}, {at}"
-
-
-def _place(row: pd.Series[Any]) -> str:
-    pool = _pool_place(row["mechanism"], row["workload"], row["domain_size"], row["epsilon"])
-    return f"{pool}, {row['population']}, N = {row['users']}, seed {row['seed']}"
-
-
-def _gaps(frame: pd.DataFrame) -> list[str]:
-    """What was not measured, with its reasons, a phrase for each mechanism and status."""
-    phrases = []
-    for (name, status), rows in frame[frame["status"] != "ok"].groupby(["mechanism", "status"], sort=False):
-        reasons = "; ".join(told(rows["reason"].tolist()))
-        phrases.append(f"{status}: {labels.mechanism_label(str(name))}{_where(rows, frame)} — {reasons}")
-    return phrases
-
-
-def _missed(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Whose single intervals do not hold the exact error; the hull of several might hide it."""
-    found = frame[_misses(frame)].groupby("mechanism", sort=False)
-    return tuple(
-        f"{len(rows)} interval{'s' * (len(rows) > 1)} without the exact error (black): "
-        f"{labels.mechanism_label(str(name))}{_where(rows, frame)}"
-        for name, rows in found
-    )
-
-
-def _free(frame: pd.DataFrame) -> list[str]:
-    """What a logarithmic axis cannot show."""
-    phrases = []
-    free = frame[frame["exact_error"] == 0]
-    for name, rows in free.groupby("mechanism", sort=False):
-        largest = rows["measured_error"].max()
-        measured = f"measured at most {largest:.2g}" if np.isfinite(largest) else "not measured"
-        phrases.append(
-            f"not drawn: {labels.mechanism_label(str(name))}{_where(rows, frame)} — exact error 0, {measured}"
-        )
-    return phrases
-
-
-def _where(rows: pd.DataFrame, frame: pd.DataFrame) -> str:
-    """The places of some rows of a mechanism: " [Prefix, Total at N ≥ 1000; Histogram]", or "" for everywhere."""
-    if len(rows) == (frame["mechanism"] == rows["mechanism"].iloc[0]).sum():
-        return ""
-    by_place: dict[str, list[str]] = {}
-    for workload, part in rows.groupby("workload", sort=False):
-        whole = frame[(frame["workload"] == workload) & (frame["mechanism"] == part["mechanism"].iloc[0])]
-        by_place.setdefault(_where_in(part, whole), []).append(labels.workload_label(str(workload)))
-    workloads = len(frame["workload"].unique())
-    texts = []
-    for place, names in by_place.items():
-        if workloads == 1:
-            texts.append(place)
-            continue
-        who = "every workload" if len(names) == workloads else ", ".join(names)
-        texts.append(f"{who} at {place}" if place else who)
-    return f" [{'; '.join(texts)}]"
-
-
-def _where_in(part: pd.DataFrame, whole: pd.DataFrame) -> str:
-    """Places inside a workload, by the axes on which they are not everywhere."""
-    spans = [
-        span(part[axis].unique().tolist(), np.unique(whole[axis]), axis) for axis in ("domain_size", "epsilon", "users")
-    ]
-    names = part["population"].unique().tolist()
-    spans.append(", ".join(names) if len(names) < whole["population"].nunique() else "")
-    if part["seed"].nunique() < whole["seed"].nunique():
-        spans.append(f"seed {_list(part['seed'].unique().tolist())}")
-    axes = ("domain_size", "epsilon", "users", "population", "seed")
-    product = np.prod([part[axis].nunique() for axis in axes])
-    some = "some points" if len(part) < product else ""
-    return ", ".join(text for text in (some, *spans) if text)
-
-
-def _list(values: Sequence[float]) -> str:
-    return ", ".join(number(value) for value in values)

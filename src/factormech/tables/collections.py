@@ -19,8 +19,17 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.errors import BadValue
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import (
+    Problem,
+    TableFormat,
+    below,
+    check_seeded_grid,
+    empty_text,
+    filled,
+    not_among,
+    not_positive,
+    unreasoned,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,17 +79,15 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         return problem
     if row["level"] >= 1:
         return "level", "be below 1"
-    if row["status"] not in STATUSES:
-        return "status", f"be one of {', '.join(STATUSES)}"
     ok = row["status"] == "ok"
     numbers = _problem_of_measured(row) if ok else _problem_of_missing(row)
-    return numbers or unreasoned(row, needed=not ok)
+    return not_among(row, "status", STATUSES) or numbers or unreasoned(row, needed=not ok)
 
 
 def _problem_of_missing(row: Mapping[str, Any]) -> Problem:
-    for column in _MEASURED:
-        if not math.isnan(row[column]):
-            return column, f"be empty where the status is {row['status']}"
+    problem = filled(row, _MEASURED)
+    if problem is not None:
+        return problem
     if row["exact_error"] < 0 or (row["status"] == "refused" and not math.isnan(row["exact_error"])):
         return "exact_error", "be empty, or at least 0 where a collection that has one was not simulated"
     return None
@@ -107,18 +114,8 @@ def _problem_of_measured(row: Mapping[str, Any]) -> Problem:
 def _check_whole(frame: pd.DataFrame, name: str) -> None:
     """A study is a product of workload, domain size, ε, population, users and mechanism; and each workload of seeds."""
     keys = ["domain_size", "epsilon", "population", "users", "mechanism"]
-    for study, part in frame.groupby("study", sort=False):
-        for column in ("metric", "trials", "level"):
-            found = part[column].unique().tolist()
-            if len(found) > 1:
-                several = ", ".join(map(str, found))
-                raise BadValue(f"{name}, column {column}", several, "be one in a study", "run the workflow again")
-        points = "mechanism at every point of its grid"
-        for workload, rows in part.groupby("workload", sort=False):
-            axes = [rows[key].tolist() for key in ["seed", *keys]]
-            check_grid(axes, name, f"study {study}, workload {workload}", points)
-        once = part[["workload", *keys]].drop_duplicates()
-        check_grid([once[key].tolist() for key in once], name, f"study {study}", points)
+    points = "mechanism at every point of its grid"
+    check_seeded_grid(frame, name, keys, ("metric", "trials", "level"), points)
 
 
 FORMAT = TableFormat(

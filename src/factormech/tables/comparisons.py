@@ -21,7 +21,16 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import (
+    Problem,
+    TableFormat,
+    below,
+    check_grid,
+    empty_text,
+    not_among,
+    not_positive,
+    unreasoned,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,13 +83,9 @@ def _improvement_problem(row: Mapping[str, Any]) -> Problem:
         empty_text(row, ("study", "workload", "metric", "mechanism", "status"))
         or below(row, ("domain_size",), 1)
         or not_positive(row, ("epsilon", "alpha"))
+        or not_among(row, "status", _IMPROVEMENT_STATUSES)
     )
-    if problem is not None:
-        return problem
-    status = row["status"]
-    if status not in _IMPROVEMENT_STATUSES:
-        return "status", f"be one of {', '.join(_IMPROVEMENT_STATUSES)}"
-    return _problem_of_ratios(row) or unreasoned(row, needed=status != "ok")
+    return problem or _problem_of_ratios(row) or unreasoned(row, needed=row["status"] != "ok")
 
 
 def _problem_of_ratios(row: Mapping[str, Any]) -> Problem:
@@ -121,11 +126,10 @@ def _slope_problem(row: Mapping[str, Any]) -> Problem:
         empty_text(row, ("study", "workload", "metric", "mechanism", "status"))
         or not_positive(row, ("epsilon", "alpha"))
         or below(row, ("sizes", "smallest_size", "largest_size"), 0)
+        or not_among(row, "part", PARTS)
     )
     if problem is not None:
         return problem
-    if row["part"] not in PARTS:
-        return "part", f"be one of {', '.join(PARTS)}"
     if row["status"] != ("ok" if row["sizes"] >= LEAST_SIZES else "too-few"):
         return "status", f"be 'ok' for {LEAST_SIZES} sizes or more, else 'too-few'"
     least = 1 if row["sizes"] else 0

@@ -17,8 +17,17 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.errors import BadValue
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import (
+    Problem,
+    TableFormat,
+    below,
+    check_seeded_grid,
+    empty_text,
+    filled,
+    not_among,
+    not_positive,
+    unreasoned,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,19 +71,13 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         or below(row, ("domain_size", "users"), 1)
         or below(row, ("trials",), 2)
         or not_positive(row, ("epsilon", "level"))
+        or not_among(row, "status", STATUSES)
+        or not_among(row, "processing", PROCESSINGS)
     )
     if problem is not None:
         return problem
-    for column, known in (("status", STATUSES), ("processing", PROCESSINGS)):
-        if row[column] not in known:
-            return column, f"be one of {', '.join(known)}"
     ok = row["status"] == "ok"
-    return (_problem_of_measured(row) if ok else _problem_of_missing(row)) or unreasoned(row, needed=not ok)
-
-
-def _problem_of_missing(row: Mapping[str, Any]) -> Problem:
-    filled = (column for column in _MEASURED if not math.isnan(row[column]))
-    return next(((column, f"be empty where the status is {row['status']}") for column in filled), None)
+    return (_problem_of_measured(row) if ok else filled(row, _MEASURED)) or unreasoned(row, needed=not ok)
 
 
 def _problem_of_measured(row: Mapping[str, Any]) -> Problem:
@@ -98,18 +101,8 @@ def _problem_of_measured(row: Mapping[str, Any]) -> Problem:
 def _check_whole(frame: pd.DataFrame, name: str) -> None:
     """A study is a product of its axes, and each workload of its seeds."""
     keys = ["domain_size", "epsilon", "data", "users", "mechanism", "processing"]
-    for study, part in frame.groupby("study", sort=False):
-        for column in ("metric", "trials", "level"):
-            found = part[column].unique().tolist()
-            if len(found) > 1:
-                several = ", ".join(map(str, found))
-                raise BadValue(f"{name}, column {column}", several, "be one in a study", "run the workflow again")
-        points = "mechanism and processing at every point of its grid"
-        for workload, rows in part.groupby("workload", sort=False):
-            axes = [rows[key].tolist() for key in ["seed", *keys]]
-            check_grid(axes, name, f"study {study}, workload {workload}", points)
-        once = part[["workload", *keys]].drop_duplicates()
-        check_grid([once[key].tolist() for key in once], name, f"study {study}", points)
+    points = "mechanism and processing at every point of its grid"
+    check_seeded_grid(frame, name, keys, ("metric", "trials", "level"), points)
 
 
 FORMAT = TableFormat("consistency", COLUMNS, INTEGERS, frozenset(COLUMNS) - INTEGERS - TEXTS, _problem, _check_whole)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.errors import BadValue
-from factormech.tables import consistency
-from factormech.tables.panels import number, told
+from factormech.tables import arrange, consistency
+from factormech.tables.panels import number, with_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# What a panel has one value of.
+KEYS = ("workload", "domain_size", "epsilon", "data")
 LABELS = {
     consistency.NONE: "unprocessed",
     consistency.FREE: "non-negative",
@@ -83,13 +84,12 @@ class View:
     @property
     def drawn(self) -> tuple[str, ...]:
         """The mechanisms with an error to draw somewhere."""
-        shown = {s.name for panel in self.panels for s in panel.series if np.any(s.exact > 0)}
-        return tuple(name for name in self.mechanisms if name in shown)
+        return with_numbers(self.mechanisms, ((s.name, s.exact) for panel in self.panels for s in panel.series))
 
     @property
     def standins(self) -> tuple[str, ...]:
         """The data sets that are synthetic."""
-        return tuple(name for name in self.data if name.endswith(labels.STANDIN))
+        return labels.standins(self.data)
 
     def ratios(self, name: str, processing: str) -> FloatArray:
         """All ratios of a mechanism after a processing, (panels, users)."""
@@ -99,12 +99,8 @@ class View:
 def view(frame: pd.DataFrame) -> View:
     """Arrange a table of consistent estimates (:mod:`factormech.tables.consistency`)."""
     consistency.FORMAT.check(frame)
-    if len(frame["study"].unique()) > 1:
-        found = ", ".join(frame["study"].unique())
-        raise BadValue("column study of the table", found, "have one value", "draw one study at a time")
-    names: dict[str, tuple[Any, ...]] = {
-        c: tuple(frame[c].unique().tolist()) for c in ("workload", "data", "mechanism")
-    }
+    arrange.check_one_study(frame)
+    names = arrange.in_order(frame, ("workload", "data", "mechanism"))
     sizes, epsilons = (np.unique(frame[c]).tolist() for c in ("domain_size", "epsilon"))
     users = np.unique(frame["users"]).astype(float)
     places = itertools.product(names["workload"], sizes, epsilons, names["data"])
@@ -123,8 +119,7 @@ def view(frame: pd.DataFrame) -> View:
 
 
 def _panel(frame: pd.DataFrame, place: tuple[str, int, float, str], users: FloatArray) -> Panel:
-    keys = ("workload", "domain_size", "epsilon", "data")
-    at = frame[np.logical_and.reduce([frame[key] == value for key, value in zip(keys, place, strict=True)])]
+    at = arrange.rows_at(frame, dict(zip(KEYS, place, strict=True)))
     series = [_series(str(name), rows, users) for name, rows in at.groupby("mechanism", sort=False)]
     return Panel(*place, tuple(series))
 
@@ -145,22 +140,14 @@ def _measured(rows: pd.DataFrame, users: FloatArray) -> Measured:
 
 
 def _along(rows: pd.DataFrame, column: str, how: str, users: FloatArray) -> FloatArray:
-    groups = rows.groupby(rows["users"].astype("float64"))[column]
-    return np.asarray(getattr(groups, how)().reindex(users), dtype=float)
+    return arrange.along(rows[column], rows["users"].astype("float64"), users, how)
 
 
 def _missing(frame: pd.DataFrame) -> list[str]:
     """A phrase for each mechanism and status, with where and why."""
-    phrases = []
-    for (name, status), rows in frame[frame["status"] != "ok"].groupby(["mechanism", "status"], sort=False):
-        everywhere = len(rows) == int((frame["mechanism"] == name).sum())
-        workloads = ", ".join(labels.workload_label(w) for w in rows["workload"].unique().tolist())
-        counts = f"N from {number(rows['users'].min())} to {number(rows['users'].max())}"
-        at = "" if everywhere else f" [{workloads}; {counts}]"
-        phrases.append(
-            f"{status}: {labels.mechanism_label(str(name))}{at} — {'; '.join(told(rows['reason'].tolist()))}"
-        )
-    for name, rows in frame[frame["exact_error"] == 0].groupby("mechanism", sort=False):
-        where = ", ".join(labels.workload_label(w) for w in rows["workload"].unique().tolist())
-        phrases.append(f"not drawn: {labels.mechanism_label(str(name))} [{where}] — no error")
-    return phrases
+    return arrange.unmeasured(frame, _where) + arrange.without_number(frame, "exact_error", "no error")
+
+
+def _where(rows: pd.DataFrame) -> str:
+    counts = f"N from {number(rows['users'].min())} to {number(rows['users'].max())}"
+    return f"{arrange.workloads_of(rows)}; {counts}"

@@ -228,6 +228,26 @@ def check_grid(axes: Sequence[Sequence[Any]], name: str, part: str, points: str)
         )
 
 
+def check_seeded_grid(
+    frame: pd.DataFrame, name: str, keys: Sequence[str], constant: Sequence[str], points: str
+) -> None:
+    """Refuse a study that has several values of a ``constant`` column, or is no product of workload and ``keys``.
+
+    Each workload is a product with its own seeds: not every workload needs as many.
+    """
+    for study, part in frame.groupby("study", sort=False):
+        for column in constant:
+            found = part[column].unique().tolist()
+            if len(found) > 1:
+                several = ", ".join(map(str, found))
+                raise BadValue(f"{name}, column {column}", several, "be one in a study", "run the workflow again")
+        for workload, rows in part.groupby("workload", sort=False):
+            axes = [rows[key].tolist() for key in ["seed", *keys]]
+            check_grid(axes, name, f"study {study}, workload {workload}", points)
+        once = part[["workload", *keys]].drop_duplicates()
+        check_grid([once[key].tolist() for key in once], name, f"study {study}", points)
+
+
 def empty_text(row: Mapping[str, Any], columns: Iterable[str]) -> Problem:
     """The first of these columns of text that is empty."""
     return next(((column, "not be empty") for column in columns if row[column] == ""), None)
@@ -242,6 +262,17 @@ def not_positive(row: Mapping[str, Any], columns: Iterable[str]) -> Problem:
 def below(row: Mapping[str, Any], columns: Iterable[str], least: int) -> Problem:
     """The first of these columns of integers with one that is too small."""
     return next(((column, f"be at least {least}") for column in columns if row[column] < least), None)
+
+
+def not_among(row: Mapping[str, Any], column: str, known: Sequence[str]) -> Problem:
+    """Whether the text of a column is none of the known ones."""
+    return None if row[column] in known else (column, f"be one of {', '.join(known)}")
+
+
+def filled(row: Mapping[str, Any], columns: Iterable[str]) -> Problem:
+    """The first of these columns of numbers that is not empty, where the status leaves nothing to measure."""
+    bad = (column for column in columns if not math.isnan(row[column]))
+    return next(((column, f"be empty where the status is {row['status']}") for column in bad), None)
 
 
 def unreasoned(row: Mapping[str, Any], *, needed: bool) -> Problem:

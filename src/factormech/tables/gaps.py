@@ -15,7 +15,16 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import (
+    Problem,
+    TableFormat,
+    below,
+    check_grid,
+    empty_text,
+    not_among,
+    not_positive,
+    unreasoned,
+)
 from factormech.tables.sample_complexity import point_columns
 
 if TYPE_CHECKING:
@@ -69,12 +78,9 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         empty_text(row, ("study", "workload", "mechanism", "status"))
         or below(row, ("domain_size",), 1)
         or not_positive(row, ("epsilon",))
+        or not_among(row, "status", STATUSES)
     )
-    if problem is not None:
-        return problem
-    if row["status"] not in STATUSES:
-        return "status", f"be one of {', '.join(STATUSES)}"
-    return problem_of_ratio(row)
+    return problem or problem_of_ratio(row)
 
 
 def _check_whole(frame: pd.DataFrame, name: str) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from factormech import labels
-from factormech.tables.collected import Line, level_text, verdict_text, view
+from factormech.tables.collected import Line, view
 from factormech.tables.latex_sample_complexity import EMPTY, capital, escape, note, row, significant
+from factormech.tables.verdict import level_text, verdict_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ def typeset(frame: pd.DataFrame) -> str:
         f"measured over exact errors of simulated collections, {table.trials} trials each; intervals at level "
         f"{level_text(table.level)}"
     )
-    notes = [what, verdict_text(table), *table.misses, *table.missing]
+    notes = [what, verdict_text(table.verdict), *table.misses, *table.missing]
     lines = [
         f"\\begin{{tabular}}{{l{'r' * (len(HEADER) - 1)}}}",
         "\\hline",

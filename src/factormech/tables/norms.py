@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, unreasoned
+from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_among, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +49,9 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         return problem
     if row["alpha"] < 0.0:
         return "alpha", "be at least 0, or empty"
-    if row["status"] not in STATUSES:
-        return "status", f"be one of {', '.join(STATUSES)}"
+    unknown = not_among(row, "status", STATUSES)
+    if unknown is not None:
+        return unknown
     ok = row["status"] == "ok"
     for column in ENDS:
         if math.isnan(row[column]) == ok or row[column] < 0.0:

@@ -14,7 +14,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import (
+    Problem,
+    TableFormat,
+    below,
+    check_seeded_grid,
+    empty_text,
+    not_among,
+    not_positive,
+    unreasoned,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,11 +56,10 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         empty_text(row, ("study", "workload", "data", "mechanism", "metric", "bound_name", "status"))
         or below(row, ("domain_size",), 1)
         or not_positive(row, ("epsilon", "alpha"))
+        or not_among(row, "status", STATUSES)
     )
     if problem is not None:
         return problem
-    if row["status"] not in STATUSES:
-        return "status", f"be one of {', '.join(STATUSES)}"
     ok = row["status"] == "ok"
     for column in ("sample_complexity", "variance"):
         if ok and not row[column] >= 0:
@@ -66,19 +74,8 @@ def _problem(row: Mapping[str, Any]) -> Problem:
 def _check_whole(frame: pd.DataFrame, name: str) -> None:
     """A study is a product of its axes (each workload of its seeds), and has one bound at a point."""
     keys = ["domain_size", "epsilon", "data", "mechanism"]
-    for study, part in frame.groupby("study", sort=False):
-        for column in ("metric", "alpha"):
-            found = part[column].unique().tolist()
-            if len(found) > 1:
-                several = ", ".join(map(str, found))
-                raise BadValue(f"{name}, column {column}", several, "be one in a study", "run the workflow again")
-        points = "mechanism on every data set at every point of its grid"
-        for workload, rows in part.groupby("workload", sort=False):
-            check_grid(
-                [rows[key].tolist() for key in ["seed", *keys]], name, f"study {study}, workload {workload}", points
-            )
-        once = part[["workload", *keys]].drop_duplicates()
-        check_grid([once[key].tolist() for key in once], name, f"study {study}", points)
+    points = "mechanism on every data set at every point of its grid"
+    check_seeded_grid(frame, name, keys, ("metric", "alpha"), points)
     places = ["study", "workload", "domain_size", "epsilon", "seed", "data"]
     bounds = frame[[*places, "lower_bound", "bound_name"]].drop_duplicates()
     twice = bounds[bounds.duplicated(places)]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.errors import BadValue
-from factormech.tables import on_data
-from factormech.tables.panels import number, told
+from factormech.tables import arrange, on_data
+from factormech.tables.panels import number, with_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,13 +59,12 @@ class View:
     @property
     def drawn(self) -> tuple[str, ...]:
         """The mechanisms with a number above 0 somewhere."""
-        shown = {s.name for panel in self.panels for s in panel.series if np.any(s.middle > 0)}
-        return tuple(name for name in self.mechanisms if name in shown)
+        return with_numbers(self.mechanisms, ((s.name, s.middle) for panel in self.panels for s in panel.series))
 
     @property
     def standins(self) -> tuple[str, ...]:
         """The data sets that are synthetic."""
-        return tuple(name for name in self.data if name.endswith(labels.STANDIN))
+        return labels.standins(self.data)
 
     def spread(self, series: Series) -> float:
         """The most users over the fewest, over the data sets (the worst case is none)."""
@@ -84,12 +82,8 @@ class View:
 def view(frame: pd.DataFrame) -> View:
     """Arrange a table of sample complexities on data sets (:mod:`factormech.tables.on_data`)."""
     on_data.FORMAT.check(frame)
-    if len(frame["study"].unique()) > 1:
-        found = ", ".join(frame["study"].unique())
-        raise BadValue("column study of the table", found, "have one value", "draw one study at a time")
-    names: dict[str, tuple[Any, ...]] = {
-        c: tuple(frame[c].unique().tolist()) for c in ("workload", "data", "mechanism")
-    }
+    arrange.check_one_study(frame)
+    names = arrange.in_order(frame, ("workload", "data", "mechanism"))
     sizes, epsilons = (np.unique(frame[c]).tolist() for c in ("domain_size", "epsilon"))
     places = itertools.product(names["workload"], sizes, epsilons)
     return View(
@@ -106,28 +100,21 @@ def view(frame: pd.DataFrame) -> View:
 
 def _panel(frame: pd.DataFrame, place: tuple[str, int, float], data: tuple[str, ...]) -> Panel:
     workload, size, epsilon = place
-    at = frame[(frame["workload"] == workload) & (frame["domain_size"] == size) & (frame["epsilon"] == epsilon)]
+    at = arrange.rows_at(frame, {"workload": workload, "domain_size": size, "epsilon": epsilon})
     series = []
     for name, rows in at.groupby("mechanism", sort=False):
-        groups = rows.groupby("data")["sample_complexity"]
-        values = (np.asarray(getattr(groups, how)().reindex(data), dtype=float) for how in ("median", "min", "max"))
+        need = rows["sample_complexity"]
+        values = (arrange.along(need, rows["data"], data, how) for how in ("median", "min", "max"))
         series.append(Series(str(name), *values))
-    bound = np.asarray(at.groupby("data")["lower_bound"].median().reindex(data), dtype=float)
+    bound = arrange.along(at["lower_bound"], at["data"], data, "median")
     return Panel(workload, size, epsilon, tuple(series), bound)
 
 
 def _missing(frame: pd.DataFrame) -> list[str]:
     """A phrase for each mechanism and status, with where and why."""
-    phrases = []
-    for (name, status), rows in frame[frame["status"] != "ok"].groupby(["mechanism", "status"], sort=False):
-        points = rows[["workload", "domain_size", "epsilon"]].drop_duplicates().itertuples(index=False)
-        everywhere = len(rows) == int((frame["mechanism"] == name).sum())
-        where = "; ".join(f"{labels.workload_label(w)}, n = {n}, ε = {number(e)}" for w, n, e in points)
-        at = "" if everywhere else f" [{where}]"
-        phrases.append(
-            f"{status}: {labels.mechanism_label(str(name))}{at} — {'; '.join(told(rows['reason'].tolist()))}"
-        )
-    for name, rows in frame[frame["sample_complexity"] == 0].groupby("mechanism", sort=False):
-        where = ", ".join(labels.workload_label(w) for w in rows["workload"].unique().tolist())
-        phrases.append(f"not drawn: {labels.mechanism_label(str(name))} [{where}] — needs no users")
-    return phrases
+    return arrange.unmeasured(frame, _where) + arrange.without_number(frame, "sample_complexity", "needs no users")
+
+
+def _where(rows: pd.DataFrame) -> str:
+    points = rows[["workload", "domain_size", "epsilon"]].drop_duplicates().itertuples(index=False)
+    return "; ".join(f"{labels.workload_label(w)}, n = {n}, ε = {number(e)}" for w, n, e in points)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +88,7 @@ class View:
     @property
     def drawn(self) -> tuple[str, ...]:
         """The mechanisms with a number to draw somewhere."""
-        shown = {c.name for panel in self.panels for c in panel.curves if np.any(c.middle > 0)}
-        return tuple(name for name in self.mechanisms if name in shown)
+        return with_numbers(self.mechanisms, ((c.name, c.middle) for panel in self.panels for c in panel.curves))
 
     @property
     def never_drawn(self) -> dict[str, tuple[str, ...]]:
@@ -134,6 +133,12 @@ def view(frame: pd.DataFrame, value: str = "sample_complexity", axis: str | None
             for name, part in frame.groupby("workload", sort=False)
         ),
     )
+
+
+def with_numbers(names: Sequence[str], numbers: Iterable[tuple[str, FloatArray]]) -> tuple[str, ...]:
+    """The names with a number above 0 somewhere, which is what a logarithmic axis can show."""
+    shown = {name for name, values in numbers if np.any(values > 0)}
+    return tuple(name for name in names if name in shown)
 
 
 def told(reasons: Sequence[str]) -> tuple[str, ...]:

@@ -22,7 +22,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import (
+    Problem,
+    TableFormat,
+    below,
+    check_grid,
+    empty_text,
+    not_among,
+    not_positive,
+    unreasoned,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,11 +71,10 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         empty_text(row, ("study", "workload", "mechanism", "metric", "status"))
         or below(row, ("domain_size",), 1)
         or not_positive(row, ("epsilon", "alpha"))
+        or not_among(row, "status", STATUSES)
     )
     if problem is not None:
         return problem
-    if row["status"] not in STATUSES:
-        return "status", f"be one of {', '.join(STATUSES)}"
     if (row["status"] == "bound") != (row["mechanism"] == LOWER_BOUND):
         return "status", f"be 'bound' where the mechanism is {LOWER_BOUND!r}, and only there"
     return _problem_of_numbers(row)

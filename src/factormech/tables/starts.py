@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive
+from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_among, not_positive
 from factormech.tables.gaps import RATIOS, STATUSES, VARIANCES, problem_of_ratio
 
 if TYPE_CHECKING:
@@ -45,12 +45,9 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         or below(row, ("domain_size", "row_factor"), 1)
         or below(row, ("seed", "start"), 0)
         or not_positive(row, ("epsilon",))
+        or not_among(row, "status", STATUSES)
     )
-    if problem is not None:
-        return problem
-    if row["status"] not in STATUSES:
-        return "status", f"be one of {', '.join(STATUSES)}"
-    return problem_of_ratio(row)
+    return problem or problem_of_ratio(row)
 
 
 def _check_whole(frame: pd.DataFrame, name: str) -> None:

@@ -17,7 +17,16 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.tables.format import Problem, TableFormat, below, check_grid, empty_text, not_positive, unreasoned
+from factormech.tables.format import (
+    Problem,
+    TableFormat,
+    below,
+    check_grid,
+    empty_text,
+    not_among,
+    not_positive,
+    unreasoned,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,14 +62,10 @@ def _problem(row: Mapping[str, Any]) -> Problem:
         empty_text(row, ("study", "workload", "mechanism", "status"))
         or below(row, ("domain_size",), 1)
         or not_positive(row, ("epsilon",))
+        or not_among(row, "quantity", QUANTITIES)
+        or not_among(row, "status", STATUSES)
     )
-    if problem is not None:
-        return problem
-    if row["quantity"] not in QUANTITIES:
-        return "quantity", f"be one of {', '.join(QUANTITIES)}"
-    if row["status"] not in STATUSES:
-        return "status", f"be one of {', '.join(STATUSES)}"
-    return _problem_of_numbers(row) or unreasoned(row, needed=row["status"] != "ok")
+    return problem or _problem_of_numbers(row) or unreasoned(row, needed=row["status"] != "ok")
 
 
 def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.column_kernels import compiled
+from factormech.compiled import compiled
 
 # Value, gradient (2) and Hessian (3).
 State: TypeAlias = tuple[float, float, float, float, float, float]

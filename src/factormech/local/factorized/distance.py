@@ -27,8 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.norms.approximate.norms import approximate_norm
 from factormech.norms.certified import CertifiedNorm
-from factormech.norms.registry import compute
 from factormech.workloads.base import Workload
 
 # Relative distance of the objective from its lower bound at which the search ends: twice that of a norm's interval.
@@ -102,7 +102,7 @@ def best_distance(
 
 def norm_at(workload: Workload | FloatArray, a: float, *, shifted: bool) -> CertifiedNorm:
     """γ̂₂(W, a) where row shifts are free, else γ₂(W, a)."""
-    return compute("gamma-2-shifted" if shifted else "gamma-2-approximate", workload, alpha=a)
+    return approximate_norm(workload, a, shifted=shifted, gap=0.5 * GAP)
 
 
 def fewest_users(

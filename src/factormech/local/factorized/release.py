@@ -193,7 +193,7 @@ class LocalRelease(ABC):
 
     def _exponents(self, tau: float) -> FloatArray:
         """ℓ of ``chernoff``: biases are bounded by the certified distance of their query."""
-        return np.asarray(tau * np.tile(self._offsets, 2) + self.log_moments(tau))
+        return np.asarray(tau * np.tile(self.offsets, 2) + self.log_moments(tau))
 
     def _scale(self, size: float, *, users: bool = False) -> float:
         """The τ that a Gaussian of the largest variance would take: (α − a)/σ², or √(2 ln 2k)/(σ√n)."""
@@ -207,7 +207,7 @@ class LocalRelease(ABC):
         return bool(self.query_variances.max(initial=0.0) > 0.0)
 
     @cached_property
-    def _offsets(self) -> FloatArray:
+    def offsets(self) -> FloatArray:
         """(k,): largest |D| of each query, with what the certified distance adds for rounding."""
         largest = np.abs(self.bias).max(axis=1)
         return np.asarray(np.minimum(largest + (self.distance - largest.max()), self.distance))
@@ -217,7 +217,7 @@ class LocalRelease(ABC):
     def _marginals(self, histogram: npt.ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """|Dp| and n × variance of each answer; the largest of each over all data where there is no histogram."""
         if histogram is None:
-            return self._offsets, self.query_variances.max(axis=1)
+            return self.offsets, self.query_variances.max(axis=1)
         p = check_histogram(histogram, self.domain_size)
         return np.abs(self.bias @ p), self.query_variances @ p
 

@@ -59,9 +59,9 @@ Source = Callable[[Request], Made]
 
 def optimal(request: Request) -> Made:
     """The factors of γ₂(W): exact, without shifts (Edmonds, Nikolov & Ullman, STOC 2020)."""
-    from factormech.norms.registry import solve
+    from factormech.norms.automatic import automatic_norm
 
-    norm = solve("gamma-2", request.workload)
+    norm = automatic_norm(request.workload)
     return [factorization(request.matrix, norm.left.dense(), norm.right.dense())]
 
 
@@ -77,10 +77,8 @@ def shifted(request: Request) -> Made:
 
 def half_alpha(request: Request) -> Made:
     """γ₂(W, α/2): the choice of the papers."""
-    from factormech.norms.registry import compute
-
     a = 0.5 * request.accuracy()
-    return [_of_norm(request.matrix, compute("gamma-2-approximate", request.workload, alpha=a), a)]
+    return [_of_norm(request.matrix, norm_at(request.workload, a, shifted=False), a)]
 
 
 def independent(request: Request) -> Made:
@@ -126,7 +124,7 @@ def symmetric_polynomial(request: Request) -> Made:
 
 def strategy(request: Request) -> Made:
     """A mechanism of ``local/registry.py`` on the same workload."""
-    from factormech.local.matrix_mechanism import CalibratedColumns
+    from factormech.local.calibrated_columns import CalibratedColumns
     from factormech.local.registry import strategy_for
     from factormech.local.symmetric.strategy import SymmetricStrategy
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds import pairwise
+from factormech.bounds.average import same_for_all
 from factormech.bounds.certified import certified
 from factormech.bounds.spectral import centred_svd
 from factormech.errors import BadValue
@@ -150,8 +151,8 @@ class _Run:
         self.trace = float(np.trace(self.C))
         n = workload.domain_size
         self.weights: pairwise.PairwiseBound | None = None
-        if self.trace <= n * np.finfo(float).eps * workload.frobenius_squared():
-            self.bound = 0.0  # the same answers for all types
+        if same_for_all(workload, self.trace):
+            self.bound = 0.0
         elif n <= proof.RIGOROUS_UP_TO:
             # ``certified`` with the weights that it is made from, which are kept.
             self.weights = pairwise.solve(self.C, epsilon)

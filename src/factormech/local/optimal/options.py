@@ -71,4 +71,4 @@ class GeneralOptions:
 
 
 STANDARD = GeneralOptions()
-BEST = GeneralOptions(effort=60.0, rounds=120, steps=8, stage=0.9, polish=300, patience=10, stall=1e-5)
+BEST = GeneralOptions(effort=60.0, rounds=120, steps=8, stage=0.9, polish=300, patience=6, stall=3e-5)

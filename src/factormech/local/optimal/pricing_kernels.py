@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.column_kernels import compiled
+from factormech.compiled import compiled
 from factormech.local.optimal.problem import BoolArray
 
 

@@ -6,7 +6,7 @@ Importing this module imports numba (half a second), so its users import it wher
 from __future__ import annotations
 
 from factormech.arrays import FloatArray
-from factormech.local.column_kernels import compiled
+from factormech.compiled import compiled
 
 # Stages whose pairs lie closer than this are done block by block: a block of 8192 numbers stays in the fast caches.
 _BLOCK = 8192

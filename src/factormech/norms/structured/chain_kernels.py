@@ -20,28 +20,15 @@ Eight shifts s run side by side: the recurrence is a chain of divisions, whose d
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 
 from factormech.arrays import FloatArray
+from factormech.compiled import compiled
 
 LANES = 8
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def compiled(**options: Any) -> Callable[[_Function], _Function]:
-    """``numba.njit``, cached on disk, for a type checker; no flag lets the compiler reorder a rounding."""
-
-    def decorate(function: _Function) -> _Function:
-        return cast(_Function, njit(cache=True, nogil=True, error_model="numpy", **options)(function))
-
-    return decorate
-
-
-@compiled()
+@compiled(error_model="numpy")
 def left_resistances(e: FloatArray, c: FloatArray, s: FloatArray, x: FloatArray) -> None:
     """x[j, lane] = x_{j+1} of the chain with the shift s[lane]; x is (n, LANES)."""
     for lane in range(LANES):
@@ -53,13 +40,13 @@ def left_resistances(e: FloatArray, c: FloatArray, s: FloatArray, x: FloatArray)
             x[j, lane] = e_j + v / (1.0 + s[lane] * c_j * v)
 
 
-@compiled()
+@compiled(error_model="numpy")
 def eight(v: FloatArray) -> float:
     """The sum of the eight lanes."""
     return float(((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7])))
 
 
-@compiled()
+@compiled(error_model="numpy")
 def add_diagonals(
     e: FloatArray,
     c: FloatArray,
@@ -87,7 +74,7 @@ def add_diagonals(
         loops[i] += eight(second)
 
 
-@compiled()
+@compiled(error_model="numpy")
 def diagonals(
     e: FloatArray, c: FloatArray, end: float, s: FloatArray, omega: FloatArray, nodes: FloatArray, loops: FloatArray
 ) -> None:
@@ -101,7 +88,7 @@ def diagonals(
         add_diagonals(e, c, end, shifts, omega[k : k + LANES].copy(), x, nodes, loops)
 
 
-@compiled()
+@compiled(error_model="numpy")
 def mirrored_diagonal(e: FloatArray, s: FloatArray, omega: FloatArray, nodes: FloatArray) -> None:
     """``nodes`` of the chain with c_i = e_{n+1−i} and no end: there 1/R_i = s x_{n+1−i}, and one recurrence does."""
     n = e.size
@@ -123,7 +110,7 @@ def mirrored_diagonal(e: FloatArray, s: FloatArray, omega: FloatArray, nodes: Fl
                 nodes[opposite] += eight(far)
 
 
-@compiled()
+@compiled(error_model="numpy")
 def norton(e: FloatArray, c: FloatArray, s: FloatArray, resistance: FloatArray, share: FloatArray) -> None:
     """P_i = x_i/(1 + s c_i x_i), and P_i/x_{i+1} (the last one unused)."""
     for lane in range(LANES):
@@ -135,7 +122,7 @@ def norton(e: FloatArray, c: FloatArray, s: FloatArray, resistance: FloatArray, 
             share[i, lane] = P / x
 
 
-@compiled()
+@compiled(error_model="numpy")
 def add_solutions(
     e: FloatArray, c: FloatArray, end: float, s: FloatArray, omega: FloatArray, b: FloatArray, y: FloatArray
 ) -> None:

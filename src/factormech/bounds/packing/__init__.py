@@ -1,0 +1,1 @@
+"""Lower bounds under pure differential privacy, as numbers: packings of data sets, and averages over data."""

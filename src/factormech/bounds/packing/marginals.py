@@ -1,0 +1,205 @@
+r"""Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
+
+*Data sets.* Split attributes into a word part of b, j blocks of o = 2^i or another order of a Hadamard matrix
+H = (h_0 = 1, h_1, …), and a part of c attributes that every such person has. For a word y ∈ {0,1}^{S×b} and S sequences
+σ ∈ {1 … o−1}^j, person σ has y_σ in the word part, g_{σ_i} = (h_0 + h_{σ_i})/2 in block i, and ones in the last part;
+there are r copies of each, and the other n − rS persons have no attribute at all.
+
+*Distance.* Of the queries keep the conjunctions of one attribute of the word part, one of each block and w − 1 − j of
+the last part. On them two words z = y − y' apart differ by (r/n)Σ_σ z_σ ⊗ g_{σ_1} ⊗ … ⊗ g_{σ_j} ⊗ 1. The Gram matrix of
+g_1 … g_{o−1} is (o/4)(I + 11ᵀ) ⪰ (o/4)I, so with D the Hamming distance of the words and k queries in all
+
+.. math:: \frac{\lVert ΔQ\rVert^2}{k} \ge \frac{r^2}{n^2}\,\Bigl(\frac o4\Bigr)^{j}\binom{c}{w-1-j}\frac{D}{k} ,
+          \qquad Δ \le rS .
+
+The words are a code of length Sb and distance D (``families.log_words``); one code does the work of the paper's two.
+j = w − 1, c = 0 is the paper's case; j = 0, the packing of one-way marginals beside attributes that hold for all, is
+better for few persons. For tables, all 2^w cells of a marginal, each block's contribution doubles,
+⟨g_σ, g_τ⟩ + ⟨1−g_σ, 1−g_τ⟩ = (o/2)(1 + [σ = τ]), the word's doubles too, and the last part's stays; k grows 2^w-fold:
+the same bound but for the factor 2^{−(w−1−j)/2}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
+from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, share
+from factormech.bounds.packing.families import log_words
+from factormech.errors import BadValue
+from factormech.norms.rounding import below
+
+# Steps of the search: sizes of parts, numbers of sequences, distances of codes.
+_RATIO = 1.3
+_DISTANCES = np.array([0.02, 0.04, 0.06, 0.08, *np.arange(0.10, 0.38, 0.02), 0.4, 0.45, 0.5])
+# More attributes than this in words make a code too long for ln k! to be exact enough.
+_LONGEST = 2.0**34
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A way of building data sets; see the module.
+
+    Attributes
+    ----------
+    width, word, blocks, order, ones, sequences
+        w, b, j, o, c and S.
+    """
+
+    width: int
+    word: int
+    blocks: int
+    order: int
+    ones: int
+    sequences: int
+
+    @property
+    def attributes(self) -> int:
+        """How many attributes it uses."""
+        return self.word + self.blocks * self.order + self.ones
+
+    def squared_gain(self, *, cells: bool) -> float:
+        """‖ΔQ‖²n²/(r²D) from below: (o/4)^j·C(c, w−1−j), times 2^{j+1} for tables."""
+        factor = (self.order / 4.0) ** self.blocks * math.comb(self.ones, self.width - 1 - self.blocks)
+        return factor * 2.0 ** (self.blocks + 1) if cells else factor
+
+
+def marginals(
+    attributes: int, width: int, users: int, epsilon: float, *, cells: bool = False, queries: int | None = None
+) -> LowerBound:
+    """The best Hadamard packing for w-way conjunctions or, with ``cells``, for all cells of w-way marginals.
+
+    Parameters
+    ----------
+    attributes, width
+        d and w, 1 ≤ w ≤ d.
+    users, epsilon
+        n and ε, replace one.
+    cells
+        Whether the 2^w cells of each marginal are asked for, or only the conjunction.
+    queries
+        k, if the workload asks for more than these queries (the bound is divided by √k).
+    """
+    epsilon, n = check_epsilon(epsilon), check_positive_integer("users", users)
+    d, w = check_positive_integer("attributes", attributes), check_positive_integer("width", width)
+    if w > d:
+        raise BadValue("width", w, f"be at most the number of attributes, {d}", "give a smaller width")
+    asked = math.comb(d, w) << (w if cells else 0)
+    k = asked if queries is None else check_positive_integer("queries", queries, minimum=asked)
+    kinds, of, distances, L, cost, squares = _packings(d, w, cells)
+    inside = np.flatnonzero(cost <= n)
+    if not inside.size:
+        return nothing(n, epsilon)
+    gain = np.sqrt(squares[inside] / k) / n
+    at, r, value = best_multiple(L[inside], cost[inside], gain, n, epsilon)
+    c = int(inside[at])
+    made = kinds[int(of[c])]
+    witness = {
+        "data": "r copies of a word beside columns of a Hadamard matrix, the rest without attributes",
+        "construction": made,
+        "copies": r,
+        "code_length": made.sequences * made.word,
+        "code_distance": int(distances[c]),
+        "log_size": float(L[c]),
+        "replacements": r * made.sequences,
+        "distance": below(float(r * gain[at]), 6),
+        "share": float(share(L[c], epsilon * r * made.sequences)),
+    }
+    return LowerBound(below(value, 8), n, epsilon, "packing", witness)
+
+
+def member_types(construction: Construction, word: IntArray) -> IntArray:
+    """The user types of the S persons of one data set, as bit masks (attribute i is bit 2^i): the packing, explicitly.
+
+    ``word`` is y, 0/1, of shape (S, b). Attributes are in the order word part, blocks, ones.
+    """
+    c = construction
+    y = np.asarray(word, dtype=np.int64)
+    if y.shape != (c.sequences, c.word) or c.attributes > 62:
+        rule = f"be of shape {(c.sequences, c.word)}, for at most 62 attributes"
+        raise BadValue("shape of word", y.shape, rule, "give one row for each sequence")
+    parts = [y]
+    if c.blocks:
+        G = (1 + hadamard(c.order)[1:]) // 2
+        index = np.unravel_index(np.arange(c.sequences), (c.order - 1,) * c.blocks)
+        parts += [G[i] for i in index]
+    parts.append(np.ones((c.sequences, c.ones), dtype=np.int64))
+    bits = np.concatenate(parts, axis=1)
+    return np.asarray(bits @ (1 << np.arange(bits.shape[1], dtype=np.int64)))
+
+
+def hadamard(order: int) -> IntArray:
+    """A Hadamard matrix with first row of ones: Sylvester's doubling, or Paley's of q + 1, q ≡ 3 mod 4 a prime."""
+    if order == 1:
+        return np.ones((1, 1), dtype=np.int64)
+    if order == 2 or (order % 4 == 0 and not _paley(order) and order // 2 in hadamard_orders(order // 2)):
+        half = hadamard(order // 2)
+        return np.block([[half, half], [half, -half]])
+    if not _paley(order):
+        raise BadValue("order", order, "be 2^i·(q + 1) for a prime q ≡ 3 mod 4, or 2^i", "use hadamard_orders")
+    q = order - 1
+    character = -np.ones(q, dtype=np.int64)
+    character[np.arange(1, q) ** 2 % q] = 1
+    character[0] = 0
+    Q = character[(np.arange(q)[None, :] - np.arange(q)[:, None]) % q]
+    H = np.ones((order, order), dtype=np.int64)
+    # [[1, 1ᵀ], [1, Q − I]] with Q skew: rows are orthogonal as QQᵀ = qI − J, Q1 = 0.
+    H[1:, 1:] = Q - np.eye(q, dtype=np.int64)
+    return H
+
+
+@lru_cache(maxsize=64)
+def hadamard_orders(largest: int) -> tuple[int, ...]:
+    """The orders up to ``largest`` of :func:`hadamard`, 1 left out."""
+    bases = [2, *(o for o in range(4, largest + 1, 4) if _paley(o))]
+    found = {o << i for o in bases for i in range(largest.bit_length()) if o << i <= largest}
+    return tuple(sorted(found))
+
+
+def _paley(order: int) -> bool:
+    q = order - 1
+    return order % 4 == 0 and all(q % p for p in range(2, math.isqrt(q) + 1))
+
+
+def _constructions(d: int, w: int) -> Iterator[Construction]:
+    """The grid that is searched."""
+    for j in range(w):
+        for o in hadamard_orders(d // j) if j else (1,):
+            left, slots = d - j * o, w - 1 - j
+            parts = [0] if slots == 0 else [c for c in _steps(slots, left - 1) if c >= slots]
+            for c in parts:
+                if left - c >= 1:
+                    for S in _steps(1, (o - 1) ** j):
+                        yield Construction(w, left - c, j, o, c, S)
+
+
+@lru_cache(maxsize=32)
+def _packings(
+    d: int, w: int, cells: bool
+) -> tuple[tuple[Construction, ...], IntArray, IntArray, FloatArray, IntArray, FloatArray]:
+    """(constructions, which one, D, ln M, S, squared gain·D) of every packing of the grid."""
+    kinds = tuple(c for c in _constructions(d, w) if c.sequences * c.word <= _LONGEST)
+    rows = []
+    for index, c in enumerate(kinds):
+        length = c.sequences * c.word
+        D = np.unique(np.concatenate([np.maximum(np.ceil(_DISTANCES * length), 1.0), [1.0, 2.0, length]]))
+        D = D[length >= D].astype(np.int64)
+        L = log_words(length, D)
+        square = c.squared_gain(cells=cells) * D
+        rows.append((np.full(len(D), index), D, L, np.full(len(D), c.sequences), square))
+    of, D, L, cost, squares = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return kinds, of, D, L, cost, squares
+
+
+def _steps(first: int, last: int) -> list[int]:
+    """Geometric steps from ``first`` to ``last``, both of them included."""
+    found, value = [], first
+    while value < last:
+        found.append(value)
+        value = max(value + 1, int(value * _RATIO))
+    return [*found, last] if last >= first else found

@@ -1,0 +1,219 @@
+r"""The recursive mechanism: orthogonal subspaces, each with K-norm noise of its own share of ε.
+
+**Subspaces** (Hardt & Talwar, STOC 2010, Section 7; Nikolov, SODA 2023, Lemma 4.4). W₁ is spanned by the bottom ⌈d/2⌉
+eigenvectors of the covariance of a uniform point of B = K − K; the recursion goes on with the projection of B to the
+others, and the last subspace is all that is left. A body long in few directions gives those a small noise dimension.
+
+**Noise**, in two forms, both private by composition of M_i(X) = P_{W_i}Q(X) + Z_i/n:
+
+* ``projected`` (Nikolov, Lemma 4.5): Z_i is K-norm noise of P_{W_i}B, E‖ε_iZ_i‖² = c_i =
+  m_i(m_i + 1)·E‖D_i‖², m_i = dim W_i;
+* ``hardt-talwar``: Z_i is the projection to W_i of K-norm noise of the current body, of dimension d_i, so that c_i =
+  d_i(d_i + 1)·E‖P_{W_i}D‖².
+
+The body is always K − K: noise shaped by the projection of K alone would be 2ε-private at best.
+
+**Budget.** E‖Z‖² = Σ c_i/ε_i² under Σ ε_i = ε is least at ε_i ∝ c_i^{1/3} (``optimal``; Lagrange: c_i/ε_i³ is the same
+for all i), with the value (Σ c_i^{1/3})³/ε²; ``equal`` shares give m²·Σ c_i/ε². Any estimates of the c_i are good
+enough for privacy, as they depend on Q alone.
+
+**Depth.** Stopping after t subspaces costs (Σ_{i<t} c_i^{1/3} + c^{1/3})³, c of the whole remaining body;
+``depth=None`` takes the least. Depth 1 is K-norm noise. It depends on Q alone too, so that it costs no privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.central.pure.bodies import body_of, checked_queries
+from factormech.central.pure.bouncy import CHAINS, chain_length
+from factormech.central.pure.diagnostics import mean_of
+from factormech.central.pure.directions import directions_of
+from factormech.central.pure.knorm import DRAWS, KNormNoise, Moments
+from factormech.central.sequential import LEVEL, Estimate
+from factormech.errors import UnknownName
+from factormech.unavailable import Unavailable
+
+Form = Literal["projected", "hardt-talwar"]
+Split = Literal["optimal", "equal"]
+FORMS, SPLITS = ("projected", "hardt-talwar"), ("optimal", "equal")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One subspace: the noise on it at ε = 1, and its cost c.
+
+    ``noise`` gives answers (k): F maps the directions of the body straight into W.
+    """
+
+    noise: KNormNoise
+    dimension: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The stages of every depth: ``halves[:t-1]`` and then ``wholes[t-1]`` for depth t."""
+
+    form: Form
+    halves: tuple[Stage, ...]
+    wholes: tuple[Stage, ...]
+
+    @property
+    def depths(self) -> int:
+        """The largest depth."""
+        return len(self.wholes)
+
+    def stages(self, depth: int) -> tuple[Stage, ...]:
+        """The stages of one depth."""
+        return (*self.halves[: depth - 1], self.wholes[depth - 1])
+
+    def cost(self, depth: int, split: Split = "optimal") -> float:
+        """ε²·E‖Z‖² as the estimated costs have it."""
+        costs = np.array([stage.cost for stage in self.stages(depth)])
+        if split == "equal":
+            return float(depth**2 * costs.sum())
+        return float(np.cbrt(costs).sum() ** 3)
+
+    def best_depth(self, split: Split = "optimal") -> int:
+        """The depth of least cost."""
+        return 1 + int(np.argmin([self.cost(depth, split) for depth in range(1, self.depths + 1)]))
+
+
+@dataclass(frozen=True)
+class RecursiveNoise:
+    """Z = Σ Z_i over orthogonal subspaces, with Σ ε_i ≤ ε in exact arithmetic."""
+
+    stages: tuple[Stage, ...]
+    shares: tuple[float, ...]
+    epsilon: float
+
+    @property
+    def queries(self) -> int:
+        return self.stages[0].noise.queries
+
+    def draw(self, rng: np.random.Generator, trials: int) -> FloatArray | Unavailable:
+        total = np.zeros((check_positive_integer("trials", trials), self.queries))
+        for stage, share in zip(self.stages, self.shares, strict=True):
+            Z = stage.noise.draw(rng, trials)
+            if isinstance(Z, Unavailable):
+                return Z
+            total += Z / share
+        return total
+
+    def moments(self, rng: np.random.Generator, draws: int = DRAWS, level: float = LEVEL) -> Moments | Unavailable:
+        """E‖Z‖² is the sum over the stages, and ‖Z‖² = Σ‖Z_i‖² with independent radii, as they are orthogonal."""
+        low = high = value = 0.0
+        squares, diagnoses = np.zeros(1), []
+        for stage, share in zip(self.stages, self.shares, strict=True):
+            sample = stage.noise.directions.sample(rng, CHAINS * chain_length(draws))
+            if isinstance(sample, Unavailable):
+                return sample
+            lengths = stage.noise.squared_lengths(sample.chains).reshape(CHAINS, -1)
+            d = stage.noise.dimension
+            squares = squares + lengths * (rng.standard_gamma(d, lengths.shape) / share) ** 2
+            part = stage.noise.mean_square(sample, level / len(self.stages))
+            value, low, high = value + part.value / share**2, low + part.low / share**2, high + part.high / share**2
+            diagnoses += [] if sample.diagnosis is None else [sample.diagnosis]
+        return Moments(Estimate(value, low, high), mean_of(np.sqrt(squares), not diagnoses, level), tuple(diagnoses))
+
+
+def recursive_noise(
+    queries: Any,
+    epsilon: float,
+    rng: np.random.Generator,
+    *,
+    form: Form = "projected",
+    split: Split = "optimal",
+    depth: int | None = None,
+) -> RecursiveNoise | Unavailable:
+    """The recursive mechanism's noise; ``rng`` is for estimates of covariances that no formula gives.
+
+    A ``depth`` beyond the last is the last; None takes the depth of least estimated cost.
+    """
+    steps = ladder(queries, rng, form=form, depth=depth)
+    return steps if isinstance(steps, Unavailable) else noise_of(steps, epsilon, split=split, depth=depth)
+
+
+def noise_of(steps: Ladder, epsilon: float, *, split: Split = "optimal", depth: int | None = None) -> RecursiveNoise:
+    """The noise of one depth of a ladder, which serves every ε, split and depth."""
+    epsilon = check_epsilon(epsilon)
+    if split not in SPLITS:
+        raise UnknownName("split", split, SPLITS)
+    chosen = steps.best_depth(split) if depth is None else min(check_positive_integer("depth", depth), steps.depths)
+    stages = steps.stages(chosen)
+    return RecursiveNoise(stages, shares_of(np.array([stage.cost for stage in stages]), epsilon, split), epsilon)
+
+
+def ladder(
+    queries: Any, rng: np.random.Generator, *, form: Form = "projected", depth: int | None = None, draws: int = DRAWS
+) -> Ladder | Unavailable:
+    """All stages to a depth (None: until one dimension is left), with costs from formulas or ``draws`` directions."""
+    if form not in FORMS:
+        raise UnknownName("form", form, FORMS)
+    Q = checked_queries(queries)
+    body = body_of(Q)
+    R = np.linalg.qr(body.frame)[0]
+    halves: list[Stage] = []
+    wholes: list[Stage] = []
+    while True:
+        body = body if not wholes else body_of(R.T @ Q)
+        frame = body.frame if not wholes else R @ body.frame
+        noise = KNormNoise(frame, directions_of(body), 1.0)
+        covariance = _covariance(noise, R, rng, draws)
+        if isinstance(covariance, Unavailable):
+            return covariance
+        d = R.shape[1]
+        wholes.append(Stage(noise, d, d * (d + 1) * float(np.trace(covariance))))
+        if d <= 1 or len(wholes) == depth:
+            return Ladder(form, tuple(halves), tuple(wholes))
+        vectors = np.linalg.eigh(covariance)[1]
+        low, R = R @ vectors[:, : (d + 1) // 2], R @ vectors[:, (d + 1) // 2 :]
+        half = _half(noise, low, Q, form, rng, draws)
+        if isinstance(half, Unavailable):
+            return half
+        halves.append(half)
+
+
+def shares_of(costs: FloatArray, epsilon: float, split: Split = "optimal") -> tuple[float, ...]:
+    """The ε_i, whose sum as real numbers is at most ε. A stage of cost 0 has no noise and would take nothing."""
+    weights = np.cbrt(costs) if split == "optimal" else np.ones(len(costs))
+    weights = np.maximum(weights, 1e-6 * weights.max(initial=0.0)) if weights.any() else np.ones(len(costs))
+    shares = [float(share) for share in epsilon * weights / weights.sum()]
+    while sum(map(Fraction, shares)) > Fraction(epsilon):
+        shares = [share * (1.0 - 2.0**-52) for share in shares]
+    return tuple(shares)
+
+
+def _half(
+    noise: KNormNoise, W: FloatArray, queries: FloatArray, form: Form, rng: np.random.Generator, draws: int
+) -> Stage | Unavailable:
+    """The stage of the subspace spanned by the orthonormal columns of W, (k, m)."""
+    if form == "projected":
+        body = body_of(W.T @ queries)
+        part = KNormNoise(W @ body.frame, directions_of(body), 1.0)
+    else:
+        part = KNormNoise(W @ (W.T @ noise.frame), noise.directions, 1.0)
+    covariance = _covariance(part, W, rng, draws)
+    if isinstance(covariance, Unavailable):
+        return covariance
+    d = part.dimension
+    return Stage(part, W.shape[1], d * (d + 1) * float(np.trace(covariance)))
+
+
+def _covariance(noise: KNormNoise, basis: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray | Unavailable:
+    """E D Dᵀ of the directions as answers, in the coordinates of an orthonormal ``basis``, (k, d)."""
+    inside = noise.directions.second_moment
+    G = basis.T @ noise.frame
+    if inside is None:
+        sample = noise.directions.sample(rng, draws)
+        if isinstance(sample, Unavailable):
+            return sample
+        D = sample.directions
+        inside = D.T @ D / len(D)
+    return np.asarray(G @ inside @ G.T)

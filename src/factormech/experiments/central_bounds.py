@@ -1,0 +1,86 @@
+"""What a trusted curator's factorization mechanism achieves, and what no curator can pass, for any workload.
+
+:mod:`factormech.measure.central_bounds`: σ·m_p·Γ_p above; √V(ε, δ)·Γ_p below, the data-independent bound, which holds
+for every mechanism on the worst data of all sizes; and Theorem 3 of Liu, Upadhyay & Zou (ICLR 2025) with its
+constant, the trace bound √V·k^{1/p−½}N^{−½}‖W‖_{S₁}. The rows of :mod:`factormech.experiments.published_bounds` are
+like these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.errors import BadValue
+from factormech.experiments.axes import DELTA, DOMAIN_SIZE, EPSILON, ORDER, WORKLOAD
+from factormech.experiments.base import Asked, Column, Experiment, Problem, split
+
+COPIED = ("queries", "norm_lower", "norm_upper", "sigma", "least_noise", "upper", "lower", "ratio")
+BUDGET = (EPSILON, replace(DELTA, default=(1e-6,)), replace(ORDER, default=(2.0,)))
+COLUMNS = (
+    Column("queries", "integer", "queries k", "k", "Number of queries.", at_least=1),
+    Column("norm_lower", "number", "Γ_p, from below", "Γ ≥", "Certified lower end of k^{1/p}γ₍ₚ₎.", at_least=0.0),
+    Column("norm_upper", "number", "Γ_p, from above", "Γ ≤", "Certified upper end of k^{1/p}γ₍ₚ₎.", at_least=0.0),
+    Column("sigma", "number", "Gaussian σ", "σ", "The analytic σ at sensitivity 1.", at_least=0.0),
+    Column("least_noise", "number", "least noise √V", "√V", "Lower end of √V(ε, δ), one shift.", at_least=0.0),
+    Column("upper", "number", "error of the mechanism", "upper", "Factorization with Gaussian noise.", at_least=0.0),
+    Column("lower", "number", "lower bound", "lower", "√V·Γ_p: of any mechanism, on the worst data.", at_least=0.0),
+    Column("ratio", "number", "error over lower bound", "ratio", "upper ÷ lower.", at_least=1.0, infinite=True),
+)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """The rows of every workload and size; each norm is solved once."""
+    # What the registry of norms solves with: the results depend on its code.
+    import factormech.norms.automatic  # noqa: F401
+    from factormech.experiments.workloads import workload_of
+    from factormech.measure.central_bounds import workload_rows
+
+    budgets = list(asked.points("epsilon", "delta"))
+    for name, n in asked.points("workload", "domain_size"):
+        for row in workload_rows([workload_of(asked, name, n)], asked["p"], budgets):
+            yield {
+                "workload": name,
+                "domain_size": n,
+                **{key: row[key] for key in ("p", "epsilon", "delta", "trace_lower", *COPIED)},
+            }
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """Nothing is better than what is possible, nor a bound than what it bounds."""
+    if row["upper"] < row["lower"]:
+        return "upper", "be at least lower"
+    if row.get("trace_lower", 0.0) > row["upper"]:
+        return "trace_lower", "be at most upper"
+    return None
+
+
+def refuse(asked: Asked) -> Iterable[BadValue]:
+    """Orders below 2 have no such bound."""
+    for i, p in enumerate(asked["p"]):
+        if p < 2.0:
+            yield BadValue(
+                f"grid.p[{i}]", p, "be at least 2: the bounds are for these", "give 2, a larger order or inf"
+            )
+
+
+EXPERIMENT = Experiment(
+    kind="central-bounds",
+    description="Error of the central factorization mechanism between certified bounds, for any workload.",
+    axes=(WORKLOAD, DOMAIN_SIZE, *BUDGET),
+    columns=(
+        WORKLOAD.column(),
+        DOMAIN_SIZE.column(),
+        *(axis.column() for axis in BUDGET),
+        *COLUMNS,
+        Column("trace_lower", "number", "trace bound", "", "√V·k^{1/p−½}N^{−½}‖W‖_{S₁}: Theorem 3.", at_least=0.0),
+    ),
+    keys=("workload", "domain_size", "epsilon", "delta", "p"),
+    measure=measure,
+    check=check,
+    refuse=refuse,
+    parts=split("workload"),
+    figure="factormech.figures.central_bounds",
+    seconds=lambda asked: sum(0.2 + 2e-5 * n**2 for _, n, _ in asked.points("workload", "domain_size", "p")),
+)

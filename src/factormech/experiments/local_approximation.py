@@ -1,0 +1,160 @@
+"""What approximation is worth: users that the factorization mechanism needs, against the a that its factors miss W by.
+
+The mechanism of Edmonds, Nikolov & Ullman (STOC 2020, §4) and of Edmonds (PhD thesis, 2023, chapter 5) factors a W̃
+within a of W in every entry, a = α/2, and leaves α − a to the noise. Here a goes through [0, α), for γ₂(W, a) and for
+γ̂₂(W, a), which may add a constant to each query, and each is compared with the least number of users over all a and
+both norms that were looked at. A search for the best a (:mod:`factormech.local.factorized.distance`) is among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.errors import BadValue
+from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
+from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Problem, Setting, split
+from factormech.experiments.local_releases import ACCURACY, BUDGET, PANEL, panel
+
+GRID, BEST = "grid", "best"
+FACTORS = ("shifted", "approximate")
+SHARE = Axis(
+    "share",
+    {"type": "number", "minimum": 0, "exclusiveMaximum": 1, "rule": "be a number of at least 0 and below 1"},
+    "share of the error that is bias, a/α",
+    0.5,
+    symbol="a/α",
+    description="Shares a/α of the allowed error that the factors may miss the workload by; those of the papers: 0.5.",
+    default=(0.0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """A row for each share of the grid, and one for the least number of users over these and over a search."""
+    from factormech.experiments.workloads import workload_of
+    from factormech.local.factorized.release import half_ranges
+
+    for name, n, epsilon, alpha in asked.points("workload", "domain_size", "epsilon", "alpha"):
+        W = workload_of(asked, name, n)
+        shown = panel(asked, name, domain_size=n, epsilon=epsilon)
+        point = {"panel": shown, "workload": name, "domain_size": n, "epsilon": epsilon, "alpha": alpha}
+        constants = float(half_ranges(W.matrix()).max(initial=0.0))
+        if alpha >= constants:
+            reason = f"constants err by {constants:g} at most"
+            empty = [{**point, "factors": norm, "choice": GRID, "share": s} for norm in FACTORS for s in asked["share"]]
+            yield from ({**row, "reason": reason} for row in empty)
+            continue
+        rows = [{**point, **row} for key in FACTORS for row in _rows(W, epsilon, alpha, key, asked)]
+        least = min(row["predicted_users"] for row in rows)
+        yield from ({**row, "ratio": row["predicted_users"] / least} for row in rows)
+
+
+def _rows(W: Any, epsilon: float, alpha: float, key: str, asked: Asked) -> list[dict[str, Any]]:
+    """The grid of one norm, and its best a."""
+    from factormech.local.factorized import registry
+    from factormech.local.factorized.distance import norm_at
+    from factormech.local.factorized.factors import factorization
+    from factormech.unavailable import Unavailable
+
+    found = []
+    for share in asked["share"]:
+        a = share * alpha
+        norm = norm_at(W, a, shifted=key == "shifted")
+        shift = norm.witness.get("shift")
+        options = {} if shift is None else {"shift": shift}
+        factors = factorization(
+            W.matrix(), norm.left.dense(), norm.right.dense(), distance=a + norm.residual, **options
+        )
+        release = registry.release_of(key, factors, epsilon, randomizer=asked["randomizer"])
+        found.append(_row(release, key, share, alpha) | {"lower": norm.lower, "upper": norm.upper})
+    searched = registry.build(key, W, epsilon, alpha=alpha, randomizer=asked["randomizer"])
+    if isinstance(searched, Unavailable):
+        raise BadValue("workload", W.name, f"have {key} factors ({searched.reason})", "leave the workload out")
+    found.append(_row(searched, key, float(searched.distance / alpha), alpha))
+    best = min(found, key=lambda row: row["predicted_users"])
+    return [*found[:-1], {**best, "choice": BEST}]
+
+
+def _row(release: Any, key: str, share: float, alpha: float) -> dict[str, Any]:
+    return {
+        "factors": key,
+        "choice": GRID,
+        "share": share,
+        "distance": release.distance,
+        "predicted_users": release.predicted_users(alpha),
+        "guaranteed_users": release.guaranteed_users(alpha),
+    }
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """Proofs need no fewer users than predictions, and the ends of a norm are in order."""
+    if row["guaranteed_users"] < row["predicted_users"]:
+        return "guaranteed_users", "be at least predicted_users"
+    if row["lower"] > row["upper"]:  # never true of nan: the best a may be off the grid
+        return "lower", "be at most upper"
+    return None
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Randomizers with a δ of their own are compared elsewhere."""
+    from factormech.local.randomizers import registry
+
+    if asked["randomizer"] not in [name for name in registry.names() if not registry.has_delta(name)]:
+        pure = ", ".join(name for name in registry.names() if not registry.has_delta(name))
+        yield BadValue("randomizer", asked["randomizer"], f"be one of {pure}", "give for example half-sphere")
+
+
+def seconds(asked: Asked) -> float:
+    """By solves: as many as shares, and about ten in a search."""
+    solves = 2.0 * (len(asked["share"]) + 10.0) * len(asked["alpha"]) * len(asked["epsilon"]) * len(asked["workload"])
+    return float(sum(solves * (0.02 + 0.12 * (n / 64) ** 2) for n in asked["domain_size"]))
+
+
+def _users(name: str, label: str, description: str) -> Column:
+    return Column(name, "number", label, description=description, empty="reason", at_least=1.0)
+
+
+EXPERIMENT = Experiment(
+    kind="local-approximation",
+    description=(
+        "Users that the factorization mechanism needs for an expected ℓ∞ error α, against the share a/α of it that its "
+        "factors miss the workload by."
+    ),
+    axes=(WORKLOAD, DOMAIN_SIZE, BUDGET, ACCURACY, SHARE),
+    settings=(
+        Setting(
+            "randomizer",
+            {"type": "string", "enum": ["half-sphere", "priv-unit"]},
+            "Of the points of the ball.",
+            "half-sphere",
+            default="half-sphere",
+        ),
+    ),
+    columns=(
+        PANEL,
+        WORKLOAD.column(),
+        DOMAIN_SIZE.column(),
+        BUDGET.column(),
+        ACCURACY.column(),
+        Column("factors", "text", "factors", description="shifted: of γ̂₂(W, a); approximate: of γ₂(W, a)."),
+        Column("choice", "text", "choice", description="grid; best where the users are fewest, searched as well."),
+        replace(SHARE.column(), description="Of the factors' distance in α."),
+        Column("distance", "number", "distance a", "a", "Largest bias of an answer.", "reason", at_least=0.0),
+        Column("lower", "number", "norm, lower end", description="On the grid.", empty="free", at_least=0.0),
+        Column("upper", "number", "norm, upper end", description="On the grid.", empty="free", at_least=0.0),
+        _users("predicted_users", "users N (predicted)", "Central limit, for every data set."),
+        _users("guaranteed_users", "users N (proved)", "Proved, for every data set."),
+        Column("ratio", "number", "users N over the least", description="Predicted.", empty="reason", at_least=1.0),
+        REASON,
+    ),
+    keys=("panel", "alpha", "factors", "choice", "share"),
+    complete=False,
+    measure=measure,
+    check=check,
+    refuse=refuse,
+    parts=split("workload"),
+    figure="factormech.figures.local_approximation",
+    seconds=seconds,
+    memory_mb=lambda asked: 600,
+)
