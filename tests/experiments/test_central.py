@@ -144,8 +144,13 @@ def test_every_figure_says_delta_and_the_neighbours(kind: str) -> None:
     declaration = registry.experiment(kind)
     figure = declared.draw(table(kind), experiment=declaration)
     said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    for told in ("ε = 1", "δ = 10⁻⁶", trusted.NEIGHBOURS):
+    for told in (
+        "ε = 1",
+        r"δ = 10$^{\mathregular{-6}}$",
+        r"Neighbours: histograms with ‖x − x'‖$_{\mathregular{1}}$ ≤ 1",
+    ):
         assert told in said
+    for told in ("ε = 1", "δ = 10⁻⁶", trusted.NEIGHBOURS):
         assert told in declared.caption("T", "", table(kind), experiment=declaration)
     assert_no_overlaps(figure)
     titles = [ax.get_title() for ax in figure.axes]

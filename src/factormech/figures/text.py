@@ -28,6 +28,8 @@ _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₍₎", "0123456789()")
 # Raised digits of a power come from another font than the rest: they are set as a formula too.
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _POWER = re.compile("10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+# Nor has the font of formulas the digit of ‖x‖₁.
+_LOWERED = re.compile("(?<=‖)[₀₁₂₃₄₅₆₇₈₉]+")
 _CORNERS = ((1, 1), (0, 1), (0, 0), (1, 0))  # right or left, upper or lower
 
 
@@ -156,9 +158,10 @@ def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
 
 
 def _as_set(text: str) -> str:
-    """A line as matplotlib is given it: dollars escaped, norms and powers of ten as formulas in the text's letters."""
+    """A line as matplotlib is given it: dollars escaped, what is raised or lowered set as in formulas."""
     with_norms = _NORM.sub(_norm_as_set, text.replace("$", r"\$"))
-    return _POWER.sub(lambda found: f"10$^{{\\mathregular{{{found[1].translate(_RAISED)}}}}}$", with_norms)
+    lowered = _LOWERED.sub(lambda found: f"$_{{\\mathregular{{{found[0].translate(_DIGITS)}}}}}$", with_norms)
+    return _POWER.sub(lambda found: f"10$^{{\\mathregular{{{found[1].translate(_RAISED)}}}}}$", lowered)
 
 
 def _norm_as_set(found: re.Match[str]) -> str:
@@ -170,7 +173,7 @@ def _width(figure: Figure, text: str, size: float) -> float:
     """Width of one line in inches, as it is set."""
     from matplotlib.font_manager import FontProperties
 
-    formula = _NORM.search(text) is not None or _POWER.search(text) is not None
+    formula = any(pattern.search(text) for pattern in (_NORM, _POWER, _LOWERED))
     shown = _as_set(text) if formula else text
     renderer = renderer_of(figure)
     width, _, _ = renderer.get_text_width_height_descent(shown, FontProperties(size=size), ismath=formula)
