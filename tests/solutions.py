@@ -8,8 +8,9 @@ import numpy as np
 
 from factormech.local import registry
 from factormech.local.solved import Solution
-from factormech.local.strategy import Strategy, Unavailable
+from factormech.local.strategy import Strategy
 from factormech.measure.exact import Question
+from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 
 SOLVED = [name for name in registry.names() if registry.is_solved(name)]

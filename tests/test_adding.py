@@ -51,7 +51,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from factormech.local.strategy import Strategy, StrategyMatrix, Unavailable
+from factormech.local.strategy import Strategy, StrategyMatrix
+from factormech.unavailable import Unavailable
 from factormech.local.two_valued import two_valued
 
 

@@ -18,8 +18,8 @@ import pytest
 
 from factormech import store
 from factormech.local.optimal.mechanism import COMPETITORS, MECHANISM
-from factormech.local.strategy import Unavailable
 from factormech.privacy import inner_ratio
+from factormech.unavailable import Unavailable
 from factormech.workloads import registry, stored
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"

@@ -85,8 +85,22 @@ RELEASES: dict[str, str] = {
 } | {"one-query": "One random query"}
 # Factors whose distance from the workload is varied.
 APPROXIMATIONS: dict[str, str] = {"shifted": "γ̂₂(W, a)", "approximate": "γ₂(W, a)"}
+# A trusted curator's, beside those of FACTORIZATIONS.
+CENTRAL: dict[str, str] = {
+    "gamma-f": "Factors of γF",
+    "gamma-p4": "Factors of γ₍₄₎",
+    "gamma-p8": "Factors of γ₍₈₎",
+    "gamma-2": "Factors of γ₂",
+    "square-root-normalised": "Square root, normalised columns",
+    "binary-tree-plain": "Binary tree (plain)",
+    "gaussian-input": "Noise on every count",
+    "gaussian-output": "Noise on every answer",
+    "approximate": "Approximate factors, γ₂(W, α)",
+    "gaussian-projection": "Noise on every answer, projected",
+    "gamma-f-projection": "Factors of γF, projected",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.local import registry as mechanisms
-from factormech.local.strategy import Evaluation, Unavailable
+from factormech.local.strategy import Evaluation
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from tests import solutions

@@ -12,7 +12,8 @@ from factormech.bounds.spectral import centred_svd, svd, worst_case_interval
 from factormech.bounds.staircase import best_subset_size, information_of_size, largest_information
 from factormech.errors import UnknownName
 from factormech.local import registry as mechanisms
-from factormech.local.strategy import StrategyMatrix, Unavailable
+from factormech.local.strategy import StrategyMatrix
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create

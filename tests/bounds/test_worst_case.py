@@ -14,7 +14,8 @@ from factormech.bounds.type_search import Problem
 from factormech.bounds.worst_case import _negative, _root, best_prior, prior_bound, worst_case
 from factormech.errors import BadValue
 from factormech.local import registry as mechanisms
-from factormech.local.strategy import StrategyMatrix, Unavailable
+from factormech.local.strategy import StrategyMatrix
+from factormech.unavailable import Unavailable
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests import oracles

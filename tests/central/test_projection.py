@@ -5,16 +5,22 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
+from factormech.bounds.central.release import replacement_bound
+from factormech.central.moments import gaussian_norm
 from factormech.central.projection import TOTAL_PUBLIC, ProjectedMechanism
 from factormech.central.registry import build
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue
 from factormech.measure import central_errors
+from factormech.measure.central_errors import sparse_data
+from factormech.norms.registry import compute
+from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 
 
@@ -183,16 +189,17 @@ def test_releases_of_projections() -> None:
         build("gaussian-projection", create("prefix", 4), 1.0, 1e-6, base="approximate", alpha=0.1)
 
 
-def test_rows_of_few_users_cross() -> None:
-    rows = list(
-        central_errors.few_users_rows(
-            "random-signs", 16, [2, 2000], ["gaussian-projection", "gamma-f"], 1.0, 1e-6, relative_width=0.3
-        )
+def few(workload: str, n: int, users: list[int], mechanisms: list[str]) -> list[dict[str, Any]]:
+    return central_errors.few_users_rows(
+        create(workload, n), users, mechanisms, 1.0, 1e-6, alpha=0.25, relative_width=0.3
     )
-    few, many, flat, _ = rows
-    assert few["high"] < flat["error"] < many["low"]
-    assert few["high"] <= few["diameter"] * (1 + 1e-9) or few["error"] <= few["diameter"]
-    assert few["relation"] == TOTAL_PUBLIC != flat["relation"]
+
+
+def test_rows_of_few_users_cross() -> None:
+    rows = few("random-signs", 16, [2, 2000], ["gaussian-projection", "gamma-f"])
+    two, many, flat, _ = rows
+    assert two["high"] < flat["error"] < many["low"]
+    assert two["relation"] == TOTAL_PUBLIC != flat["relation"]
     at = central_errors.crossover(rows, "gaussian-projection", "gamma-f")
     assert at is not None
     assert 2 < at < 2000
@@ -201,45 +208,83 @@ def test_rows_of_few_users_cross() -> None:
         central_errors.crossover(rows[:3], "gaussian-projection", "gamma-f")
 
 
-def test_rows_of_prefix_errors_stay_above_the_bound() -> None:
-    rows = list(
-        central_errors.prefix_rows(
-            [16, 64],
-            ["optimal", "square-root", "gaussian-input"],
-            0.5,
-            1e-6,
-            orders=(2.0, 8.0, math.inf),
-            relative_width=0.2,
-        )
-    )
-    assert len(rows) == 18
-    assert all(row["factor_error"] >= row["lower"] * (1 - 1e-12) for row in rows)
+@pytest.mark.parametrize("name", ["gaussian-projection", "gamma-f-projection"])
+@pytest.mark.parametrize("workload", ["prefix", "2-way-marginals"])
+def test_a_projection_is_within_its_guarantee_and_never_worse_than_its_base(workload: str, name: str) -> None:
+    found = build(name, create(workload, 16), 1.0, 1e-6)
+    assert isinstance(found, ProjectedMechanism)
+    W = create(workload, 16).matrix()
+    pairs = max(float(np.linalg.norm(a - b)) for a in W.T for b in W.T)
+    assert found.diameter == pytest.approx(pairs)
+    for users in (1, 40, 10**6):
+        worst = found.guaranteed_error(users)
+        assert worst <= found.base.exact_error(2.0).total * (1 + 1e-12)
+        assert worst <= users * pairs * (1 + 1e-9)
+        for i, (_, x) in enumerate(sparse_data(16, users, np.random.default_rng(0))[::3]):
+            assert found.simulated_error(x, np.random.default_rng(i), 0.4).root_mean_square.low <= worst
+
+
+def test_the_guarantee_is_that_of_the_largest_of_the_vertices() -> None:
+    """‖ŷ − Wx‖² ≤ 2N max_j⟨Lz, W_j − Wx/N⟩, draw by draw, on its way to the bound."""
+    found = build("gaussian-projection", create("prefix", 64), 1.0, 1e-6)
+    assert isinstance(found, ProjectedMechanism)
+    rng, W, N = np.random.default_rng(3), create("prefix", 64).matrix(), 40.0
+    x = np.full(64, N / 64)
+    z = found.sigma * rng.standard_normal((64, 200))
+    misses = found.project(W @ x[:, None] + z, N) - (W @ x)[:, None]
+    largest = np.max((W - (W @ x / N)[:, None]).T @ z, axis=0)
+    assert np.all(np.sum(misses**2, axis=0) <= 2.0 * N * largest * (1 + 1e-9))
+    assert found.guaranteed_error(N) < 0.99 * min(N * found.diameter, found.base.exact_error(2.0).total)
+    assert largest.mean() <= found.guaranteed_error(N) ** 2 / (2.0 * N)
+
+
+def test_rows_of_few_users_stay_above_what_no_mechanism_passes() -> None:
+    rows = few("prefix", 8, [1, 100, 10**6], ["gamma-f", "gaussian-output", "approximate"])
+    assert all(0.0 <= row["lower_bound"] <= row["error"] for row in rows)
+    last = [row for row in rows if row["users"] == 10**6]
+    # With many users the bound is that of the columns' half differences, with nearly δ itself.
+    half = replacement_bound(0.5 * create("prefix", 8).matrix(), 1.0, 1e-6, 2 * 10**6)
+    assert last[0]["lower_bound"] == half.per_query > 0.2
+    bias = [row["error"] for row in rows if row["mechanism"] == "approximate"]
+    assert bias[0] < bias[1] < bias[2]
+    assert bias[2] == pytest.approx(0.25e6, rel=0.2)
+
+
+def orders(workload: str, n: int, mechanisms: list[str], p: tuple[float, ...]) -> list[dict[str, Any]]:
+    W = create(workload, n)
+    return list(central_errors.error_rows(W, mechanisms, p, 0.5, 1e-6, relative_width=0.2))
+
+
+def test_rows_by_order_stay_above_the_bound() -> None:
+    rows = orders("prefix", 32, ["optimal", "square-root", "gaussian-input"], (2.0, 8.0, math.inf))
+    assert len(rows) == 9
     for row in rows:
+        assert row["error"] > row["lower_bound"] > 0.0
         if row["mechanism"] == "optimal":
-            assert row["factor_error"] <= row["lower"] * (1 + 2e-6)
-        if row["order"] < math.inf:
-            assert row["total"] == pytest.approx(row["error"] * row["queries"] ** (1 / row["order"]))
+            norm = compute(central_errors.norm_name(row["p"]), create("prefix", 32))
+            assert norm.lower <= row["factor_error"] <= norm.lower * (1 + 2e-6)
+        if row["p"] < math.inf:
+            assert row["total"] == pytest.approx(row["error"] * row["queries"] ** (1 / row["p"]))
+            noise = row["sigma"] / row["sensitivity"] * gaussian_norm(row["p"])
+            assert row["error"] == pytest.approx(row["factor_error"] * noise)
         else:
             assert row["low"] < row["error"] < row["high"]
+            assert row["root_mean_square"] > row["root_lower_bound"] > row["lower_bound"]
 
 
-def test_rows_against_domain_size_repeat_reasons() -> None:
-    asked = {"approximate": {"alpha": 0.25}}
-    rows = list(
-        central_errors.error_rows(
-            "histogram",
-            [4, 8],
-            ["binary-tree", "approximate", "gamma-f"],
-            1.0,
-            1e-6,
-            settings=asked,
-            users=5.0,
-            relative_width=0.3,
-        )
-    )
+def test_where_a_norm_is_too_large_to_solve_another_bounds_it() -> None:
+    rows = orders("all-ranges", 256, ["optimal"], (2.0, 4.0, math.inf))
+    square, fourth, largest = rows
+    assert "reason" not in square
+    assert "at most" in fourth["reason"]
+    assert square["lower_bound"] == fourth["lower_bound"]
+    assert largest["root_lower_bound"] == square["lower_bound"]
+    assert isinstance(build("approximate", create("all-ranges", 64), 1.0, 1e-6, alpha=0.1), Unavailable)
+
+
+def test_rows_by_order_repeat_reasons_and_refuse_what_depends_on_data() -> None:
+    rows = orders("histogram", 4, ["binary-tree", "gamma-f"], (2.0, math.inf))
     assert [row["mechanism"] for row in rows if "reason" in row] == ["binary-tree"] * 2
-    assert sum("error" in row for row in rows) == 12
-    with pytest.raises(BadValue, match="few_users_rows"):
-        list(central_errors.error_rows("histogram", [4], ["gaussian-projection"], 1.0, 1e-6))
-    with pytest.raises(BadValue, match="users"):
-        list(central_errors.error_rows("histogram", [4], ["approximate"], 1.0, 1e-6, settings=asked))
+    for name in ("gaussian-projection", "approximate"):
+        with pytest.raises(BadValue, match="few_users_rows"):
+            orders("histogram", 4, [name], (2.0,))

@@ -23,7 +23,7 @@ from factormech.experiments.asked import Asked
 from factormech.experiments.noise_floor import half_delta
 from factormech.experiments.run import parts_of
 from factormech.figures import registry as figures
-from factormech.local.gaussian import gaussian_noise_multiplier
+from factormech.gaussian import gaussian_noise_multiplier
 from factormech.measure.hard_pairs import hard_test, pairs_of
 from factormech.tables.experiments import part_of, table_of
 from factormech.workloads.registry import create

@@ -23,9 +23,9 @@ from factormech.figures import local_release as release_figure
 from factormech.figures import style
 from factormech.local.factorized import drawn, registry
 from factormech.local.factorized.factors import factorization
-from factormech.local.strategy import Unavailable
 from factormech.measure.local_release import sample_complexity
 from factormech.tables.experiments import part_of, table_of
+from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps
 

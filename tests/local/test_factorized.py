@@ -21,9 +21,9 @@ from factormech.local.factorized.release import LocalRelease
 from factormech.local.factorized.simulate import simulate, student_half_width
 from factormech.local.factorized.strategy_release import StrategyRelease
 from factormech.local.randomizers import registry as randomizers
-from factormech.local.strategy import Unavailable
 from factormech.measure import local_release
 from factormech.norms.registry import compute
+from factormech.unavailable import Unavailable
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 

@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 
 from factormech.errors import BadValue
+from factormech.gaussian import gaussian_noise_multiplier
 from factormech.local import l1_descent, l1_families, l1_strategies, l2_strategies
-from factormech.local.gaussian import gaussian_noise_multiplier
 from factormech.local.gram_root import gram_root
 from factormech.local.matrix_mechanism import (
     half_sphere_mechanism,

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
-from factormech.local.gaussian import gaussian_delta
+from factormech.gaussian import gaussian_delta
 from factormech.local.randomizers import registry
 from factormech.local.randomizers.base import BallRandomizer, DirectionalRandomizer
 from factormech.local.randomizers.cap_randomizer import CapRandomizer

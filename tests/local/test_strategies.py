@@ -10,9 +10,10 @@ import pytest
 from factormech.bounds.staircase import largest_information
 from factormech.errors import BadValue, UnknownName
 from factormech.local import hadamard, hierarchical, registry
-from factormech.local.strategy import StrategyMatrix, Unavailable
+from factormech.local.strategy import StrategyMatrix
 from factormech.local.subsets import SubsetStrategy, subset_matrix, subset_strategy
 from factormech.privacy import inner_ratio, privacy_loss
+from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 from tests import solutions
 from tests.oracles import all_ranges, centred_gram, naive_variances, prefix

@@ -13,11 +13,11 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.central.factorization import Factorization, root_above
 from factormech.central.factors import Identity, Known, Queries, Ranges, blocked_row_squares
-from factormech.local.strategy import Unavailable
 from factormech.norms.certified import Factor
 from factormech.norms.rounding import above, gamma
 from factormech.norms.structured.classical import binary_tree, square_root, square_root_coefficients
 from factormech.norms.structured.factors import ChainFactor
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload, scatter
 from factormech.workloads.ranges import AllRanges, Prefix
 
@@ -30,7 +30,7 @@ def of_prefixes(
 ) -> Factorization | Unavailable:
     """A factorization of prefix sums said of an ordered workload."""
     if not isinstance(workload, (Prefix, AllRanges)):
-        return Unavailable(f"it is for prefix sums and ranges, not for {workload.name}")
+        return Unavailable("it is for prefix sums and ranges only")
     found = prefix(workload.domain_size)
     if isinstance(found, Unavailable):
         return found

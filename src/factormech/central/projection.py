@@ -2,17 +2,23 @@ r"""Noise, then the nearest answers that a histogram of so many users could have
 
 With N users, public, Wx lies in N·conv{W_1, …, W_n}. The release projects M(x) = L(Rx + z) on that body (Nikolov,
 Talwar & Zhang, SIAM J. Comput. 45(2), 2016). It is post-processing, so it costs no privacy. The mean square error
-cannot grow, as projections on a convex set that holds Wx do not move anything away from it, and for L = I
+cannot grow, as projections on a convex set that holds Wx do not move anything away from it, and
 
-.. math:: \lVert \hat y - Wx\rVert_2^2 \le 2\langle z, \hat y - Wx\rangle
-          \le 2 N \max_{j} \langle z, W_j - Wx/N\rangle ,
+.. math:: \lVert \hat y - Wx\rVert_2^2 \le 2\langle Lz, \hat y - Wx\rangle
+          \le 2 N \max_{j} \langle Lz, W_j - Wx/N\rangle .
 
-of the order of N σ max‖W_j‖ √log n: it falls with N, where noise does not (Edmonds, Nikolov & Ullman, STOC 2020, the
-regime of few users). The error depends on the data and is simulated on given ones.
+⟨Lz, Wx/N − c⟩ has mean 0 for every c, and the largest of n Gaussians of mean 0 and deviations at most s has a mean of
+at most s√(2 ln n). So, for all data,
+
+.. math:: E\lVert \hat y - Wx\rVert_2^2 \le 2 N σ \min_c \max_j \lVert L^T(W_j - c)\rVert \sqrt{2 \ln n} ,
+
+which falls with N, where noise does not (Edmonds, Nikolov & Ullman, STOC 2020, §1.2.3, the regime of few users). The
+error itself depends on the data and is simulated on given ones.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +29,7 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central import sequential
 from factormech.central.factors import Identity
 from factormech.central.gaussian import RELATION
-from factormech.central.mechanism import CentralMechanism, Verification, checked_data
+from factormech.central.mechanism import CentralMechanism, Verification, check_users, checked_data
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue
 from factormech.workloads.base import Workload
@@ -38,11 +44,6 @@ class ProjectedMechanism:
     name: str
     base: CentralMechanism
     relation: str = TOTAL_PUBLIC
-
-    @classmethod
-    def of(cls, base: CentralMechanism) -> ProjectedMechanism:
-        """The mechanism that projects the answers of this one."""
-        return cls("gaussian-projection", base)
 
     @property
     def workload(self) -> Workload:
@@ -68,6 +69,30 @@ class ProjectedMechanism:
     def hull(self) -> Hull:
         """conv{W_1, …, W_n}."""
         return Hull(self.workload.matrix())
+
+    @cached_property
+    def diameter(self) -> float:
+        """The largest ‖W_i − W_j‖."""
+        V = self.hull.points - self.hull.middle
+        G = V @ V.T
+        squares = np.diagonal(G)
+        return math.sqrt(max(float(np.max(squares[:, None] + squares[None, :] - 2.0 * G)), 0.0))
+
+    @cached_property
+    def _reach(self) -> float:
+        """σ times max_j ‖Lᵀ(W_j − c)‖ for the better of c = 0 and c the mean column."""
+        W = self.hull.points.T
+        columns = [self.base.left.apply_transposed(V) for V in (W, W - self.hull.middle[:, None])]
+        return self.sigma * min(float(np.linalg.norm(V, axis=0).max()) for V in columns)
+
+    def guaranteed_error(self, users: float) -> float:
+        """At least (E‖M(x) − Wx‖_2²)^{1/2} for every x of this total, unnormalised, as computed.
+
+        The least of the module's bound, the noise without the projection, and the diameter of the body.
+        """
+        N = check_users(users)
+        by_noise = math.sqrt(2.0 * N * self._reach * math.sqrt(2.0 * math.log(self.workload.domain_size)))
+        return min(by_noise, self.base.exact_error(2.0).total, N * self.diameter)
 
     def project(self, answers: FloatArray, users: float) -> FloatArray:
         """The nearest answers of a histogram of this total; columns of (k,) or (k, trials)."""

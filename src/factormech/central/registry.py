@@ -2,8 +2,8 @@
 
 To add a factorization, write a function workload → ``Factorization`` (or ``Unavailable``) and add one line to
 ``_FACTORIZATIONS``; a mechanism of another shape goes to ``build``. ``gamma-p{p}`` stands for a whole p from 3 to 999,
-``approximate`` needs an error ``alpha``, and ``gaussian-projection`` takes as ``base`` the mechanism whose answers it
-projects (``gaussian-output`` if left out).
+``approximate`` needs an error ``alpha``, and a projection takes as ``base`` the mechanism whose answers it projects
+(that of ``PROJECTIONS`` if left out).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from factormech.central.factorization import Factorization
 from factormech.central.mechanism import CentralMechanism, from_factorization
 from factormech.central.projection import ProjectedMechanism
 from factormech.errors import BadValue, UnknownName
-from factormech.local.strategy import Unavailable
 from factormech.norms.registry import quantity
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 _HERE = "factormech.central."
@@ -26,23 +26,24 @@ _FACTORIZATIONS = {
     "gaussian-input": (_HERE + "ordered:input_noise", False),
     "square-root": (_HERE + "ordered:square_root_of_prefixes", True),
     "square-root-normalised": (_HERE + "ordered:normalised_square_root", True),
-    "binary-tree": (_HERE + "ordered:plain_tree", True),
-    "binary-tree-least-squares": (_HERE + "ordered:least_squares_tree", True),
+    "binary-tree": (_HERE + "ordered:least_squares_tree", True),
+    "binary-tree-plain": (_HERE + "ordered:plain_tree", True),
 }
 _NORMS = ("gamma-2", "gamma-f", "gamma-p{p}")
 APPROXIMATE = "approximate"
-PROJECTION = "gaussian-projection"
+# name: the mechanism whose answers are projected on those that so many users could have.
+PROJECTIONS = {"gaussian-projection": "gaussian-output", "gamma-f-projection": "gamma-f"}
 _SOLVED = _HERE + "solved"
 
 
 def names() -> list[str]:
     """Every mechanism; ``{p}`` stands for a whole number."""
-    return [*_FACTORIZATIONS, *_NORMS, APPROXIMATE, PROJECTION]
+    return [*_FACTORIZATIONS, *_NORMS, APPROXIMATE, *PROJECTIONS]
 
 
 def module_of(name: str) -> str:
     """The module that a mechanism's code starts from."""
-    if name == PROJECTION:
+    if name in PROJECTIONS:
         return _HERE + "projection"
     if name in _FACTORIZATIONS:
         return _FACTORIZATIONS[name][0].partition(":")[0]
@@ -84,16 +85,20 @@ def build(
     base: str | None = None,
 ) -> CentralMechanism | ProjectedMechanism | Unavailable:
     """The mechanism of this name for a workload, or why there is none."""
-    if (base is not None) and name != PROJECTION:
-        raise BadValue("base", base, "be given for gaussian-projection alone", "leave it out")
-    factors = factorize((base or "gaussian-output") if name == PROJECTION else name, workload, alpha=alpha)
+    if name not in PROJECTIONS:
+        if base is not None:
+            raise BadValue("base", base, f"be given for {', '.join(PROJECTIONS)} alone", "leave it out")
+        factors = factorize(name, workload, alpha=alpha)
+        if isinstance(factors, Unavailable):
+            return factors
+        return from_factorization(name, factors, epsilon, delta, calibration)
+    base = base or PROJECTIONS[name]
+    factors = factorize(base, workload, alpha=alpha)
     if isinstance(factors, Unavailable):
         return factors
-    if name != PROJECTION:
-        return from_factorization(name, factors, epsilon, delta, calibration)
     if factors.approximate:
         raise BadValue("base", base, "be an unbiased mechanism", "give for example gamma-f")
-    return ProjectedMechanism.of(from_factorization(base or "gaussian-output", factors, epsilon, delta, calibration))
+    return ProjectedMechanism(name, from_factorization(base, factors, epsilon, delta, calibration))
 
 
 def _check_solved(name: Any) -> None:

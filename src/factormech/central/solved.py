@@ -16,7 +16,6 @@ from factormech.arrays import FloatArray
 from factormech.central.factorization import RESIDUAL_LIMIT, Factorization, dense_sensitivity, of_matrices, root_above
 from factormech.central.factors import Known, Ranges
 from factormech.errors import BadValue
-from factormech.local.strategy import Unavailable
 from factormech.norms.certified import CertifiedNorm, DenseFactor, Factor
 from factormech.norms.registry import compute
 from factormech.norms.rounding import above
@@ -25,35 +24,52 @@ from factormech.norms.structured.factors import TOLERANCE, ChainFactor, prefix_f
 from factormech.norms.structured.powers import inverse_power
 from factormech.norms.structured.prefix import Prefix as PrefixProblem
 from factormech.norms.structured.ranges import Ranges as RangesProblem
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.ranges import AllRanges, Prefix
 
 # Decompositions of larger matrices take minutes; structured workloads never come here.
 LARGEST_DENSE = 1 << 21
+# Queries and types together: the splitting of γ₂(W, α) has one decomposition of such a matrix a step.
+LARGEST_APPROXIMATE = 400
 
 
 def optimal(workload: Workload, norm: str, p: float) -> Factorization | Unavailable:
     """The factors of γ₍ₚ₎, by the name of the norm."""
-    if isinstance(workload, Prefix) or (isinstance(workload, AllRanges) and p == 2.0):
-        found = compute(norm, workload)
-        return _prefix(workload, p, found) if isinstance(workload, Prefix) else _ranges(workload, found)
-    by_gram = p == 2.0 and workload.queries > workload.domain_size
-    size = workload.domain_size**2 if by_gram else workload.queries * workload.domain_size
-    if size > LARGEST_DENSE:
-        return Unavailable(f"its solver decomposes matrices of {size} numbers here; at most {LARGEST_DENSE}")
+    refused = refusal(workload, p)
+    if refused is not None:
+        return refused
     found = compute(norm, workload)
+    if isinstance(workload, Prefix):
+        return _prefix(workload, p, found)
+    if isinstance(workload, AllRanges) and p == 2.0:
+        return _ranges(workload, found)
     return _of_norm(workload, found, found.left, dense_sensitivity(found.right.dense()))
+
+
+def refusal(workload: Workload, p: float) -> Unavailable | None:
+    """Why γ₍ₚ₎ of a workload is not solved here, if it is not."""
+    if isinstance(workload, Prefix) or (isinstance(workload, AllRanges) and p == 2.0):
+        return None
+    by_gram = p == 2.0 and workload.queries > workload.domain_size
+    return _dense_refusal(workload.domain_size**2 if by_gram else workload.queries * workload.domain_size)
+
+
+def _dense_refusal(size: int) -> Unavailable | None:
+    if size <= LARGEST_DENSE:
+        return None
+    return Unavailable(f"its solver decomposes matrices of {size} numbers here; at most {LARGEST_DENSE}")
 
 
 def approximate(workload: Workload, alpha: float) -> Factorization | Unavailable:
     """The factors of γ₂(W, α): LR = W̃ with |W̃ − W| ≤ α entrywise."""
     if not (isinstance(alpha, (int, float)) and 0.0 <= alpha < math.inf):
         raise BadValue("alpha", alpha, "be a finite number of at least 0", "give for example 0.1")
-    size = workload.queries * workload.domain_size
-    if size > LARGEST_DENSE:
-        return Unavailable(f"its solver decomposes matrices of {size} numbers here; at most {LARGEST_DENSE}")
     if alpha == 0.0:
         return optimal(workload, "gamma-2", math.inf)
+    size = workload.queries + workload.domain_size
+    if size > LARGEST_APPROXIMATE:
+        return Unavailable(f"its solver decomposes matrices of {size} rows many times; at most {LARGEST_APPROXIMATE}")
     found = compute("gamma-2-approximate", workload, alpha=float(alpha))
     sensitivity = dense_sensitivity(found.right.dense())
     return Factorization(workload, found.left, found.right, sensitivity, found.residual, float(alpha))

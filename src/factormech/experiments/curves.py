@@ -21,7 +21,8 @@ class Curves:
         The column that tells the curves apart by colour and marker: names of the one map of styles
         (:mod:`factormech.figures.style`), or numbers.
     panel
-        The column that tells the panels apart; one panel, if ``None``.
+        The column that tells the panels apart, or several, of which those that do not vary are said below the figure
+        and the others in the titles; one panel, if ``None``.
     dash
         A second column that tells curves apart, by their line.
     low, high
@@ -31,32 +32,45 @@ class Curves:
         least value, and none where one of them has none.
     references
         Columns with one value at each ``x`` of a panel, drawn as grey lines.
+    marks
+        Columns with one value of ``x`` in a panel, or none, drawn as upright grey lines.
     x_scale, y_scale
         ``log2`` labels every value of ``x``; a ``ratio`` is logarithmic, from a line at 1 upwards.
     text
         A sentence of the caption: what ``y`` is, in full.
+    note
+        What must be read with the figure wherever it goes: below it, and in the caption.
     """
 
     x: str
     y: str
     series: str
-    panel: str | None = None
+    panel: str | tuple[str, ...] | None = None
     dash: str | None = None
     low: str | None = None
     high: str | None = None
     below: str | None = None
     references: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     x_scale: Scale = "linear"
     y_scale: Height = "log"
     text: str = ""
+    note: str = ""
+
+    @property
+    def panels(self) -> tuple[str, ...]:
+        """The columns that tell the panels apart."""
+        if self.panel is None:
+            return ()
+        return (self.panel,) if isinstance(self.panel, str) else self.panel
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that is named."""
-        named = (self.x, self.y, self.series, self.panel, self.dash, self.low, self.high, self.below, *self.references)
-        return tuple(name for name in named if name is not None)
+        named = (self.x, self.y, self.series, *self.panels, self.dash, self.low, self.high, self.below)
+        return tuple(name for name in (*named, *self.references, *self.marks) if name is not None)
 
     @property
     def place(self) -> tuple[str, ...]:
         """The columns that say where in the figure a row is."""
-        return tuple(name for name in (self.panel, self.series, self.dash, self.x) if name is not None)
+        return tuple(name for name in (*self.panels, self.series, self.dash, self.x) if name is not None)

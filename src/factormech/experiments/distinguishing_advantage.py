@@ -62,7 +62,8 @@ def _told_apart(asked: Asked, test: HardTest, row: Mapping[str, Any], strategy: 
 def _strategy(asked: Asked, mechanism: str, workload: Workload, epsilon: float) -> FloatArray | str:
     """Q, or why there is none to draw from."""
     from factormech.local.registry import strategy_for
-    from factormech.local.strategy import StrategyMatrix, Unavailable
+    from factormech.local.strategy import StrategyMatrix
+    from factormech.unavailable import Unavailable
 
     strategy = strategy_for(mechanism, workload, epsilon, seed=asked.seed)
     if isinstance(strategy, Unavailable):

@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """σ by both calibrations at every (ε, δ), and the classical one over the analytic one."""
-    from factormech.local.gaussian import gaussian_delta, gaussian_noise_multiplier
+    from factormech.gaussian import gaussian_delta, gaussian_noise_multiplier
 
     for delta, epsilon in asked.points("delta", "epsilon"):
         analytic = gaussian_noise_multiplier(epsilon, delta)

@@ -55,7 +55,7 @@ def _rows(W: Any, epsilon: float, alpha: float, key: str, asked: Asked) -> list[
     from factormech.local.factorized import registry
     from factormech.local.factorized.distance import norm_at
     from factormech.local.factorized.factors import factorization
-    from factormech.local.strategy import Unavailable
+    from factormech.unavailable import Unavailable
 
     found = []
     for share in asked["share"]:

@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """√V between its ends at every (ε, δ), and the analytic Gaussian noise over it."""
     from factormech.bounds.central.one_dimensional import least_noise
-    from factormech.local.gaussian import gaussian_noise_multiplier
+    from factormech.gaussian import gaussian_noise_multiplier
 
     for shifts, delta, epsilon in asked.points("shifts", "delta", "epsilon"):
         found = least_noise(epsilon, delta, shifts=shifts)

@@ -12,6 +12,9 @@ from factormech.experiments.base import Experiment
 
 _HERE = "factormech.experiments."
 EXPERIMENTS: dict[str, str] = {
+    "central-errors": _HERE + "central_errors",
+    "central-prefix": _HERE + "central_prefix",
+    "few-users": _HERE + "few_users",
     "gaussian-calibration": _HERE + "gaussian_calibration",
     "noise-floor": _HERE + "noise_floor",
     "central-bounds": _HERE + "central_bounds",

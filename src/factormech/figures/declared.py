@@ -31,6 +31,8 @@ __all__ = ["caption", "draw"]
 # The margin of an axis as a share of what is shown, the least that is shown, and how far below it a band is shown.
 MARGIN, LEAST_DECADES, DECADES_BELOW = 0.07, 0.25, 1.0
 REFERENCE_LINES = (style.DASHED, style.DOTTED, style.DASH_DOTTED)
+# Upright lines are darker than those along x, so that the legend tells them apart.
+MARK, MARK_LINES = "#404040", (style.DOTTED, style.DASH_DOTTED, style.DASHED)
 
 
 def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
@@ -44,6 +46,7 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
             _set_height(ax, panel, table.curves.y_scale)
             _draw_below(ax, panel)
             _draw_references(ax, panel)
+            _draw_marks(ax, panel)
             _draw_lines(ax, panel, table, looks)
         curves.finish(
             figure,
@@ -53,7 +56,7 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
             x_label=table.column(table.curves.x).label,
             y_label=table.column(table.curves.y).label,
             notes=[[] for _ in panels],
-            footer=table.missing(),
+            footer=[*_notes(table), *table.missing()],
             titles=[panel.title for panel in table.panels],
         )
     return figure
@@ -108,6 +111,21 @@ def _draw_references(ax: Axes, panel: CurvePanel) -> None:
         ax.plot(xs, y, zorder=1.5, **_reference(i))
 
 
+def _draw_marks(ax: Axes, panel: CurvePanel) -> None:
+    for i, x in enumerate(panel.marks.values()):
+        if np.isfinite(x):
+            ax.axvline(x, zorder=1.4, **_mark(i))
+
+
+def _mark(i: int) -> dict[str, Any]:
+    return {"color": MARK, "linestyle": MARK_LINES[i % len(MARK_LINES)], "linewidth": 1.0}
+
+
+def _notes(table: CurveView) -> list[str]:
+    """What is said below the figure, whatever is missing in it: one line."""
+    return [" ".join(map(sentence, table.notes))] if table.notes else []
+
+
 def _reference(i: int) -> dict[str, Any]:
     return {"color": style.GREY, "linestyle": REFERENCE_LINES[i % len(REFERENCE_LINES)], "linewidth": 0.9}
 
@@ -158,6 +176,9 @@ def _other_entries(table: CurveView) -> list[curves.Entry]:
     for i, name in enumerate(table.curves.references):
         if any(np.isfinite(panel.references[name]).any() for panel in table.panels):
             found.append((Line2D([], [], **_reference(i)), table.column(name).label))
+    for i, name in enumerate(table.curves.marks):
+        if any(np.isfinite(panel.marks[name]) for panel in table.panels):
+            found.append((Line2D([], [], **_mark(i)), table.column(name).label))
     if table.curves.below is not None and any(np.isfinite(panel.below).any() for panel in table.panels):
         patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
         found.append((patch, f"Impossible (below the {table.column(table.curves.below).label})"))
@@ -171,6 +192,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame, *, experim
         sentence(study_title),
         sentence(caption_text),
         sentence(table.curves.text),
+        *map(sentence, table.notes),
         _against(table),
         sentence(f"Curves: {', '.join(table.label(name) for name in table.drawn)}") if table.drawn else "",
         _bars(table),
@@ -186,7 +208,7 @@ def _against(table: CurveView) -> str:
     short = [f"{value:.6g}" for value in (x[0], x[-1])]
     across = f"from {short[0]} to {short[1]}" if len(x) > 1 else f"= {short[0]}"
     titles = [panel.title for panel in table.panels if panel.title]
-    panels = f"; panels: {', '.join(titles)}" if titles else ""
+    panels = f"; panels: {('; ' if len(table.curves.panels) > 1 else ', ').join(titles)}" if titles else ""
     return f"{y_label[:1].upper()}{y_label[1:]} against {x_label} {across}{panels}."
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from factormech.local.strategy import Strategy, StrategyMatrix, Unavailable
+from factormech.local.strategy import Strategy, StrategyMatrix
 from factormech.local.two_valued import two_valued
+from factormech.unavailable import Unavailable
 
 
 def strategy(domain_size: int, epsilon: float) -> Strategy | Unavailable:

@@ -33,9 +33,9 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue
+from factormech.gaussian import check_delta
 from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.column_variance import check_centred_gram, singular_vectors, variance_by_type
-from factormech.local.gaussian import check_delta
 from factormech.local.gram_root import gram_root
 from factormech.local.l1_strategies import laplace_strategy
 from factormech.local.l2_strategies import (

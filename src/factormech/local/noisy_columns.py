@@ -24,7 +24,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.local.gaussian import gaussian_noise_multiplier
+from factormech.gaussian import gaussian_noise_multiplier
 from factormech.local.l1_strategies import l1_diameter
 from factormech.local.randomizers import cap_sums, half_sphere
 from factormech.local.randomizers.base import check_points

@@ -19,8 +19,9 @@ from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
 from factormech.local.optimal.problem import Report, silent
 from factormech.local.solved import Option, Options, ReportingMechanism, Solution, SolvedMechanism
-from factormech.local.strategy import Strategy, Unavailable
+from factormech.local.strategy import Strategy
 from factormech.seeds import rng_for
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 _FIXED = {

@@ -47,13 +47,6 @@ RESIDUAL_LIMIT = 1e-8
 
 
 @dataclass(frozen=True)
-class Unavailable:
-    """Why a mechanism has no strategy at a grid point."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """The exact error of a strategy on a workload.
 

@@ -16,7 +16,7 @@ from factormech.bounds.central.one_dimensional import least_noise
 from factormech.bounds.central.published import Entry
 from factormech.bounds.central.release import ONE_COUNT
 from factormech.errors import BadValue
-from factormech.local.gaussian import gaussian_noise_multiplier
+from factormech.gaussian import gaussian_noise_multiplier
 from factormech.norms import registry
 from factormech.norms.rounding import above, below
 from factormech.norms.spectral import trace_bound

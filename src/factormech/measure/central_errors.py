@@ -1,9 +1,17 @@
-"""Errors of a trusted curator's mechanisms, as rows: against the domain size, the order, and the number of users.
+r"""Errors of a trusted curator's mechanisms, as rows: by order, and against the number of users.
 
-All errors are of answers on unnormalised histograms, neighbours ‖x − x'‖₁ ≤ 1. ``error`` is the mean of order p over
-the queries (E‖·‖_p^p / k)^{1/p}, exact, for p < ∞, and E‖·‖_∞ for p = ∞, simulated between ``low`` and ``high``;
-``total`` is without the 1/k. ``lower`` is a certified lower end of γ₍ₚ₎ where it was asked for: no factorization has
-a ``factor_error`` below it.
+All errors are of answers on unnormalised histograms; every row has the neighbours that the guarantee is about.
+``error`` is the mean of order p over the queries, (E‖·‖_p^p / k)^{1/p}, exact, for p < ∞, and E‖·‖_∞ for p = ∞,
+simulated between ``low`` and ``high``; ``total`` is without the 1/k.
+
+``lower_bound`` is below the ``error`` of every mechanism, whatever it does with the data, on the data that are worst
+for it: √V(ε, δ)·γ₍ₚ₎ for p < ∞ and V₁(ε, δ)·γ₂ for E‖·‖_∞ (:mod:`factormech.bounds.central.release`), where √V·γ₂
+holds for the root mean square of ‖·‖_∞. It asks for privacy when one count changes by one only, which is less than the
+mechanisms have. Where γ₍ₚ₎ has no solver of a bearable size, γ_F ≤ γ₍ₚ₎ stands in.
+
+**Few users.** A projection needs a public total, and its neighbours have the same: ‖x − x'‖₁ ≤ 1 of real numbers, so
+that half a person moves. Replacing one person is two such steps. On the histograms x = u/2, u of whole numbers and of
+total 2N, one step replaces one unit of u, so that the bound for a person replaced holds with W/2 and 2N persons.
 """
 
 from __future__ import annotations
@@ -15,117 +23,99 @@ from typing import Any
 import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
-from factormech.central.gaussian import RELATION
+from factormech.bounds.central.release import CentralBound, general_bound, replacement_bounds
+from factormech.central import registry
 from factormech.central.mechanism import CentralMechanism, check_users
 from factormech.central.projection import ProjectedMechanism
-from factormech.central.registry import build
+from factormech.central.solved import refusal
 from factormech.errors import BadValue
-from factormech.local.strategy import Unavailable
-from factormech.norms.registry import compute
 from factormech.seeds import rng_for
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
-from factormech.workloads.registry import create
 
 Row = dict[str, Any]
-Settings = Mapping[str, Mapping[str, Any]]
+# The factors of the norm of each order.
+OPTIMAL = "optimal"
 # Data sets are compared by so many common draws of the noise before the worst is measured.
 _SCREENING = 32
+# The norm of a matrix of differences is solved up to so many entries; beyond, its trace bound stands in.
+_LARGEST_DIFFERENCES = 1 << 17
 
 
 def error_rows(
-    workload: str,
-    domain_sizes: Sequence[int],
+    workload: Workload,
     mechanisms: Sequence[str],
+    orders: Sequence[float],
     epsilon: float,
     delta: float,
     *,
-    orders: Sequence[float] = (2.0, 4.0, math.inf),
-    settings: Settings | None = None,
-    users: float | None = None,
     relative_width: float = 0.02,
     seed: int = 0,
 ) -> Iterator[Row]:
-    """A row for each domain size, mechanism and order; ``settings`` are further arguments of ``registry.build``.
-
-    ``users`` is for approximate factorizations alone: their worst case over histograms of so many users, for p < ∞, and
-    the error where all users are of the type of largest bias for p = ∞.
-    """
-    for n in domain_sizes:
-        asked = create(workload, n, seed=seed)
+    """A row for each order and mechanism whose error is free of the data; ``optimal`` has the factors of each order."""
+    made: dict[str, CentralMechanism | Unavailable] = {}
+    for p in orders:
+        bounds = _lower_bounds(workload, p, epsilon, delta)
         for name in mechanisms:
-            common = _common(asked, name, epsilon, delta)
-            built = build(name, asked, epsilon, delta, **dict((settings or {}).get(name, {})))
+            row = {"p": float(p), "mechanism": name, "queries": workload.queries, **bounds}
+            chosen = norm_name(p) if name == OPTIMAL else name
+            if chosen not in made:
+                made[chosen] = _free_of_data(chosen, workload, epsilon, delta)
+            built = made[chosen]
             if isinstance(built, Unavailable):
-                yield {**common, "reason": built.reason}
+                yield {**row, "reason": built.reason}
                 continue
-            if isinstance(built, ProjectedMechanism):
-                raise BadValue("mechanism", name, "have an error that is free of the data", "use few_users_rows")
-            for p in orders:
-                rng = rng_for(seed, "central-error", name, workload, str(n), repr(float(p)))
-                yield {**common, "order": float(p), **_error(built, p, users, relative_width, rng)}
+            rng = rng_for(seed, "central-error", name, workload.name, str(workload.domain_size), repr(float(p)))
+            yield {**row, **_error(built, p, relative_width, rng)}
 
 
-def prefix_rows(
-    domain_sizes: Sequence[int],
-    mechanisms: Sequence[str],
-    epsilon: float,
-    delta: float,
-    *,
-    orders: Sequence[float] = (2.0, 4.0, 8.0, math.inf),
-    relative_width: float = 0.02,
-    seed: int = 0,
-) -> Iterator[Row]:
-    """Prefix errors by factorization and order beside ``lower``; ``optimal`` is the factorization of each order."""
-    for n in domain_sizes:
-        workload = create("prefix", n)
-        norms = {float(p): norm_name(p) for p in orders}
-        lower = {p: compute(norm, workload).lower for p, norm in norms.items()}
-        for name in mechanisms:
-            for p, norm in norms.items():
-                chosen = norm if name == "optimal" else name
-                found = error_rows(
-                    "prefix", [n], [chosen], epsilon, delta, orders=[p], relative_width=relative_width, seed=seed
-                )
-                for row in found:
-                    yield {**row, "mechanism": name, "order": p, "lower": lower[p]}
+def _free_of_data(name: str, workload: Workload, epsilon: float, delta: float) -> CentralMechanism | Unavailable:
+    built = None if name == registry.APPROXIMATE else registry.build(name, workload, epsilon, delta)
+    if built is None or isinstance(built, ProjectedMechanism):
+        raise BadValue("mechanism", name, "have an error that is free of the data", "use few_users_rows")
+    return built
 
 
 def few_users_rows(
-    workload: str,
-    domain_size: int,
-    users: Sequence[float],
+    workload: Workload,
+    users: Sequence[int],
     mechanisms: Sequence[str],
     epsilon: float,
     delta: float,
     *,
-    settings: Settings | None = None,
-    relative_width: float = 0.1,
+    alpha: float,
+    relative_width: float = 0.15,
     seed: int = 0,
-) -> Iterator[Row]:
-    """The root mean square error per query against the number of users, projection beside factorizations.
+) -> list[Row]:
+    """The root mean square error per query by mechanism and number of users.
 
-    Projection's error is that of the worst data found among sparse histograms (``data`` says which), between ``low``
-    and ``high``; a worse one may exist. ``diameter`` is the largest error per query that answers from the body have.
+    A projection's error is that of the worst data found among sparse histograms (``data`` says which), between ``low``
+    and ``high``; a worse one may exist, but none beyond ``guarantee``. That of the approximate factorization γ₂(W, α)
+    is exact, on the data that are worst for it.
     """
-    asked = create(workload, domain_size, seed=seed)
-    W = asked.matrix()
-    diameter = float(np.sqrt(_largest_square_distance(W) / len(W)))
+    bounds = dict(zip(users, _replacement_bounds(workload, users, epsilon, delta), strict=True))
+    per = math.sqrt(workload.queries)
+    found: list[Row] = []
     for name in mechanisms:
-        built = build(name, asked, epsilon, delta, **dict((settings or {}).get(name, {})))
+        given = alpha if name == registry.APPROXIMATE else None
+        built = registry.build(name, workload, epsilon, delta, alpha=given)
         for count in users:
-            common = {**_common(asked, name, epsilon, delta), "users": check_users(count), "order": 2.0}
-            common["diameter"] = count * diameter
+            row: Row = {"users": int(check_users(count)), "mechanism": name, "lower_bound": bounds[count].per_query}
             if isinstance(built, Unavailable):
-                yield {**common, "reason": built.reason}
-            elif isinstance(built, ProjectedMechanism):
-                rng = rng_for(seed, "few-users", name, workload, str(domain_size), repr(float(count)))
-                yield {**common, "relation": built.relation, **_worst_found(built, count, relative_width, rng)}
+                found.append({**row, "reason": built.reason})
+                continue
+            row |= {"relation": built.relation, "sigma": built.sigma}
+            if isinstance(built, ProjectedMechanism):
+                rng = rng_for(seed, "few-users", name, workload.name, str(workload.domain_size), str(count))
+                row |= {"guarantee": built.guaranteed_error(count) / per}
+                row |= _worst_found(built, count, relative_width, rng)
             else:
-                found = built.exact_error(2.0, users=count if built.factorization.approximate else None)
-                yield {**common, "error": found.per_query, "total": found.total}
+                row["error"] = built.exact_error(2.0, users=count if given is not None else None).per_query
+            found.append(row)
+    return found
 
 
-def crossover(rows: Sequence[Row], projection: str, factorization: str) -> float | None:
+def crossover(rows: Sequence[Mapping[str, Any]], projection: str, factorization: str) -> float | None:
     """The number of users at which the two errors meet, by interpolation of logarithms; ``None`` where they do not."""
     curves = {}
     for name in (projection, factorization):
@@ -181,44 +171,34 @@ def _worst_found(mechanism: ProjectedMechanism, users: float, relative_width: fl
     name, worst = candidates[int(np.argmax(looks))]
     found = mechanism.simulated_error(worst, rng, relative_width).root_mean_square
     per = math.sqrt(mechanism.workload.queries)
-    ends = {"error": found.value / per, "low": found.low / per, "high": found.high / per}
-    return {**ends, "total": found.value, "data": name}
+    return {"error": found.value / per, "low": found.low / per, "high": found.high / per, "data": name}
 
 
-def _error(
-    mechanism: CentralMechanism, p: float, users: float | None, relative_width: float, rng: np.random.Generator
-) -> Row:
-    factors = mechanism.factorization
-    row: Row = {"factor_error": factors.error(p), "sigma": mechanism.sigma, "sensitivity": mechanism.sensitivity}
-    approximate = factors.approximate
-    if approximate and users is None:
-        raise BadValue("users", None, "be given for an approximate factorization", "give for example 1000")
+def _error(mechanism: CentralMechanism, p: float, relative_width: float, rng: np.random.Generator) -> Row:
+    row: Row = {"factor_error": mechanism.factorization.error(p), "relation": mechanism.relation}
+    row |= {"sigma": mechanism.sigma, "sensitivity": mechanism.sensitivity}
     if not math.isinf(p):
-        found = mechanism.exact_error(p, users=users if approximate else None)
+        found = mechanism.exact_error(p)
         return {**row, "error": found.per_query, "total": found.total}
-    data = None
-    if approximate:
-        data = np.zeros(mechanism.workload.domain_size)
-        data[int(np.argmax(np.abs(factors.bias).max(axis=0)))] = check_users(users)
-    simulated = mechanism.simulated_max(rng, relative_width, data=data)
+    simulated = mechanism.simulated_max(rng, relative_width)
     mean = simulated.mean
-    extra = {"root_mean_square": simulated.root_mean_square.value, "draws": simulated.draws}
+    extra = {"root_mean_square": simulated.root_mean_square.value, "draws": float(simulated.draws)}
     return {**row, "error": mean.value, "total": mean.value, "low": mean.low, "high": mean.high, **extra}
 
 
-def _common(workload: Workload, mechanism: str, epsilon: float, delta: float) -> Row:
-    return {
-        "workload": workload.name,
-        "domain_size": workload.domain_size,
-        "queries": workload.queries,
-        "mechanism": mechanism,
-        "epsilon": float(epsilon),
-        "delta": float(delta),
-        "relation": RELATION,
-    }
+def _lower_bounds(workload: Workload, p: float, epsilon: float, delta: float) -> Row:
+    """``lower_bound``, and for p = ∞ ``root_lower_bound`` of the root mean square of the largest error."""
+    order = p if refusal(workload, p) is None else 2.0
+    if not math.isinf(p):
+        return {"lower_bound": general_bound(workload, epsilon, delta, p=order).per_query}
+    mean, root = (general_bound(workload, epsilon, delta, p=order, moment=moment).per_query for moment in (1, 2))
+    return {"lower_bound": mean, "root_lower_bound": root}
 
 
-def _largest_square_distance(W: FloatArray) -> float:
-    G = W.T @ W
-    squares = np.diagonal(G)
-    return float(np.max(squares[:, None] + squares[None, :] - 2.0 * G))
+def _replacement_bounds(
+    workload: Workload, users: Sequence[int], epsilon: float, delta: float
+) -> Sequence[CentralBound]:
+    n = workload.domain_size
+    norm = "certified" if workload.queries * n * (n - 1) // 2 <= _LARGEST_DIFFERENCES else "trace"
+    half = 0.5 * workload.matrix()
+    return replacement_bounds(half, epsilon, delta, [2 * int(check_users(N)) for N in users], norm=norm)

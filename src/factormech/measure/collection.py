@@ -18,12 +18,13 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.local.error_law import ErrorLaw
 from factormech.local.registry import is_solved
-from factormech.local.strategy import SimulatedStrategy, Strategy, Unavailable
+from factormech.local.strategy import SimulatedStrategy, Strategy
 from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.populations import population
 from factormech.measure.simulate import Simulated, compare
 from factormech.measure.tails import LEVEL, check_level
 from factormech.seeds import rng_for
+from factormech.unavailable import Unavailable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,10 +24,11 @@ from factormech.data.registry import shares
 from factormech.errors import BadValue
 from factormech.local.consistency import NonNegative
 from factormech.local.registry import is_solved
-from factormech.local.strategy import Evaluation, SimulatedStrategy, Strategy, Unavailable
+from factormech.local.strategy import Evaluation, SimulatedStrategy, Strategy
 from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.tails import check_level
 from factormech.seeds import rng_for
+from factormech.unavailable import Unavailable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,9 +17,10 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.bounds import data_dependent
 from factormech.bounds.registry import variance_bound
 from factormech.data.registry import shares
-from factormech.local.strategy import Evaluation, Strategy, Unavailable
+from factormech.local.strategy import Evaluation, Strategy
 from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.sample_complexity import sample_complexity
+from factormech.unavailable import Unavailable
 
 if TYPE_CHECKING:
     import pandas as pd

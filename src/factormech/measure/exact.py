@@ -14,7 +14,8 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.bounds.registry import variance_bound
 from factormech.local.registry import build
-from factormech.local.strategy import Evaluation, Strategy, Unavailable
+from factormech.local.strategy import Evaluation, Strategy
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from factormech.local.factorized import drawn, registry, sources  # noqa: F401
 from factormech.local.factorized.factor_release import FactorizationRelease
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.factorized.simulate import simulate
-from factormech.local.strategy import Unavailable
 from factormech.measure.populations import population
 from factormech.seeds import rng_for
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 _NO_USERS: dict[str, Any] = {

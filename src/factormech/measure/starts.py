@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from factormech.local.registry import restore, rng_of, solve_with_rows
-from factormech.local.strategy import Unavailable
 from factormech.measure.exact import Question
 from factormech.measure.gaps import POINT, ratios, strongest_bounds
+from factormech.unavailable import Unavailable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,10 +19,10 @@ from factormech.local.adaptive_pgd import inner_ratio, random_strategy
 from factormech.local.bounded_simplex import project_columns, pull_back
 from factormech.local.optimal.problem import Step
 from factormech.local.registry import restore, rng_of, solve_with_report
-from factormech.local.strategy import Unavailable
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.measure.exact import Question
 from factormech.measure.gaps import POINT, strongest_bounds
+from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -37,23 +37,26 @@ class Line:
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """One panel."""
+    """One panel; panels with one ``group`` share the first part of their titles."""
 
     title: str
+    group: str
     x: FloatArray
     lines: dict[Name, Line]
     below: FloatArray
     references: dict[str, FloatArray]
+    marks: dict[str, float]
 
 
 @dataclass(frozen=True)
 class CurveView:
-    """A whole table; ``names`` are those of all curves, in the order of the table."""
+    """A whole table: the names of all curves, in its order, the panels, and what is said of all panels."""
 
     kind: Experiment
     curves: Curves
     names: tuple[Name, ...]
     panels: tuple[CurvePanel, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> tuple[Name, ...]:
@@ -75,7 +78,7 @@ class CurveView:
         never = [name for name in self.names if name not in self.drawn]
         found = [f"not drawn: {self.label(name)} — {'; '.join(self._reasons(name))}" for name in never]
         for name in self.drawn:
-            where = dict.fromkeys(place for panel in self.panels for place in self._gaps(panel, name))
+            where = dict.fromkeys(place for group in self._groups() for place in self._gaps_of(group, name))
             if where:
                 found.append(f"{self.label(name)} missing at {'; '.join(where)} — {'; '.join(self._reasons(name))}")
         return found
@@ -84,6 +87,18 @@ class CurveView:
         reasons = [r for panel in self.panels if name in panel.lines for r in panel.lines[name].reasons]
         absent = any(name not in panel.lines for panel in self.panels)
         return told(reasons) or (("no rows for it",) if absent else ("no number",))
+
+    def _groups(self) -> Iterator[list[CurvePanel]]:
+        for group in dict.fromkeys(panel.group for panel in self.panels):
+            yield [panel for panel in self.panels if panel.group == group]
+
+    def _gaps_of(self, group: list[CurvePanel], name: Name) -> Iterator[str]:
+        """The places of a curve's gaps in panels of one group; its name where they are everywhere."""
+        if len(group) > 1 and all(name not in panel.lines or panel.lines[name].missing.all() for panel in group):
+            yield group[0].group
+            return
+        for panel in group:
+            yield from self._gaps(panel, name)
 
     def _gaps(self, panel: CurvePanel, name: Name) -> Iterator[str]:
         """Where in a panel a curve that is drawn elsewhere has no number."""
@@ -107,12 +122,23 @@ def curve_view(frame: pd.DataFrame, kind: Experiment) -> CurveView:
     if not isinstance(curves, Curves):
         raise TypeError(f"{kind.kind} is drawn by {curves}")
     names = tuple(dict.fromkeys(_names(frame, curves)))
-    parts = [(None, frame)] if curves.panel is None else list(frame.groupby(curves.panel, sort=False))
-    return CurveView(kind, curves, names, tuple(_panel(value, part, kind, curves) for value, part in parts))
+    titled = [name for name in curves.panels if curves.panel == name or len(set(frame[name])) > 1]
+    same = [name for name in curves.panels if name not in titled]
+    parts = list(frame.groupby(titled, sort=False)) if titled else [((), frame)]
+    panels = tuple(
+        _panel(_titled(kind, titled, values), _titled(kind, titled[:1], values[:1]), part, kind, curves)
+        for values, part in parts
+    )
+    notes = (_titled(kind, same, [frame[name].iloc[0] for name in same]), curves.note)
+    return CurveView(kind, curves, names, panels, tuple(filter(None, notes)))
 
 
-def _panel(value: Any, frame: pd.DataFrame, kind: Experiment, curves: Curves) -> CurvePanel:
-    title = "" if curves.panel is None else _named(kind.column(curves.panel), value)
+def _titled(kind: Experiment, names: list[str], values: Iterable[Any]) -> str:
+    """Values of columns, in one line."""
+    return ", ".join(_named(kind.column(name), value) for name, value in zip(names, values, strict=True))
+
+
+def _panel(title: str, group: str, frame: pd.DataFrame, kind: Experiment, curves: Curves) -> CurvePanel:
     x = np.unique(frame[curves.x].to_numpy(dtype=np.float64))
     keys = _names(frame, curves)
     lines = {}
@@ -128,7 +154,8 @@ def _panel(value: Any, frame: pd.DataFrame, kind: Experiment, curves: Curves) ->
     if curves.below is not None:
         below = np.asarray(grouped[curves.below].agg(lambda v: v.min(skipna=False)).reindex(x), dtype=np.float64)
     references = {name: np.asarray(grouped[name].max().reindex(x), dtype=np.float64) for name in curves.references}
-    return CurvePanel(title, x, lines, below, references)
+    marks = {name: float(frame[name].astype("float64").max()) for name in curves.marks}
+    return CurvePanel(title, group, x, lines, below, references, marks)
 
 
 def _names(frame: pd.DataFrame, curves: Curves) -> list[Name]:

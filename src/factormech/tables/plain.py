@@ -1,7 +1,7 @@
 """Tables of experiments as LaTeX: one ``tabular`` a panel, its columns those of the table.
 
-A key that has one value is said below the table, a key that repeats the row above is left blank, and a row without
-numbers has daggers, with a note that says why, once.
+A key or text that has one value is said below the table, a key that repeats the row above is left blank, and a row
+without numbers has daggers, with a note that says why, once.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 def typeset(frame: pd.DataFrame, kind: Experiment) -> str:
     """The table of a study, a ``tabular`` with its notes for every panel of its figure."""
-    panel = kind.figure.panel if isinstance(kind.figure, Curves) else None
-    parts = [frame] if panel is None else [part for _, part in frame.groupby(panel, sort=False)]
+    panels = list(kind.figure.panels) if isinstance(kind.figure, Curves) else []
+    parts = [part for _, part in frame.groupby(panels, sort=False)] if panels else [frame]
     return "\n".join(_tabular(part.drop(columns="study"), kind) for part in parts)
 
 
 def _tabular(frame: pd.DataFrame, kind: Experiment) -> str:
-    fixed = [key for key in kind.keys if len(frame) > 1 and len(set(frame[key])) == 1]
+    said = [c.name for c in kind.columns if c.name in kind.keys or (c.type == "text" and c.name != "reason")]
+    fixed = [name for name in said if len(frame) > 1 and len(set(frame[name])) == 1]
     shown = [c for c in kind.columns if c.name not in (*fixed, "reason") and not all(map(is_empty, frame[c.name]))]
     reasons = list(told([reason for reason in frame.get("reason", []) if reason]))
     keys = [column.name for column in shown if column.name in kind.keys]

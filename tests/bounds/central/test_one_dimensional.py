@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from factormech.bounds.central.interval_shifts import _Program
 from factormech.bounds.central.one_dimensional import _Windows, least_noise, pure_interval, pure_unit
 from factormech.errors import BadValue
-from factormech.local.gaussian import gaussian_noise_multiplier
+from factormech.gaussian import gaussian_noise_multiplier
 from tests.bounds.central.oracles import lattice_noise
 
 GRID = [(e, d) for e in (0.05, 0.5, 2.0, 5.0) for d in (1e-9, 1e-6, 1e-3, 0.1)]

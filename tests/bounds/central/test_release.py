@@ -16,7 +16,7 @@ from factormech.bounds.central.release import (
     replacement_bound,
 )
 from factormech.errors import BadValue
-from factormech.local.gaussian import gaussian_noise_multiplier
+from factormech.gaussian import gaussian_noise_multiplier
 from factormech.measure.central_bounds import gaussian_moment
 from tests.bounds.central.oracles import any_mechanism
 

@@ -24,7 +24,7 @@ from factormech.central.pure.directions import (
     triangulated,
 )
 from factormech.central.pure.gauge import Gauge
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 from tests.central.pure.bodies import BODIES, corners, hadamard, signs
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value, table_p_value
 

@@ -24,7 +24,7 @@ from factormech.central.pure.recursive import (
     shares_of,
 )
 from factormech.errors import BadValue, UnknownName
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 from tests.central.pure.bodies import BODIES, corners, hadamard, signs
 from tests.statistics import FALSE_ALARM
 

@@ -27,7 +27,7 @@ from factormech.central.pure.eigenvalues import EigenvalueChain, TraceNoise, haa
 from factormech.central.pure.jl import jl_matrix
 from factormech.central.pure.trace_sketch import SketchRelease, diameter, lift
 from factormech.errors import BadValue
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 from tests.statistics import FALSE_ALARM, mean_p_value
 
 # Of the noise at ε = 1, by size and whether the trace is public.

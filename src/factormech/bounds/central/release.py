@@ -39,6 +39,7 @@ and δ, the bounds are Theorem 4 of Liu, Upadhyay & Zou (ICLR 2025) and §5 of E
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,13 +146,24 @@ def replacement_bound(
     norm: str = "certified",
 ) -> CentralBound:
     """The bound at a given number of persons when neighbours replace one: N(N−1)/2 columns W_i − W_j, dense."""
+    return replacement_bounds(workload, epsilon, delta, [users], p=p, moment=moment, norm=norm)[0]
+
+
+def replacement_bounds(
+    workload: Workload | Any, epsilon: float, delta: float, users: Sequence[int], *, p: float = 2.0, moment: int = 2,
+    norm: str = "certified",
+) -> list[CentralBound]:  # fmt: skip
+    """The same at several numbers of persons, for which the norm is found once."""
     epsilon, delta = check_epsilon(epsilon), check_failure(delta)
-    n = check_positive_integer("users", users)
-    D = column_differences(workload)
+    counts = [check_positive_integer("users", n) for n in users]
+    sizes = _norm_below(column_differences(workload), p, norm)
     N = checked_matrix("workload", workload).shape[1]
-    used = delta + (1.0 - delta) * (N - 1) / (n + N - 1)
-    sizes = _norm_below(D, p, norm)
-    return _bound(sizes, (p, moment), epsilon, (delta, used), "unit", REPLACED, (f"worst over {n} persons", "all"))
+    found = []
+    for n in counts:
+        used = delta + (1.0 - delta) * (N - 1) / (n + N - 1)
+        holds = f"worst over {n} persons", "all"
+        found.append(_bound(sizes, (p, moment), epsilon, (delta, used), "unit", REPLACED, holds))
+    return found
 
 
 def column_differences(workload: Workload | Any) -> FloatArray:

@@ -18,7 +18,7 @@ from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.central.pure.bodies import Body
 from factormech.central.pure.diagnostics import Sample, diagnose
 from factormech.central.pure.gauge import Gauge, starting_cone
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 CHAINS = 4
 REFRESHMENT = 0.8  # new velocities per deviation travelled

@@ -23,7 +23,7 @@ from factormech.central.pure.jl import JLDraws, JLRelease
 from factormech.central.pure.laws import Law, Promise
 from factormech.central.pure.mechanism import checked_counts
 from factormech.errors import BadValue
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import scatter
 
 

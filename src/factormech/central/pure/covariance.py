@@ -25,7 +25,7 @@ from factormech.central.pure import trace_body
 from factormech.central.pure.eigenvalues import LARGEST, TraceNoise
 from factormech.central.pure.laws import Promise
 from factormech.errors import BadValue, UnknownName
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 NOISES = ("trace", "l2-ball")
 

@@ -31,7 +31,7 @@ from scipy.special import gammaln
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central.pure.bodies import Body
 from factormech.central.pure.diagnostics import Sample
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 TRIANGULATED_DIMENSION = 6
 _POINTS = {2: 4000, 3: 4000, 4: 1500, 5: 500, 6: 250}  # differences of columns that Qhull takes in a few seconds

@@ -23,7 +23,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.diagnostics import Diagnosis, Sample, effective_size, r_hat, radial_p_value
 from factormech.central.pure.trace_body import eigenvalue_gauge
 from factormech.errors import BadValue
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 CHAINS = 4
 LARGEST = 128

@@ -17,7 +17,7 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central.pure.mechanism import checked_counts
 from factormech.central.pure.projection import Release
 from factormech.central.sequential import LEVEL, Estimate
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 
 def errors_on(

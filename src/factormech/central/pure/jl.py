@@ -39,7 +39,7 @@ from factormech.central.pure.projection import NoisyRelease, Release
 from factormech.central.pure.width import jl_is_better_for
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue, UnknownName
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 MATRICES = ("gaussian", "signs")
 TIES = ("corral", "centre")

@@ -21,7 +21,7 @@ from factormech.central.pure.bodies import Body, body_of
 from factormech.central.pure.diagnostics import Diagnosis, Sample
 from factormech.central.pure.directions import Directions, ball, cross_polytope, directions_of
 from factormech.central.sequential import LEVEL, Estimate
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 DRAWS = 8000  # directions behind an estimate, unless more are asked for
 

@@ -21,8 +21,8 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.bodies import body_of
 from factormech.errors import BadValue, UnknownName
 from factormech.gaussian import check_delta
-from factormech.local.strategy import Unavailable
 from factormech.norms.rounding import above
+from factormech.unavailable import Unavailable
 
 RELATION = "one of n persons replaced, n fixed"
 

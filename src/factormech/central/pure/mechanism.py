@@ -22,7 +22,7 @@ from factormech.central.pure.knorm import DRAWS, Moments, Noise, ball_noise, kno
 from factormech.central.pure.recursive import recursive_noise
 from factormech.central.sequential import LEVEL, Estimate
 from factormech.errors import BadValue, UnknownName
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 RELATION = "one of n persons replaced, n fixed"
 

@@ -22,7 +22,7 @@ from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.laws import Law, Promise
 from factormech.central.pure.mechanism import checked_counts
 from factormech.central.wolfe import Hull
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 
 class Draws(Protocol):

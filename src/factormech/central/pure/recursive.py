@@ -37,7 +37,7 @@ from factormech.central.pure.directions import directions_of
 from factormech.central.pure.knorm import DRAWS, KNormNoise, Moments
 from factormech.central.sequential import LEVEL, Estimate
 from factormech.errors import UnknownName
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 Form = Literal["projected", "hardt-talwar"]
 Split = Literal["optimal", "equal"]

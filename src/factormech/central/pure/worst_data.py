@@ -18,7 +18,7 @@ from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.errors import errors_on, mean_error
 from factormech.central.pure.projection import Release
 from factormech.central.sequential import LEVEL, Estimate
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 
 
 @dataclass(frozen=True)

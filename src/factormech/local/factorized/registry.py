@@ -18,7 +18,7 @@ from factormech.local.factorized.nothing import Constant
 from factormech.local.factorized.release import LocalRelease, check_accuracy
 from factormech.local.factorized.sources import Made, Request, Source
 from factormech.local.randomizers import registry as randomizers
-from factormech.local.strategy import Unavailable
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 _SOURCES: dict[str, Source] = {

@@ -21,8 +21,9 @@ from factormech.local.factorized.factors import Factorization, factorization
 from factormech.local.factorized.one_query import OneQuery
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.factorized.strategy_release import StrategyRelease
-from factormech.local.strategy import StrategyMatrix, Unavailable
+from factormech.local.strategy import StrategyMatrix
 from factormech.norms.certified import CertifiedNorm
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.conjunctions import Conjunctions
 from factormech.workloads.ranges import Prefix

@@ -42,7 +42,8 @@ from factormech.local.optimal import general, proof, worst
 from factormech.local.optimal.files import CHOSEN, from_symmetric, restored, to_datasets
 from factormech.local.optimal.problem import Optimised, Problem, Report, silent
 from factormech.local.solved import Solution
-from factormech.local.strategy import Evaluation, Strategy, StrategyMatrix, Unavailable
+from factormech.local.strategy import Evaluation, Strategy, StrategyMatrix
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 Objective: TypeAlias = Literal["average", "worst"]

@@ -1,7 +1,7 @@
 r"""Gaussian noise on a point of the unit ball: (ε, δ), unbiased, in any direction alike.
 
 Y = x + σG, G standard normal. Two points of the ball are at most 2 apart, so σ is twice the least noise multiplier of
-the analytic Gaussian mechanism (Balle & Wang, ICML 2018; ``local/gaussian.py``), which is exact for the worst pair
+the analytic Gaussian mechanism (Balle & Wang, ICML 2018; :mod:`factormech.gaussian`), which is exact for the worst pair
 ±v: no smaller σ is (ε, δ)-private. A relative margin of 1e-12 covers the rounding of σ and of points that exceed the
 ball by the rounding of their normalisation.
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
-from factormech.local.gaussian import check_delta, gaussian_delta, gaussian_noise_multiplier
+from factormech.gaussian import check_delta, gaussian_delta, gaussian_noise_multiplier
 from factormech.local.randomizers.base import check_batch, check_point, check_sums
 
 _DIAMETER = 2.0

@@ -10,7 +10,7 @@ from importlib import import_module
 
 from factormech.arrays import check_epsilon, check_positive_integer
 from factormech.errors import BadValue, UnknownName
-from factormech.local.gaussian import check_delta
+from factormech.gaussian import check_delta
 from factormech.local.randomizers.base import BallRandomizer
 
 # name: (module:function, whether it has a δ)
