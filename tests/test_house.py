@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 # Beside their own room, what these rooms may know: the mathematics below them, and no mechanism of another room.
-BELOW = {"arrays", "atomic", "compiled", "errors", "gaussian", "norms", "privacy", "seeds", "workloads"}
+BELOW = {"arrays", "compiled", "atomic", "errors", "gaussian", "norms", "privacy", "seeds", "workloads"}
 MAY_IMPORT = {"bounds": BELOW, "central": BELOW | {"unavailable"}}
 
 

@@ -61,19 +61,6 @@ CALIBRATIONS: dict[str, str] = {
     "analytic": "Analytic (Balle & Wang)",
     "classical": "Classical, √(2 ln(1.25/δ))/ε",
 }
-# A trusted curator's, beside those of FACTORIZATIONS.
-CENTRAL: dict[str, str] = {
-    "gamma-f": "Factors of γF",
-    "gamma-p4": "Factors of γ₍₄₎",
-    "gamma-p8": "Factors of γ₍₈₎",
-    "gamma-2": "Factors of γ₂",
-    "square-root-normalised": "Square root, normalised columns",
-    "binary-tree-plain": "Binary tree (plain)",
-    "gaussian-input": "Noise on every count",
-    "gaussian-output": "Noise on every answer",
-    "gaussian-projection": "Noise on every answer, projected",
-    "gamma-f-projection": "Factors of γF, projected",
-}
 DIRECTIONS: dict[str, str] = {
     "euclidean-directions": "Directions of length 1 (‖θ‖₂ = 1)",
     "maximum-directions": "Directions of largest entry 1",
@@ -98,6 +85,19 @@ RELEASES: dict[str, str] = {
 } | {"one-query": "One random query"}
 # Factors whose distance from the workload is varied.
 APPROXIMATIONS: dict[str, str] = {"shifted": "γ̂₂(W, a)", "approximate": "γ₂(W, a)"}
+# A trusted curator's, beside those of FACTORIZATIONS.
+CENTRAL: dict[str, str] = {
+    "gamma-f": "Factors of γF",
+    "gamma-p4": "Factors of γ₍₄₎",
+    "gamma-p8": "Factors of γ₍₈₎",
+    "gamma-2": "Factors of γ₂",
+    "square-root-normalised": "Square root, normalised columns",
+    "binary-tree-plain": "Binary tree (plain)",
+    "gaussian-input": "Noise on every count",
+    "gaussian-output": "Noise on every answer",
+    "gaussian-projection": "Noise on every answer, projected",
+    "gamma-f-projection": "Factors of γF, projected",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL
 

@@ -98,20 +98,6 @@ CALIBRATIONS: dict[str, Style] = {
     "classical": Style(labels.CALIBRATIONS["classical"], VERMILLION, "s", DASHED),
 }
 
-# What shares a look with one of FACTORIZATIONS is the same, or never in a figure with it.
-CENTRAL: dict[str, Style] = {
-    "gamma-f": Style(labels.CENTRAL["gamma-f"], SKY, "v", SOLID),
-    "gamma-p4": Style(labels.CENTRAL["gamma-p4"], PURPLE, "<", DASHED),
-    "gamma-p8": Style(labels.CENTRAL["gamma-p8"], PURPLE, ">", DASH_DOTTED),
-    "gamma-2": Style(labels.CENTRAL["gamma-2"], WINE, "^", SOLID),
-    "square-root-normalised": Style(labels.CENTRAL["square-root-normalised"], BLUE, "D", DASHED),
-    "binary-tree-plain": Style(labels.CENTRAL["binary-tree-plain"], GREEN, "P", DASHED, scale=1.1),
-    "gaussian-input": Style(labels.CENTRAL["gaussian-input"], ORANGE, "x", SOLID),
-    "gaussian-output": Style(labels.CENTRAL["gaussian-output"], VERMILLION, "+", SOLID, scale=1.2),
-    "gaussian-projection": Style(labels.CENTRAL["gaussian-projection"], VERMILLION, "X", SOLID, filled=True, scale=1.1),
-    "gamma-f-projection": Style(labels.CENTRAL["gamma-f-projection"], BLUE, "h", SOLID, filled=True),
-}
-
 DIRECTIONS: dict[str, Style] = {
     "euclidean-directions": Style(labels.DIRECTIONS["euclidean-directions"], BLUE, "o", SOLID),
     "maximum-directions": Style(labels.DIRECTIONS["maximum-directions"], VERMILLION, "s", DASHED),
@@ -141,6 +127,19 @@ APPROXIMATIONS: dict[str, Style] = {
     "approximate": Style(labels.APPROXIMATIONS["approximate"], BLUE, (6, 0, 0), DASHED),
 }
 
+# What shares a look with one of FACTORIZATIONS is the same, or never in a figure with it.
+CENTRAL: dict[str, Style] = {
+    "gamma-f": Style(labels.CENTRAL["gamma-f"], SKY, "v", SOLID),
+    "gamma-p4": Style(labels.CENTRAL["gamma-p4"], PURPLE, "<", DASHED),
+    "gamma-p8": Style(labels.CENTRAL["gamma-p8"], PURPLE, ">", DASH_DOTTED),
+    "gamma-2": Style(labels.CENTRAL["gamma-2"], WINE, "^", SOLID),
+    "square-root-normalised": Style(labels.CENTRAL["square-root-normalised"], BLUE, "D", DASHED),
+    "binary-tree-plain": Style(labels.CENTRAL["binary-tree-plain"], GREEN, "P", DASHED, scale=1.1),
+    "gaussian-input": Style(labels.CENTRAL["gaussian-input"], ORANGE, "x", SOLID),
+    "gaussian-output": Style(labels.CENTRAL["gaussian-output"], VERMILLION, "+", SOLID, scale=1.2),
+    "gaussian-projection": Style(labels.CENTRAL["gaussian-projection"], VERMILLION, "X", SOLID, filled=True, scale=1.1),
+    "gamma-f-projection": Style(labels.CENTRAL["gamma-f-projection"], BLUE, "h", SOLID, filled=True),
+}
 # The names that tell the curves of an experiment apart, of all its kinds.
 SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL
 # Of curves told apart by a number, from the least on.
