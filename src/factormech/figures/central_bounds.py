@@ -55,7 +55,7 @@ def draw(frame: pd.DataFrame) -> Figure:
                 tuple(Panel(t, x, (), (), ()) for t, x in _titled(groups, xs)),
             ),
             _entries(frame, looks),
-            x_label=_x_label(frame),
+            x_label=f"{_x_label(frame)} ({_stated(frame)})",
             y_label="error of all queries together, in counts",
             notes=[_ratios(rows) for _, rows in groups],
             titles=[title for title, _ in groups],
@@ -116,6 +116,17 @@ def _x_label(frame: pd.DataFrame) -> str:
     return {frozenset({True}): "attributes d", frozenset({False}): "types T"}.get(frozenset(attributes), "size T or d")
 
 
+def _stated(frame: pd.DataFrame) -> str:
+    """ε and δ, unless the panels say them, and the neighbours."""
+    budgets = _budgets(frame)
+    return f"{f'{budgets[0]}, ' * (len(budgets) == 1)}neighbours: ‖x − x'‖₁ ≤ 1"
+
+
+def _budgets(frame: pd.DataFrame) -> list[str]:
+    pairs = frame[["epsilon", "delta"]].drop_duplicates().itertuples(index=False, name=None)
+    return [f"ε = {labels.value_label('epsilon', e)}, δ = {labels.value_label('delta', d)}" for e, d in pairs]
+
+
 def _entries(frame: pd.DataFrame, looks: dict[float, Style]) -> list[curves.Entry]:
     from matplotlib.lines import Line2D
 
@@ -130,11 +141,7 @@ def _entries(frame: pd.DataFrame, looks: dict[float, Style]) -> list[curves.Entr
 
 def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     """The caption of a study's figure, in plain text."""
-    budgets = frame[["epsilon", "delta"]].drop_duplicates().itertuples(index=False, name=None)
-    told = " and ".join(
-        f"ε = {labels.value_label('epsilon', epsilon)}, δ = {labels.value_label('delta', delta)}"
-        for epsilon, delta in budgets
-    )
+    told = " and ".join(_budgets(frame))
     x = sorted(set(frame["domain_size" if "domain_size" in frame else "size"]))
     sentences = [
         sentence(study_title),
