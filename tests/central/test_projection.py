@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -58,6 +59,58 @@ def test_optimality_conditions(k: int, N: int, noise: float, offset: float) -> N
     size = (1 + np.linalg.norm(y - found.point)) * math.sqrt(k)
     assert beyond.max() <= 1e-12 * size * (1 + offset)
     assert found.gap <= 1e-12 * size * (1 + offset)
+
+
+def exact_corral(P: list[list[Fraction]], y: list[Fraction]) -> list[Fraction]:
+    """The affine weights of the point of aff P nearest to y, by Gaussian elimination without any rounding."""
+    s = len(P)
+    gram = [[sum(a * b for a, b in zip(p, q, strict=True)) for q in P] for p in P]
+    right = [sum(a * b for a, b in zip(p, y, strict=True)) for p in P]
+    A = [[*gram[i], Fraction(1), right[i]] for i in range(s)] + [[Fraction(1)] * s + [Fraction(0), Fraction(1)]]
+    for i in range(s + 1):
+        pivot = next(r for r in range(i, s + 1) if A[r][i] != 0)
+        A[i], A[pivot] = A[pivot], A[i]
+        A[i] = [entry / A[i][i] for entry in A[i]]
+        for r in range(s + 1):
+            if r != i and A[r][i] != 0:
+                A[r] = [a - A[r][i] * b for a, b in zip(A[r], A[i], strict=True)]
+    return [row[-1] for row in A[:s]]
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.5, 5.0])
+def test_proof_in_rational_numbers(noise: float) -> None:
+    """The corral is the optimal one, exactly, and the floats are within 1e-10 of its point."""
+    rng = np.random.default_rng(7)
+    V = rng.choice([-1.0, 1.0], (12, 60))
+    y = np.round((V @ rng.dirichlet(np.ones(60)) + noise * rng.standard_normal(12)) * 1024) / 1024
+    found = Hull(V).project(y)
+    chosen = np.flatnonzero(found.weights)
+    columns = [[Fraction(entry) for entry in V[:, j]] for j in range(60)]
+    goal = [Fraction(entry) for entry in y]
+    weights = exact_corral([columns[j] for j in chosen], goal)
+    assert min(weights) > 0
+    x = [sum(w * columns[j][i] for w, j in zip(weights, chosen, strict=True)) for i in range(12)]
+    residual = [a - b for a, b in zip(goal, x, strict=True)]
+    # Optimal: no column lies beyond x as seen from y.
+    assert all(sum(r * (c - b) for r, c, b in zip(residual, p, x, strict=True)) <= 0 for p in columns)
+    assert max(abs(float(b) - a) for a, b in zip(found.point, x, strict=True)) < 1e-10
+
+
+def test_many_points_at_once() -> None:
+    rng = np.random.default_rng(3)
+    V = rng.standard_normal((5, 30))
+    Y = rng.standard_normal((40, 5)) * rng.choice([0.1, 1.0, 10.0], (40, 1))
+    hull = Hull(V)
+    found = hull.project_all(Y)
+    for i, y in enumerate(Y):
+        one = hull.project(y)
+        np.testing.assert_array_equal(found.points[i], one.point)
+        np.testing.assert_array_equal(found.weights[i], one.weights)
+        assert (found.gaps[i], found.iterations[i]) == (one.gap, one.iterations)
+    np.testing.assert_allclose(found.weights @ V.T, found.points, atol=1e-12)
+    assert hull.project_all(np.empty((0, 5))).points.shape == (0, 5)
+    with pytest.raises(BadValue, match="points"):
+        hull.project_all(np.ones((2, 4)))
 
 
 def test_a_general_solver_agrees() -> None:
