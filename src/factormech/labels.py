@@ -65,8 +65,16 @@ DIRECTIONS: dict[str, str] = {
     "euclidean-directions": "Directions of length 1 (‖θ‖₂ = 1)",
     "maximum-directions": "Directions of largest entry 1",
 }
+PURE: dict[str, str] = {
+    "laplace": "Laplace",
+    "l2-ball-projection": "ℓ₂ ball + projection",
+    "k-norm": "K-norm",
+    "k-norm-projection": "K-norm + projection",
+    "recursive-full": "Recursive K-norm",
+    "jl": "JL release (best ℓ)",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | PURE
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

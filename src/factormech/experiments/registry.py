@@ -20,6 +20,9 @@ EXPERIMENTS: dict[str, str] = {
     "sensitivity-polytope": _HERE + "sensitivity_polytope",
     "hard-pairs": _HERE + "hard_pairs",
     "distinguishing-advantage": _HERE + "distinguishing_advantage",
+    "full-parity": _HERE + "full_parity",
+    "full-parity-users": _HERE + "full_parity_users",
+    #     "pure-random-queries": _HERE + "pure_random_queries",
 }
 
 
