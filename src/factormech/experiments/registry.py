@@ -22,7 +22,7 @@ EXPERIMENTS: dict[str, str] = {
     "distinguishing-advantage": _HERE + "distinguishing_advantage",
     "full-parity": _HERE + "full_parity",
     "full-parity-users": _HERE + "full_parity_users",
-    #     "pure-random-queries": _HERE + "pure_random_queries",
+    "pure-random-queries": _HERE + "pure_random_queries",
 }
 
 
