@@ -183,7 +183,7 @@ def test_slopes_of_noise_and_projection() -> None:
 
 def test_random_queries_have_every_mechanism_and_row() -> None:
     frame = quick("pure-random-queries")
-    assert set(frame["rows"]) == {0, 2, 4, 8}
+    assert set(frame["rows"]) == {0, 2, 8, 16}
     jl = frame[frame["mechanism"] == "jl"]
     assert (jl.groupby("product")["best"].sum() == 1).all()
     assert frame["error"].notna().all()

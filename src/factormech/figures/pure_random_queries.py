@@ -68,8 +68,8 @@ def _against_projection(frame: pd.DataFrame) -> str:
     certain = int((both["high"] < both["low_other"]).sum())
     worse = int((both["low"] > both["high_other"]).sum())
     return (
-        f"Of {len(both)} places with both, JL release errs less than K-norm noise with the projection in {less}, and by "
-        f"more than the intervals in {certain}; it errs more by more than the intervals in {worse}."
+        f"Of {len(both)} places with both, JL release errs less than K-norm noise with the projection in {less}, and "
+        f"by more than the intervals in {certain}; it errs more by more than the intervals in {worse}."
     )
 
 
