@@ -59,7 +59,8 @@ class Found:
 
 def measured(name: str, k: int, N: int, asked: Asked) -> Iterator[dict[str, Any]]:
     """The rows of one shape."""
-    Q = 2.0 * rng_for(asked.seed, "pure-random-queries", name, "queries").integers(0, 2, (k, N)) - 1.0
+    signs = rng_for(asked.seed, "pure-random-queries", name, "queries").integers(0, 2, (k, N))
+    Q = np.asarray(2.0 * signs - 1.0, dtype=np.float64)
     epsilon, products = asked["epsilon"], asked["product"]
     users = tuple(users_of(product, epsilon) for product in products)
     chance = rng_for(asked.seed, "pure-random-queries", name, "data")
