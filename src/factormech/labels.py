@@ -98,8 +98,16 @@ CENTRAL: dict[str, str] = {
     "gaussian-projection": "Noise on every answer, projected",
     "gamma-f-projection": "Factors of γF, projected",
 }
+PURE: dict[str, str] = {
+    "laplace": "Laplace",
+    "l2-ball-projection": "ℓ₂ ball + projection",
+    "k-norm": "K-norm",
+    "k-norm-projection": "K-norm + projection",
+    "recursive-full": "Recursive K-norm",
+    "jl": "JL release (best ℓ)",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL
+SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

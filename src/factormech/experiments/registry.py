@@ -26,6 +26,9 @@ EXPERIMENTS: dict[str, str] = {
     "local-release": _HERE + "local_release",
     "local-error": _HERE + "local_error",
     "local-approximation": _HERE + "local_approximation",
+    "full-parity": _HERE + "full_parity",
+    "full-parity-users": _HERE + "full_parity_users",
+    "pure-random-queries": _HERE + "pure_random_queries",
 }
 
 

@@ -140,8 +140,17 @@ CENTRAL: dict[str, Style] = {
     "gaussian-projection": Style(labels.CENTRAL["gaussian-projection"], VERMILLION, "X", SOLID, filled=True, scale=1.1),
     "gamma-f-projection": Style(labels.CENTRAL["gamma-f-projection"], BLUE, "h", SOLID, filled=True),
 }
+PURE: dict[str, Style] = {
+    "laplace": Style(labels.PURE["laplace"], ORANGE, "o", SOLID),
+    "l2-ball-projection": Style(labels.PURE["l2-ball-projection"], SKY, "s", DASHED),
+    "k-norm": Style(labels.PURE["k-norm"], BLUE, "^", SOLID),
+    "k-norm-projection": Style(labels.PURE["k-norm-projection"], BLUE, "v", DASHED),
+    "recursive-full": Style(labels.PURE["recursive-full"], GREEN, "D", SOLID),
+    "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL
+SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),

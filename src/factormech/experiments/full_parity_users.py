@@ -1,0 +1,134 @@
+"""Persons that full parity takes for an error α under pure privacy, against 1/α, with local slopes.
+
+Above: the persons at which simulated errors reach α, on the worst data found. Below: certified, by packings and means
+over data (:mod:`factormech.bounds.packing.users`). Noise alone has n ∝ 1/α; the projection makes it up to 1/α² where
+persons are few next to the types.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from factormech.errors import BadValue
+from factormech.experiments import pure
+from factormech.experiments.base import Asked, Axis, Column, Experiment, Problem, Setting, split
+
+ACCURACY = Axis(
+    "accuracy",
+    {"type": "number", "exclusiveMinimum": 1, "maximum": 10000},
+    "accuracy 1/α",
+    8.0,
+    symbol="1/α",
+    description="Inverse errors 1/α; α is E‖·‖₂/√k.",
+)
+TRIALS = Setting(
+    "trials",
+    {"type": "integer", "minimum": 4, "maximum": 1000},
+    "How many draws of noise all data sets and numbers of persons share.",
+    24,
+    default=24,
+)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Users of the three mechanisms at every N and 1/α, and slopes between neighbouring values of 1/α."""
+    from factormech.measure.packing_bounds import local_slopes, parity_users_rows
+
+    x, epsilon = sorted(asked["accuracy"]), asked["epsilon"]
+    alphas = [1.0 / value for value in x]
+    for N in asked["domain_size"]:
+        below = list(parity_users_rows([N], alphas, epsilon))
+        for mechanism, found in _needed(asked, N, alphas).items():
+            slopes = local_slopes(x, [row["users"] for row in found])
+            for accuracy, alpha, row, bound, slope in zip(x, alphas, found, below, slopes, strict=True):
+                yield {
+                    "domain_size": N,
+                    "epsilon": epsilon,
+                    "mechanism": mechanism,
+                    "accuracy": accuracy,
+                    "alpha": alpha,
+                    **row,
+                    "slope": slope,
+                    "lower_bound": bound["users"],
+                    "lower_slope": bound["slope"],
+                    "method": bound["method"],
+                }
+
+
+def _needed(asked: Asked, N: int, alphas: list[float]) -> dict[str, list[dict[str, Any]]]:
+    """Users of each mechanism for each α."""
+    from factormech.measure.pure_errors import parity_laplace_norm, users_within
+
+    epsilon = asked["epsilon"]
+    search = _search(asked, N)
+    raw = float(search(1)[2])
+    found: dict[str, list[dict[str, Any]]] = {pure.LAPLACE: [], pure.RAW: [], pure.PROJECTED: []}
+    for alpha in alphas:
+        for name, norm in ((pure.LAPLACE, parity_laplace_norm(N)), (pure.RAW, raw)):
+            found[name].append({"users": max(1, math.ceil(norm / (epsilon * alpha)))})
+        users, _ = users_within(lambda n: search(n)[0], alpha)
+        found[pure.PROJECTED].append({"users": users, "sparsity": search(users)[1]})
+    return found
+
+
+def _search(asked: Asked, N: int) -> Callable[[int], tuple[float, int, float]]:
+    """n ↦ error with the projection on the worst data found, their types, and E‖εu‖; all n have the same noise."""
+    from factormech.central.pure.parity import parity_errors
+    from factormech.measure.pure_errors import sparsities_to
+    from factormech.seeds import rng_for
+
+    @cache
+    def error(n: int) -> tuple[float, int, float]:
+        rng = rng_for(asked.seed, "full-parity-users", str(N))
+        errors = parity_errors(N, asked["epsilon"], [n], sparsities_to(N, n), rng, asked["trials"])
+        sparsity, worst = errors.worst(0)
+        return worst.value, sparsity, float(errors.raw.mean())
+
+    return error
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """No mechanism takes fewer users than are proved to be needed."""
+    return None if row["users"] >= row["lower_bound"] else ("users", "be at least lower_bound")
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Types that are no power of two."""
+    yield from pure.refuse_sizes(asked)
+
+
+def _seconds(asked: Asked) -> float:
+    sorts = sum(N * min(17, N.bit_length()) for N in asked["domain_size"]) * len(asked["accuracy"])
+    return 0.8 + 7e-8 * float(sorts * asked["trials"])
+
+
+EXPERIMENT = Experiment(
+    kind="full-parity-users",
+    description="Persons that all parities take under pure privacy, against 1/α, with slopes, above the packing bound.",
+    axes=(pure.TYPES, ACCURACY),
+    settings=(pure.EPSILON, TRIALS),
+    columns=(
+        pure.TYPES.column(),
+        pure.SPENT,
+        Column("mechanism", "text", "mechanism", description="laplace, k-norm or k-norm-projection."),
+        ACCURACY.column(),
+        Column("alpha", "number", "error α", "α", "E‖·‖₂/√k on the worst data found.", at_least=0.0),
+        Column("users", "integer", "users n", "n", "Simulated; found to 1 %, or to a person.", at_least=1),
+        Column("slope", "number", "local slope of ln n in ln 1/α", "", "Between the neighbours.", "free"),
+        pure.SPARSITY,
+        Column("lower_bound", "integer", "users needed", "n ≥", "By every ε-private mechanism.", at_least=1),
+        Column("lower_slope", "number", "local slope of the lower bound", "", "Between the neighbours.", "free"),
+        pure.METHOD,
+    ),
+    keys=("domain_size", "mechanism", "accuracy"),
+    measure=measure,
+    check=check,
+    refuse=refuse,
+    parts=split("domain_size"),
+    figure="factormech.figures.full_parity_users",
+    seconds=_seconds,
+    seeded=True,
+)

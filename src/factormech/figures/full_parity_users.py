@@ -1,0 +1,116 @@
+"""Persons needed against 1/α, a panel for each number of types, and under each the local slopes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED
+from factormech.figures import axes as scales
+from factormech.figures import curves, style
+from factormech.figures.canvas import empty_figure
+from factormech.figures.captions import sentence
+from factormech.tables.panels import Panel, View, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["caption", "draw"]
+
+IMPOSSIBLE = "Impossible (below the lower bound), and its slope"
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """The figure of a table of persons needed."""
+    parts = list(frame.groupby("domain_size", sort=False))
+    x = [np.unique(rows["accuracy"].to_numpy(dtype=np.float64)) for _, rows in parts]
+    titles = [f"N = {N}" for N, _ in parts] + [f"slopes, N = {N}" for N, _ in parts]
+    with style.context():
+        figure, panels = _canvas(len(parts))
+        for ax, across in zip(panels, [*x, *x], strict=True):
+            scales.prepare_scale(ax, across, "log")
+        for i, (_, rows) in enumerate(parts):
+            _draw_users(panels[i], rows)
+            _draw_slopes(panels[len(parts) + i], rows)
+        shown = tuple(Panel(title, across, (), (), ()) for title, across in zip(titles, [*x, *x], strict=True))
+        curves.finish(
+            figure,
+            panels,
+            View("accuracy", float("nan"), "", float("nan"), 1, (), (), shown),
+            _entries(frame),
+            x_label="accuracy 1/α",
+            y_label="d ln n / d ln(1/α); users n",
+            notes=[[] for _ in panels],
+            titles=titles,
+        )
+    return figure
+
+
+def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
+    """Two rows of panels."""
+    figure = empty_figure(style.WIDTHS[min(columns, 3)], 2 * curves.PANEL_HEIGHTS[3] + 0.2)
+    grid = figure.add_gridspec(2, columns)
+    return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(2 * columns)]
+
+
+def _draw_users(ax: Axes, rows: pd.DataFrame) -> None:
+    ax.set_yscale("log")
+    logs = np.log10(rows[["users", "lower_bound"]].to_numpy(dtype=np.float64))
+    room = 0.05 * float(logs.max() - logs.min()) or 0.2
+    scales.set_values(ax, float(logs.min()) - room, float(logs.max()) + room)
+    below = rows.drop_duplicates("accuracy").sort_values("accuracy")
+    x, y = (below[name].to_numpy(dtype=np.float64) for name in ("accuracy", "lower_bound"))
+    ax.fill_between(x, ax.get_ylim()[0], y, color=style.BAND, linewidth=0, zorder=0.5)
+    ax.plot(x, y, color=style.BAND_EDGE, linewidth=1.3, zorder=1.6)
+    _draw_lines(ax, rows, "users")
+
+
+def _draw_slopes(ax: Axes, rows: pd.DataFrame) -> None:
+    slopes = rows[["slope", "lower_slope"]].to_numpy(dtype=np.float64)
+    slopes = slopes[np.isfinite(slopes)]
+    scales.set_linear(
+        ax, min(0.4, float(slopes.min(initial=0.9))) - 0.1, max(2.0, float(slopes.max(initial=2.0))) + 0.1
+    )
+    for line in (1.0, 2.0):
+        ax.axhline(line, color=style.GREY, linewidth=0.7, linestyle=style.DOTTED, zorder=1)
+    below = rows.drop_duplicates("accuracy").sort_values("accuracy")
+    ax.plot(below["accuracy"], below["lower_slope"].astype("float64"), color=style.BAND_EDGE, linewidth=1.3, zorder=1.6)
+    _draw_lines(ax, rows, "slope")
+
+
+def _draw_lines(ax: Axes, rows: pd.DataFrame, column: str) -> None:
+    looks = style.series_styles(rows["mechanism"])
+    sizes = curves.marker_sizes(list(dict.fromkeys(rows["mechanism"])))
+    for name, size in sizes.items():
+        line = rows[rows["mechanism"] == name].sort_values("accuracy")
+        ax.plot(line["accuracy"], line[column].astype("float64"), **curves.as_drawn(looks[name], size))
+
+
+def _entries(frame: pd.DataFrame) -> list[curves.Entry]:
+    from matplotlib.patches import Patch
+
+    names = list(dict.fromkeys(frame["mechanism"]))
+    patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
+    return [*curves.mechanism_entries(names, style.series_styles(names)), (patch, IMPOSSIBLE)]
+
+
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+    """The caption of a study's figure, in plain text."""
+    x = sorted(set(frame["accuracy"]))
+    projected = frame[frame["mechanism"] == PROJECTED]
+    slopes = projected["slope"].to_numpy(dtype=np.float64)
+    slopes = slopes[np.isfinite(slopes)]
+    told = f"With the projection the slopes are from {slopes.min():.2f} to {slopes.max():.2f}." if len(slopes) else ""
+    sentences = [
+        sentence(study_title),
+        sentence(caption_text),
+        f"First row: users n against accuracy 1/α from {number(x[0])} to {number(x[-1])}, simulated, with the data "
+        "the worst found among evenly spread ones over 1, 2, 4 … types; shaded: fewer than proved to be needed.",
+        f"Second row: local slopes of ln n in ln(1/α), between both neighbours. {told}".strip(),
+        sentence(MEANING),
+        sentence(FALL_SHORT[:1].upper() + FALL_SHORT[1:]),
+    ]
+    return " ".join(text for text in sentences if text)
