@@ -85,8 +85,29 @@ RELEASES: dict[str, str] = {
 } | {"one-query": "One random query"}
 # Factors whose distance from the workload is varied.
 APPROXIMATIONS: dict[str, str] = {"shifted": "γ̂₂(W, a)", "approximate": "γ₂(W, a)"}
+PURE: dict[str, str] = {
+    "laplace": "Laplace",
+    "l2-ball-projection": "ℓ₂ ball + projection",
+    "k-norm": "K-norm",
+    "k-norm-projection": "K-norm + projection",
+    "recursive-full": "Recursive K-norm",
+    "jl": "JL release (best ℓ)",
+}
+SKETCHES: dict[str, str] = {
+    "jl-balanced": "JL release (ℓ = nε)",
+    "trace": "K-norm (trace body)",
+    "trace-projection": "K-norm (trace body) + projection",
+    "l2-ball": "ℓ₂ ball",
+    "coarse-jl": "Coarse JL",
+    "distance-rate": "√ℓ · E max distortion / w(K)",
+    "width-ratio": "E w(TK) / w(K)",
+    "projected": "Noise of the projected body",
+    "hardt-talwar": "Projected noise of the body (Hardt & Talwar)",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS
+SERIES: dict[str, str] = (
+    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | PURE | SKETCHES
+)
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

@@ -127,8 +127,31 @@ APPROXIMATIONS: dict[str, Style] = {
     "approximate": Style(labels.APPROXIMATIONS["approximate"], BLUE, (6, 0, 0), DASHED),
 }
 
+PURE: dict[str, Style] = {
+    "laplace": Style(labels.PURE["laplace"], ORANGE, "o", SOLID),
+    "l2-ball-projection": Style(labels.PURE["l2-ball-projection"], SKY, "s", DASHED),
+    "k-norm": Style(labels.PURE["k-norm"], BLUE, "^", SOLID),
+    "k-norm-projection": Style(labels.PURE["k-norm-projection"], BLUE, "v", DASHED),
+    "recursive-full": Style(labels.PURE["recursive-full"], GREEN, "D", SOLID),
+    "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
+}
+
+SKETCHES: dict[str, Style] = {
+    "jl-balanced": Style(labels.SKETCHES["jl-balanced"], BLACK, "*", SOLID, filled=True, scale=1.4),
+    "trace": Style(labels.SKETCHES["trace"], VERMILLION, "o", SOLID),
+    "trace-projection": Style(labels.SKETCHES["trace-projection"], VERMILLION, "D", DASHED),
+    "l2-ball": Style(labels.SKETCHES["l2-ball"], SKY, "<", SOLID),
+    "coarse-jl": Style(labels.SKETCHES["coarse-jl"], WINE, "P", DASHED, scale=1.1),
+    "distance-rate": Style(labels.SKETCHES["distance-rate"], BLUE, "o", SOLID),
+    "width-ratio": Style(labels.SKETCHES["width-ratio"], VERMILLION, "s", SOLID),
+    "projected": Style(labels.SKETCHES["projected"], GREEN, "o", SOLID),
+    "hardt-talwar": Style(labels.SKETCHES["hardt-talwar"], PURPLE, "s", SOLID),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS
+SERIES: dict[str, Style] = (
+    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | PURE | SKETCHES
+)
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),
