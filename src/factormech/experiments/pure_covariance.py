@@ -166,7 +166,15 @@ EXPERIMENT = Experiment(
         pure.SPENT,
         pure.USERS,
         replace(pure.SPARSITY, label="directions in the worst data found", description="Directions s with rows."),
-        Column("error", "number", "error E‖·‖_F", "", "In Frobenius norm, on the worst data found.", "reason", 0.0),
+        Column(
+            "error",
+            "number",
+            "error E‖·‖, Frobenius norm",
+            "",
+            "In Frobenius norm, on the worst data found.",
+            "reason",
+            0.0,
+        ),
         Column("low", "number", "lower end of error", "", "the lower end of its 99 % interval", "reason", at_least=0.0),
         Column("high", "number", "upper end of error", "", "the upper end", "reason", at_least=0.0),
         REASON,
@@ -187,8 +195,8 @@ EXPERIMENT = Experiment(
         high="high",
         x_scale="log",
         text=(
-            "ε-DP, one of n persons replaced, n fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: s "
-            f"directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
+            "ε-DP, one of n persons replaced, n fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: "
+            f"s directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
         ),
     ),
     seconds=_seconds,

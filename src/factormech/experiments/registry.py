@@ -24,6 +24,7 @@ EXPERIMENTS: dict[str, str] = {
     "jl-distortion": _HERE + "jl_distortion",
     "recursion-depths": _HERE + "recursion_depths",
     "pure-covariance": _HERE + "pure_covariance",
+    "pure-marginals": _HERE + "pure_marginals",
     "local-release": _HERE + "local_release",
     "local-error": _HERE + "local_error",
     "local-approximation": _HERE + "local_approximation",

@@ -98,8 +98,8 @@ def caption(title: str, text: str, frame: pd.DataFrame) -> str:
     return " ".join(
         (
             sentence(title),
-            f"{number(frame['queries'].iloc[0])} random signs of {number(frame['domain_size'].iloc[0])} types, the first "
-            f"{number(frame['long'].iloc[0])} of them longer.",
+            f"{number(frame['queries'].iloc[0])} random signs of {number(frame['domain_size'].iloc[0])} types, the "
+            f"first {number(frame['long'].iloc[0])} of them longer.",
             "Cells: error of JL release, with its best number of rows, over that of the projection; each error is "
             "E‖·‖₂/√k on the worst data found for it, ε-DP, one of n persons replaced, n fixed.",
             f"JL release errs less than every projection here in {wins} of {len(best)} cells.",
