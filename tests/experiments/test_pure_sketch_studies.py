@@ -165,6 +165,17 @@ def test_the_cells_of_the_phase_diagram_are_ratios_of_errors() -> None:
             assert cells.loc[skew, product] == pytest.approx(expected)
 
 
+def test_the_caption_counts_cells_and_clear_ones() -> None:
+    frame = quick("pure-skew").copy()
+    jl = frame["mechanism"] == "jl"
+    frame[["error", "low", "high"]] = np.where(jl, 1.0, 2.0)[:, None] + np.array([0.0, -0.1, 0.1])
+    assert "in 6 of 6 cells, in 6 of them" in skew_figure.caption("", "", frame)
+    frame["high"] = 3.0
+    assert "in 6 of 6 cells, in 0 of them" in skew_figure.caption("", "", frame)
+    frame.loc[jl, "error"] = 2.05
+    assert "in 0 of 6 cells" in skew_figure.caption("", "", frame)
+
+
 def test_one_chain_serves_every_skew() -> None:
     # Scaled noise of the plain body has the gauge that noise of the scaled body must have: Gamma(k)/ε.
     from factormech.central.pure.bodies import body_of
