@@ -106,8 +106,21 @@ PURE: dict[str, str] = {
     "recursive-full": "Recursive K-norm",
     "jl": "JL release (best ℓ)",
 }
+SKETCHES: dict[str, str] = {
+    "jl-balanced": "JL release (ℓ = nε)",
+    "trace": "K-norm (trace body)",
+    "trace-projection": "K-norm (trace body) + projection",
+    "l2-ball": "ℓ₂ ball",
+    "coarse-jl": "Coarse JL",
+    "distance-rate": "√ℓ · E max distortion / w(K)",
+    "width-ratio": "E w(TK) / w(K)",
+    "projected": "Noise of the projected body",
+    "hardt-talwar": "Projected noise of the body (Hardt & Talwar)",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
-SERIES: dict[str, str] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE
+SERIES: dict[str, str] = (
+    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES
+)
 
 WORST_CASE, STANDIN = "worst-case", "-standin"
 

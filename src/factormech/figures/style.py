@@ -149,8 +149,22 @@ PURE: dict[str, Style] = {
     "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
 }
 
+SKETCHES: dict[str, Style] = {
+    "jl-balanced": Style(labels.SKETCHES["jl-balanced"], BLACK, "*", SOLID, filled=True, scale=1.4),
+    "trace": Style(labels.SKETCHES["trace"], VERMILLION, "o", SOLID),
+    "trace-projection": Style(labels.SKETCHES["trace-projection"], VERMILLION, "D", DASHED),
+    "l2-ball": Style(labels.SKETCHES["l2-ball"], SKY, "<", SOLID),
+    "coarse-jl": Style(labels.SKETCHES["coarse-jl"], WINE, "P", DASHED, scale=1.1),
+    "distance-rate": Style(labels.SKETCHES["distance-rate"], BLUE, "o", SOLID),
+    "width-ratio": Style(labels.SKETCHES["width-ratio"], VERMILLION, "s", SOLID),
+    "projected": Style(labels.SKETCHES["projected"], GREEN, "o", SOLID),
+    "hardt-talwar": Style(labels.SKETCHES["hardt-talwar"], PURPLE, "s", SOLID),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
-SERIES: dict[str, Style] = MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE
+SERIES: dict[str, Style] = (
+    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES
+)
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
     (BLUE, "o"),

@@ -20,8 +20,9 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.jl import JLDraws, JLRelease
-from factormech.central.pure.laws import Law, Promise
+from factormech.central.pure.laws import Law
 from factormech.central.pure.mechanism import checked_counts
+from factormech.central.pure.promise import Promise
 from factormech.errors import BadValue
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import scatter

@@ -23,7 +23,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure import trace_body
 from factormech.central.pure.eigenvalues import LARGEST, TraceNoise
-from factormech.central.pure.laws import Promise
+from factormech.central.pure.promise import Promise
 from factormech.errors import BadValue, UnknownName
 from factormech.unavailable import Unavailable
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central.pure.mechanism import checked_counts
-from factormech.central.pure.projection import Release
+from factormech.central.pure.projection import Draws, Release
 from factormech.central.sequential import LEVEL, Estimate
 from factormech.unavailable import Unavailable
 
@@ -25,19 +25,26 @@ def errors_on(
 ) -> FloatArray | Unavailable:
     """‖Ŷ − Q(X)‖₂/√k, (data sets, matrices, draws): every data set sees the same matrices and noise."""
     matrices, draws = check_positive_integer("matrices", matrices), check_positive_integer("draws", draws)
-    Q = release.queries
+    drawn = []
+    for _ in range(matrices):
+        one = release.draw(rng, draws)
+        if isinstance(one, Unavailable):
+            return one
+        drawn.append(one)
+    return errors_of(drawn, release.queries, data)
+
+
+def errors_of(drawn: Sequence[Draws], queries: FloatArray, data: Sequence[Any]) -> FloatArray:
+    """The same of noise that is there already; every n may use it again."""
     truths = []
     for counts in data:
-        x = checked_counts(counts, Q.shape[1])
-        truths.append(Q @ (x / x.sum()))
-    found = np.empty((len(truths), matrices, draws))
-    for m in range(matrices):
-        drawn = release.draw(rng, draws)
-        if isinstance(drawn, Unavailable):
-            return drawn
-        for i, (counts, truth) in enumerate(zip(data, truths, strict=True)):
-            found[i, m] = np.linalg.norm(drawn.answers(counts) - truth[:, None], axis=0)
-    return found / math.sqrt(len(Q))
+        x = checked_counts(counts, queries.shape[1])
+        truths.append(queries @ (x / x.sum()))
+    found = [
+        [np.linalg.norm(one.answers(counts) - truth[:, None], axis=0) for one in drawn]
+        for counts, truth in zip(data, truths, strict=True)
+    ]
+    return np.array(found) / math.sqrt(len(queries))
 
 
 def mean_error(errors: FloatArray, level: float = LEVEL) -> Estimate:

@@ -33,9 +33,10 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central.pure.bodies import checked_queries
-from factormech.central.pure.laws import Law, Promise
+from factormech.central.pure.laws import Law
 from factormech.central.pure.mechanism import checked_counts
 from factormech.central.pure.projection import NoisyRelease, Release
+from factormech.central.pure.promise import Promise
 from factormech.central.pure.width import jl_is_better_for
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue, UnknownName

@@ -19,25 +19,11 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.bodies import body_of
+from factormech.central.pure.promise import Promise
 from factormech.errors import BadValue, UnknownName
 from factormech.gaussian import check_delta
 from factormech.norms.rounding import above
 from factormech.unavailable import Unavailable
-
-RELATION = "one of n persons replaced, n fixed"
-
-
-@dataclass(frozen=True)
-class Promise:
-    """What is promised of neighbours under ``relation``.
-
-    ε-privacy (``delta`` 0), (ε, δ)-privacy, or, with ``rho``, ρ-zCDP (Bun & Steinke, TCC 2016), where ε is infinite.
-    """
-
-    epsilon: float
-    delta: float = 0.0
-    rho: float | None = None
-    relation: str = RELATION
 
 
 class Noise(Protocol):

@@ -19,8 +19,9 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.central.pure.bodies import checked_queries
-from factormech.central.pure.laws import Law, Promise
+from factormech.central.pure.laws import Law
 from factormech.central.pure.mechanism import checked_counts
+from factormech.central.pure.promise import Promise
 from factormech.central.wolfe import Hull
 from factormech.unavailable import Unavailable
 

@@ -29,7 +29,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure import trace_body
 from factormech.central.pure.covariance import ball_vectors
 from factormech.central.pure.jl import MATRICES, jl_matrix
-from factormech.central.pure.laws import Promise
+from factormech.central.pure.promise import Promise
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue, UnknownName
 

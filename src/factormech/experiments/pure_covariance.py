@@ -1,0 +1,204 @@
+"""Second moments and covariances under pure privacy: errors in Frobenius norm (Nikolov, SODA 2023, Section 6).
+
+Rows are in the unit ball of R^d. ``trace`` is K-norm noise of the body of moments, ``l2-ball`` noise of the Frobenius
+ball around it, each with or without the projection on K = {A ⪰ 0, tr A ≤ 1}; ``jl-balanced`` is the release of
+ℓ = nε measurements. A covariance is M̂ − μ̂μ̂ᵀ, with half of ε for the mean (:mod:`factormech.central.pure.covariance`),
+and is asked of projections alone. All of the noise is
+invariant under rotations, so data are tried along the axes: s directions with equally many rows, s = 1, 2, 4 … d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.errors import BadValue
+from factormech.experiments import pure
+from factormech.experiments.axes import DIMENSION
+from factormech.experiments.base import REASON, Asked, Axis, Column, Curves, Experiment, Problem, Setting, split
+
+MOMENT, COVARIANCE = "second-moment", "covariance"
+JL = "jl-balanced"
+NAMES = ("trace", "trace-projection", "l2-ball", "l2-ball-projection", JL)
+# The lift through T is an iteration for each release; above, it takes minutes.
+LIFTED = 16
+LEVEL = 0.01
+SIZE = replace(
+    DIMENSION, entry={"type": "integer", "minimum": 2, "maximum": 128}, description="Entries d of a person's row."
+)
+STATISTIC = Axis(
+    "statistic",
+    {"type": "string", "enum": [MOMENT, COVARIANCE]},
+    "statistic",
+    MOMENT,
+    description="What is released: second-moment or covariance.",
+    default=(MOMENT, COVARIANCE),
+)
+MECHANISM = Axis(
+    "mechanism",
+    {"type": "string", "enum": list(NAMES)},
+    "mechanism",
+    "trace-projection",
+    description=f"Any of {', '.join(NAMES)}; a covariance is released with a projection on K alone.",
+    default=NAMES,
+)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Every mechanism and statistic on noise that all data and all n share."""
+    from factormech.measure.packing_bounds import users_of
+    from factormech.seeds import rng_for
+
+    epsilon = asked["epsilon"]
+    for d, statistic, mechanism in asked.points("dimension", "statistic", "mechanism"):
+        if statistic == COVARIANCE and not mechanism.endswith("-projection"):
+            continue
+        rng = rng_for(asked.seed, "pure-covariance", str(d), statistic, mechanism)
+        reason, errors = _errors_of(mechanism, statistic, d, asked, rng)
+        for product in asked["product"]:
+            n = users_of(product, epsilon)
+            row = {"dimension": d, "statistic": statistic, "mechanism": mechanism, "product": product, "users": n}
+            row["epsilon"] = epsilon
+            yield row | ({"reason": reason} if errors is None else _worst(errors, d, n))
+
+
+def _errors_of(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+    """A function (M, μ, n) → errors of all draws, or why there is none."""
+    from factormech.central.pure.covariance import MomentRelease, ball_vectors
+    from factormech.local.strategy import Unavailable
+
+    epsilon, draws = asked["epsilon"], asked["draws"]
+    if mechanism == JL:
+        return _sketched(d, asked, rng)
+    noise, projected = mechanism.removesuffix("-projection"), mechanism.endswith("-projection")
+    share = epsilon if statistic == MOMENT else 0.5 * epsilon
+    drawn = MomentRelease.of(d, share, noise=noise, projected=projected).draw(rng, draws)
+    if isinstance(drawn, Unavailable):
+        return drawn.reason, None
+    if statistic == MOMENT:
+        return "", lambda moment, mean, n: drawn.moments(moment, n) - moment
+    z = ball_vectors(d, 2.0, share, rng, draws)
+    return "", lambda moment, mean, n: _covariances(drawn.moments(moment, n), mean + z / n) - _covariances(moment, mean)
+
+
+def _covariances(moments: Any, means: Any) -> Any:
+    """M − μμᵀ, with the means moved into the unit ball."""
+    import numpy as np
+
+    inside = means / np.maximum(np.linalg.norm(means, axis=-1, keepdims=True), 1.0)
+    return moments - inside[..., :, None] * inside[..., None, :]
+
+
+def _sketched(d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+    import numpy as np
+
+    from factormech.central.pure.jl import balanced_rows
+    from factormech.central.pure.trace_sketch import SketchRelease
+
+    if d > LIFTED:
+        return f"the lift takes minutes above d = {LIFTED}", None
+    epsilon = asked["epsilon"]
+    drawn: dict[int, Any] = {}
+
+    def errors(moment: Any, _: Any, n: int) -> Any:
+        rows = balanced_rows(n, epsilon, d * (d + 1) // 2)
+        if rows not in drawn:
+            release = SketchRelease.of(d, epsilon, rows)
+            drawn[rows] = [release.draw(rng, 1) for _ in range(asked["matrices"])]
+        return np.concatenate([one.moments(moment, n) for one in drawn[rows]]) - moment
+
+    return "", errors
+
+
+def _worst(errors: Any, d: int, n: int) -> dict[str, Any]:
+    """The worst of the data tried by half of the draws, on the other half."""
+    import numpy as np
+
+    from factormech.central.pure.worst_data import spread
+    from factormech.measure.skewed_queries import chosen
+
+    sizes = sorted({min(2**i, d, n) for i in range(d.bit_length() + 1)})
+    found = []
+    for s in sizes:
+        mean = spread(n, np.arange(s), d) / n
+        found.append(np.linalg.norm(errors(np.diag(mean), mean, n), axis=(1, 2)))
+    best = chosen(np.array(found)[None, :, :, None])
+    error = best.error
+    return {"sparsity": float(sizes[best.data]), "error": error.value, "low": error.low, "high": error.high}
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """The error is within its interval."""
+    return None if row["low"] <= row["error"] <= row["high"] else ("error", "be between low and high")
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Products of no whole number of persons."""
+    yield from pure.refuse_products(asked)
+
+
+def _seconds(asked: Asked) -> float:
+    """Chains and eigenvalues; lifts where there are any."""
+    cubes = float(sum(d**3 for d in asked["dimension"])) * len(asked["product"]) * asked["draws"]
+    lifts = 0.02 * sum(d <= LIFTED for d in asked["dimension"]) * len(asked["product"]) * asked["matrices"]
+    return 2.0 + 4e-8 * cubes + 5.0 * lifts * (JL in asked["mechanism"])
+
+
+def _count(name: str, least: int, value: int, what: str) -> Setting:
+    return Setting(name, {"type": "integer", "minimum": least, "maximum": 10000}, what, value, default=value)
+
+
+EXPERIMENT = Experiment(
+    kind="pure-covariance",
+    description="Errors of second moments and covariances under pure privacy, against nε.",
+    axes=(SIZE, STATISTIC, MECHANISM, pure.PRODUCT),
+    settings=(
+        pure.EPSILON,
+        _count("draws", 8, 100, "Draws of noise; half choose the worst data, the others measure."),
+        _count("matrices", 8, 16, "Random matrices of JL release, one draw of noise for each."),
+    ),
+    columns=(
+        SIZE.column(),
+        STATISTIC.column(),
+        Column("mechanism", "text", "mechanism", description=f"{', '.join(NAMES)}."),
+        pure.PRODUCT.column(),
+        pure.SPENT,
+        pure.USERS,
+        replace(pure.SPARSITY, label="directions in the worst data found", description="Directions s with rows."),
+        Column(
+            "error",
+            "number",
+            "error E‖·‖, Frobenius norm",
+            "",
+            "In Frobenius norm, on the worst data found.",
+            "reason",
+            0.0,
+        ),
+        Column("low", "number", "lower end of error", "", "the lower end of its 99 % interval", "reason", at_least=0.0),
+        Column("high", "number", "upper end of error", "", "the upper end", "reason", at_least=0.0),
+        REASON,
+    ),
+    keys=("dimension", "statistic", "mechanism", "product"),
+    complete=False,
+    measure=measure,
+    check=check,
+    refuse=refuse,
+    parts=split("dimension"),
+    figure=Curves(
+        panel="dimension",
+        x="product",
+        y="error",
+        series="mechanism",
+        dash="statistic",
+        low="low",
+        high="high",
+        x_scale="log",
+        text=(
+            "ε-DP, one of n persons replaced, n fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: "
+            f"s directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
+        ),
+    ),
+    seconds=_seconds,
+    seeded=True,
+)
