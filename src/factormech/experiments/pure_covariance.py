@@ -66,7 +66,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 def _errors_of(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
     """A function (M, μ, n) → errors of all draws, or why there is none."""
     from factormech.central.pure.covariance import MomentRelease, ball_vectors
-    from factormech.local.strategy import Unavailable
+    from factormech.unavailable import Unavailable
 
     epsilon, draws = asked["epsilon"], asked["draws"]
     if mechanism == JL:
@@ -142,7 +142,7 @@ def _seconds(asked: Asked) -> float:
     """Chains and eigenvalues; lifts where there are any."""
     cubes = float(sum(d**3 for d in asked["dimension"])) * len(asked["product"]) * asked["draws"]
     lifts = 0.02 * sum(d <= LIFTED for d in asked["dimension"]) * len(asked["product"]) * asked["matrices"]
-    return 2.0 + 4e-8 * cubes + 5.0 * lifts * (JL in asked["mechanism"])
+    return float(2.0 + 4e-8 * cubes + 5.0 * lifts * (JL in asked["mechanism"]))
 
 
 def _count(name: str, least: int, value: int, what: str) -> Setting:

@@ -28,9 +28,9 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.bounds.packing.lower import lower_bound, prepare
     from factormech.central.pure.worst_data import candidates
     from factormech.experiments.workloads import workload_of
-    from factormech.local.strategy import Unavailable
     from factormech.measure.packing_bounds import users_of
     from factormech.seeds import rng_for
+    from factormech.unavailable import Unavailable
 
     epsilon = asked["epsilon"]
     for name, N in asked.points("workload", "domain_size"):
@@ -62,7 +62,7 @@ def _worst(releases: Any, Q: Any, data: Any) -> dict[str, Any]:
     error = best.error
     sparsity = float(np.count_nonzero(data[best.data])) if len(data) > 1 else None
     ends = {"error": error.value, "low": error.low, "high": error.high, "sparsity": sparsity}
-    return releases[best.release][0] | ends
+    return {**releases[best.release][0], **ends}
 
 
 def _tried(Q: Any, asked: Asked, rng: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _tried(Q: Any, asked: Asked, rng: Any) -> dict[str, Any]:
 
 def _drawn(releases: Any, asked: Asked, rng: Any) -> Any:
     """Pairs of parameters and blocks of noise, of the releases that have noise; a reason if none has."""
-    from factormech.local.strategy import Unavailable
+    from factormech.unavailable import Unavailable
 
     found, reason = [], None
     for parameters, release in releases:

@@ -45,10 +45,10 @@ DRAWS = Setting(
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Every mechanism at every skew and nε, on the worst data found."""
     from factormech.central.pure.worst_data import candidates
-    from factormech.local.strategy import Unavailable
     from factormech.measure.packing_bounds import users_of
     from factormech.measure.skewed_queries import chosen, lengths, signs
     from factormech.seeds import rng_for
+    from factormech.unavailable import Unavailable
 
     epsilon, k, N = asked["epsilon"], asked["queries"], asked["types"]
     R = signs(k, N, rng_for(asked.seed, "pure-skew", "queries"))
@@ -81,8 +81,8 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 def _knorm_blocks(R: Any, asked: Asked) -> Any:
     """K-norm noise of the signs, (matrices, draws, k), or why there is none."""
     from factormech.central.pure.knorm import knorm_noise
-    from factormech.local.strategy import Unavailable
     from factormech.seeds import rng_for
+    from factormech.unavailable import Unavailable
 
     m, draws = asked["matrices"], asked["draws"]
     Z = knorm_noise(R, asked["epsilon"]).draw(rng_for(asked.seed, "pure-skew", "k-norm"), m * draws)
@@ -94,7 +94,7 @@ def _releases(Q: Any, scales: Any, raw: Any, asked: Asked, rng: Any) -> dict[str
     from factormech.central.pure.jl import JLRelease
     from factormech.central.pure.laws import pure_law
     from factormech.central.pure.projection import NoisyDraws, NoisyRelease
-    from factormech.local.strategy import Unavailable
+    from factormech.unavailable import Unavailable
 
     m, draws, law = asked["matrices"], asked["draws"], pure_law("k-norm", asked["epsilon"])
     ball = NoisyRelease.of(Q, pure_law("l2-ball", asked["epsilon"]))
@@ -139,7 +139,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 def _seconds(asked: Asked) -> float:
     """Chains, of the queries and of every matrix."""
     chains = sum(0.1 + 1e-3 * rows**2 for rows in asked["rows"]) * len(asked["skew"]) * asked["matrices"]
-    return 2.0 + 2e-3 * asked["queries"] ** 2 + (0.1 + asked["types"] / 256) * chains
+    return float(2.0 + 2e-3 * asked["queries"] ** 2 + (0.1 + asked["types"] / 256) * chains)
 
 
 EXPERIMENT = Experiment(

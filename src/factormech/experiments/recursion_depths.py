@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from factormech.errors import BadValue
 from factormech.experiments import pure
@@ -25,7 +25,7 @@ FORM = Axis(
     default=("projected", "hardt-talwar"),
 )
 # Names of shares, and of the splits that make them.
-SHARES = {"best-shares": "optimal", "equal-shares": "equal"}
+SHARES: dict[str, Literal["optimal", "equal"]] = {"best-shares": "optimal", "equal-shares": "equal"}
 SPLIT = Axis(
     "split",
     {"type": "string", "enum": list(SHARES)},
@@ -75,7 +75,7 @@ def _error(steps: Any, division: str, depth: int, k: int, samples: int, rng: Any
     import math
 
     from factormech.central.pure.recursive import noise_of
-    from factormech.local.strategy import Unavailable
+    from factormech.unavailable import Unavailable
 
     if isinstance(steps, Unavailable):
         return {"reason": steps.reason}

@@ -28,10 +28,10 @@ from factormech.central.pure.worst_data import candidates
 from factormech.central.sequential import Estimate
 from factormech.central.wolfe import Hull
 from factormech.experiments.asked import Asked
-from factormech.local.strategy import Unavailable
 from factormech.measure.packing_bounds import users_of
 from factormech.measure.pure_errors import LEVEL, laplace_norm
 from factormech.seeds import rng_for
+from factormech.unavailable import Unavailable
 
 # Directions behind the norms of noise, and the draws that choose the worst data.
 _DIRECTIONS, _CHOOSING, _CHOOSING_MATRICES = 2000, 16, 2
