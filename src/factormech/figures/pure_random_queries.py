@@ -60,8 +60,8 @@ def _against_projection(frame: pd.DataFrame) -> str:
     """In how many places JL release errs less than K-norm noise with the projection, and for certain."""
     at = ["shape", "product"]
     shown = frame[(frame["best"] == 1) & frame["error"].notna()].set_index(at)
-    other = shown[shown["mechanism"] == pure.PROJECTED]
-    both = shown[shown["mechanism"] == "jl"].join(other, rsuffix="_other", how="inner")
+    other = shown.loc[shown["mechanism"] == pure.PROJECTED, ["error", "low", "high"]].add_suffix("_other")
+    both = shown[shown["mechanism"] == "jl"].join(other, how="inner")
     if not len(both):
         return ""
     less = int((both["error"] < both["error_other"]).sum())
