@@ -86,3 +86,14 @@ def test_gap() -> None:
     assert Optimised(S, theta, 1.5, 1.0, 3, "gap").gap == 0.5
     assert Optimised(S, theta, 0.0, 0.0, 3, "gap").gap == 0.0
     assert Optimised(S, theta, 1.0, 0.0, 3, "gap").gap == math.inf
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1.37e-312, 1e-200])
+def test_a_row_too_light_to_keep_the_ratio_is_left_out(weight: float) -> None:
+    """A subnormal weight times e^ε is rounded to few digits: such a row alone would break the privacy of all."""
+    singles = np.eye(4, dtype=bool)
+    theta = np.full(4, 1.0 / (np.e + 3.0))
+    light = np.vstack([singles, [[True, True, False, False]]])
+    strategy = strategy_of(light, np.append(theta, weight), 1.0)
+    assert strategy.matrix.shape == (4, 4)
+    np.testing.assert_array_equal(strategy.matrix, strategy_of(singles, theta, 1.0).matrix)

@@ -27,6 +27,8 @@ from factormech.privacy import column_sum_bounds, inner_ratio
 
 # Columns right to this need no further row: a sixteenth of what ``inner_ratio`` leaves for rounding.
 ROUNDING = 2.0**-50
+# Rows of so much less weight than the heaviest are left out: of subnormal numbers not even the ratio e^ε is certain.
+NEGLIGIBLE = 2.0**-600
 # Columns further off than this are no rounding but a wrong answer of a solver.
 REPAIR_LIMIT = 1e-8
 
@@ -49,7 +51,7 @@ def strategy_of(
     """
     S, theta = np.asarray(supports, dtype=bool), np.asarray(weights, dtype=float)
     _check(S, theta)
-    used = theta > 0.0
+    used = theta > NEGLIGIBLE * theta.max()
     Q = np.where(S[used], inner_ratio(epsilon), 1.0) * theta[used, None]
     Q /= column_middle(Q).mean()
     error = float(np.abs(column_middle(Q) - 1.0).max())
