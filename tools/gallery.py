@@ -17,8 +17,9 @@ GALLERY = ROOT / "docs" / "gallery"
 HEAD = """\
 # Gallery
 
-Of every study the figure and the tables of its last run on the full grid, copied by `make gallery`; `snakemake NAME` makes one again.
-`config.yaml` here has the grids; digests of the code and all versions are in the attributes of the result files that a run makes.
+Of every study the figure and the tables of its last run on the full grid, copied by `make gallery`; `snakemake NAME`
+makes one again. `config.yaml` here has the grids; digests of the code and all versions are in the attributes of the
+result files that a run makes.
 
 """
 
