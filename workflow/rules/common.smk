@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.utils import update_config
@@ -34,7 +35,8 @@ except ConfigErrors as errors:
 
 STUDIES = CONFIG.studies | CONFIG.quick_studies
 DATA_FOLDER = data_room.named_folder(CONFIG.data, Path())
-DOWNLOAD_MODULES = ["factormech.jobs.download"]
+# One file for the code of each job, with the time of its newest module: a list of modules would be two hundred inputs.
+CODE_FOLDER = Path(".snakemake/code")
 
 
 wildcard_constraints:
@@ -49,21 +51,44 @@ wildcard_constraints:
     folder=r"(quick/)?",
 
 
-def code(*modules):
-    """The files of the package that these modules depend on: as an input, their change makes results stale."""
-    return [os.path.relpath(path) for path in code_of(*modules).files]
+@cache
+def code_once(modules):
+    """The code behind these modules, read once: a run is of one state of the code."""
+    return code_of(*modules)
 
 
-def digest(*modules):
-    """What these modules say, in twelve characters: as a parameter, it sees what time stamps do not."""
-    return code_of(*modules).digest
+@cache
+def stamp_once(modules):
+    """The file that stands for the code behind these modules, brought up to date once a run."""
+    mark = hashlib.sha256(" ".join(sorted(modules)).encode()).hexdigest()[:8]
+    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}.txt"))
 
 
-def workload_modules(workload):
+def code(modules):
+    """An input that stands for all code that some modules need; which ones may depend on wildcards."""
+    return lambda wildcards: stamp_once(tuple(modules(wildcards)))
+
+
+def digest(modules):
+    """A parameter that says what the code says: it sees what time stamps do not."""
+    return lambda wildcards: code_once(tuple(modules(wildcards))).digest
+
+
+def job_modules(job):
+    """Where the code of a job starts that is the same for all wildcards."""
+    return lambda wildcards: [f"factormech.jobs.{job}"]
+
+
+def of_mechanism(job):
+    """Where the code of a job on a mechanism starts: its own, and that of the mechanism."""
+    return lambda wildcards: [f"factormech.jobs.{job}", mechanisms_registry.module_of(wildcards.mechanism)]
+
+
+def workload_modules(wildcards):
     """Where the code of a workload job starts."""
     return [
         "factormech.jobs.workload",
-        *sorted(workload_definitions.modules_of(workload, CONFIG.workloads)),
+        *sorted(workload_definitions.modules_of(wildcards.workload, CONFIG.workloads)),
     ]
 
 
@@ -163,50 +188,25 @@ def studies_of_kind(kind):
     return "|".join(names) or "(?!)"  # which matches nothing
 
 
-def on_data_modules(mechanism):
-    """Where the code of errors on data sets starts."""
-    return ["factormech.jobs.measure_on_data", mechanisms_registry.module_of(mechanism)]
-
-
-def bound_on_data_modules(study):
+def bound_on_data_modules(wildcards):
     """Where the code of a study's bounds on data sets starts."""
     return [
         "factormech.jobs.bound_on_data",
-        *[bounds_registry.module_of(name) for name in STUDIES[study].bounds],
+        *[bounds_registry.module_of(name) for name in STUDIES[wildcards.study].bounds],
     ]
 
 
-def process_modules(mechanism):
-    """Where the code of processed collections starts."""
-    return ["factormech.jobs.process", mechanisms_registry.module_of(mechanism)]
-
-
-def mechanism_modules(mechanism):
-    """Where the code of a measurement starts."""
-    return ["factormech.jobs.measure", mechanisms_registry.module_of(mechanism)]
-
-
-def solve_modules(mechanism):
-    """Where the code of a solver starts."""
-    return ["factormech.jobs.solve", mechanisms_registry.module_of(mechanism)]
-
-
-def collect_modules(mechanism):
-    """Where the code of simulated collections starts."""
-    return ["factormech.jobs.collect", mechanisms_registry.module_of(mechanism)]
-
-
-def bound_modules(study):
+def bound_modules(wildcards):
     """Where the code of a study's bounds starts."""
     return [
         "factormech.jobs.bound",
-        *[bounds_registry.module_of(name) for name in STUDIES[study].bounds],
+        *[bounds_registry.module_of(name) for name in STUDIES[wildcards.study].bounds],
     ]
 
 
-def figure_modules(study):
+def figure_modules(wildcards):
     """Where the code of a study's figure starts; that of an experiment says what is shown."""
-    kind = STUDIES[study].kind
+    kind = STUDIES[wildcards.study].kind
     declaration = [experiments_registry.module_of(kind)] if experiments_registry.is_experiment(kind) else []
     return ["factormech.jobs.draw", figures_registry.module_of(kind), *declaration]
 
@@ -242,14 +242,6 @@ def artefacts(studies):
 def workload_seed(wildcards):
     seed = wildcards.seed.removeprefix("-seed")
     return f"--seed {seed}" if seed else ""
-
-
-def workload_code(wildcards):
-    return code(*workload_modules(wildcards.workload))
-
-
-def workload_digest(wildcards):
-    return digest(*workload_modules(wildcards.workload))
 
 
 def workload_sources(wildcards):
@@ -300,14 +292,6 @@ def solve_options(wildcards):
     return solved_point(wildcards)[-1]
 
 
-def solve_code(wildcards):
-    return code(*solve_modules(wildcards.mechanism))
-
-
-def solve_digest(wildcards):
-    return digest(*solve_modules(wildcards.mechanism))
-
-
 def solve_memory(wildcards):
     return cost.solve_memory_mb(int(wildcards.domain_size))
 
@@ -353,28 +337,12 @@ def verify_minutes(wildcards):
     return cost.minutes(cost.verify_seconds(verified_sizes(wildcards)))
 
 
-def measure_code(wildcards):
-    return code(*mechanism_modules(wildcards.mechanism))
-
-
-def measure_digest(wildcards):
-    return digest(*mechanism_modules(wildcards.mechanism))
-
-
 def measure_memory(wildcards):
     return cost.measure_memory_mb(*grid_size(wildcards.study))
 
 
 def measure_minutes(wildcards):
     return cost.minutes(cost.measure_seconds(*grid_size(wildcards.study)))
-
-
-def collect_code(wildcards):
-    return code(*collect_modules(wildcards.mechanism))
-
-
-def collect_digest(wildcards):
-    return digest(*collect_modules(wildcards.mechanism))
 
 
 def collect_minutes(wildcards):
@@ -430,42 +398,10 @@ def data_files(wildcards):
     return [str(path) for path in data_room.paths(STUDIES[wildcards.study].grid.data, DATA_FOLDER)]
 
 
-def on_data_code(wildcards):
-    return code(*on_data_modules(wildcards.mechanism))
-
-
-def on_data_digest(wildcards):
-    return digest(*on_data_modules(wildcards.mechanism))
-
-
-def bound_on_data_code(wildcards):
-    return code(*bound_on_data_modules(wildcards.study))
-
-
-def bound_on_data_digest(wildcards):
-    return digest(*bound_on_data_modules(wildcards.study))
-
-
-def process_code(wildcards):
-    return code(*process_modules(wildcards.mechanism))
-
-
-def process_digest(wildcards):
-    return digest(*process_modules(wildcards.mechanism))
-
-
 def process_minutes(wildcards):
     study = STUDIES[wildcards.study]
     collections = len(study.grid.users) * len(study.grid.data) * study.trials
     return cost.minutes(cost.process_seconds(*grid_size(wildcards.study), collections))
-
-
-def bound_code(wildcards):
-    return code(*bound_modules(wildcards.study))
-
-
-def bound_digest(wildcards):
-    return digest(*bound_modules(wildcards.study))
 
 
 def bound_names(wildcards):
@@ -478,14 +414,6 @@ def compared_mechanism(wildcards):
 
 def compared_without(wildcards):
     return STUDIES[wildcards.study].exclude
-
-
-def figure_code(wildcards):
-    return code(*figure_modules(wildcards.study))
-
-
-def figure_digest(wildcards):
-    return digest(*figure_modules(wildcards.study))
 
 
 def figure_kind(wildcards):

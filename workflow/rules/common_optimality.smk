@@ -1,16 +1,6 @@
 """What the rules of gaps, starts and times ask of their wildcards."""
 
 
-def starts_modules(mechanism):
-    """Where the code of random starts begins."""
-    return ["factormech.jobs.starts", mechanisms_registry.module_of(mechanism)]
-
-
-def trace_modules(mechanism):
-    """Where the code of a clocked solve begins."""
-    return ["factormech.jobs.trace", mechanisms_registry.module_of(mechanism)]
-
-
 def mechanisms_by_workload(study, folder):
     """A file for each mechanism and workload of a study."""
     names = STUDIES[study].mechanisms
@@ -22,14 +12,6 @@ def workload_sizes(wildcards):
     grid = STUDIES[wildcards.study].grid
     files = [workload_file(wildcards.workload, n, seed) for n in grid.domain_sizes for seed in grid.seeds]
     return list(dict.fromkeys(files))
-
-
-def starts_code(wildcards):
-    return code(*starts_modules(wildcards.mechanism))
-
-
-def starts_digest(wildcards):
-    return digest(*starts_modules(wildcards.mechanism))
 
 
 def starts_rows(wildcards):
@@ -50,14 +32,6 @@ def starts_minutes(wildcards):
     repeated = len(study.grid.epsilons) * len(study.grid.seeds) * study.starts
     each = sum(cost.starts_seconds(wildcards.mechanism, n, study.rows, repeated) for n in study.grid.domain_sizes)
     return cost.minutes(each)
-
-
-def trace_code(wildcards):
-    return code(*trace_modules(wildcards.mechanism))
-
-
-def trace_digest(wildcards):
-    return digest(*trace_modules(wildcards.mechanism))
 
 
 def trace_memory(wildcards):

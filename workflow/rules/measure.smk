@@ -5,7 +5,7 @@ rule measure:
     input:
         workloads=measured_workloads,
         strategies=measured_strategies,
-        code=measure_code,
+        code=code(of_mechanism("measure")),
     output:
         "results/measurements/{study}/{mechanism}.h5",
     log:
@@ -23,7 +23,7 @@ rule measure:
         root=CONFIG.seed,
         seeds=measured_seeds,
         options=measured_options,
-        digest=measure_digest,
+        digest=digest(of_mechanism("measure")),
     shell:
         "python -m factormech.jobs.measure --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
@@ -34,7 +34,7 @@ rule measure:
 rule bound:
     input:
         workloads=measured_workloads,
-        code=bound_code,
+        code=code(bound_modules),
     output:
         "results/bounds/{study}.h5",
     log:
@@ -51,7 +51,7 @@ rule bound:
         bounds=bound_names,
         epsilons=measured_epsilons,
         seeds=measured_seeds,
-        digest=bound_digest,
+        digest=digest(bound_modules),
     shell:
         "python -m factormech.jobs.bound --bounds {params.bounds} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest} --output {output} &> {log}"
