@@ -44,6 +44,7 @@ wildcard_constraints:
     workload=r"[a-z0-9][a-z0-9-]*",
     mechanism=r"[a-z0-9][a-z0-9-]*",
     norm=r"[a-z0-9][a-z0-9-]*",
+    bound=r"[a-z0-9][a-z0-9-]*",
     mark=r"[0-9a-f]{8}",
     domain_size=r"\d+",
     seed=r"(-seed\d+)?",
@@ -402,6 +403,42 @@ def process_minutes(wildcards):
     study = STUDIES[wildcards.study]
     collections = len(study.grid.users) * len(study.grid.data) * study.trials
     return cost.minutes(cost.process_seconds(*grid_size(wildcards.study), collections))
+
+
+def bound_point_file(bound, workload, domain_size, epsilon, seed):
+    """One bound at one point, which several studies draw."""
+    drawn = workload_definitions.is_seeded(workload, CONFIG.workloads)
+    return f"results/bound-points/{bound}/{workload}/n{domain_size}{f'-seed{seed}' if drawn else ''}/eps{epsilon!r}.h5"
+
+
+def bound_points(wildcards):
+    """The points of a study whose bound has a job and a file of its own."""
+    study = STUDIES[wildcards.study]
+    files = [
+        bound_point_file(bound, *point)
+        for bound in study.bounds
+        for point in study.grid.points()
+        if cost.bound_deserves_a_job(bound, point.domain_size)
+    ]
+    return list(dict.fromkeys(files))
+
+
+def bound_point_workload(wildcards):
+    w = wildcards
+    return f"results/workloads/{w.workload}/n{w.domain_size}{w.seed}.h5"
+
+
+def bound_point_epsilon(wildcards):
+    return wildcards.name.removeprefix("eps")
+
+
+def bound_point_modules(wildcards):
+    """Where the code of a single bound starts."""
+    return ["factormech.jobs.bound", bounds_registry.module_of(wildcards.bound)]
+
+
+def bound_point_minutes(wildcards):
+    return cost.minutes(cost.bound_seconds(wildcards.bound, int(wildcards.domain_size)))
 
 
 def bound_names(wildcards):

@@ -31,9 +31,34 @@ rule measure:
         " --code {params.digest} --output {output} &> {log}"
 
 
+rule bound_point:
+    input:
+        workload=bound_point_workload,
+        code=code(bound_point_modules),
+    output:
+        "results/bound-points/{bound}/{workload}/n{domain_size}{seed}/{name}.h5",
+    log:
+        "results/logs/bound_point/{bound}/{workload}/n{domain_size}{seed}/{name}.log",
+    benchmark:
+        "results/benchmarks/bound_point/{bound}/{workload}/n{domain_size}{seed}/{name}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=solve_memory,
+        runtime=bound_point_minutes,
+    params:
+        epsilon=bound_point_epsilon,
+        digest=digest(bound_point_modules),
+    shell:
+        "python -m factormech.jobs.bound --bounds {wildcards.bound} --epsilons {params.epsilon}"
+        " --workloads {input.workload:q} --code {params.digest} --output {output} &> {log}"
+
+
 rule bound:
     input:
         workloads=measured_workloads,
+        points=bound_points,
         code=code(bound_modules),
     output:
         "results/bounds/{study}.h5",
@@ -54,4 +79,4 @@ rule bound:
         digest=digest(bound_modules),
     shell:
         "python -m factormech.jobs.bound --bounds {params.bounds} --epsilons {params.epsilons}"
-        " --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest} --output {output} &> {log}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --points {input.points:q} --code {params.digest} --output {output} &> {log}"

@@ -28,6 +28,9 @@ SOLVE_SECONDS = {
     "matrix-l2-gaussian": 2.5e-8,
 }
 SOLVE_SECONDS_OTHERS = 2e-7
+# Of a lower bound at one budget: the certified ones search, the others are a spectrum.
+BOUND_SECONDS = {"certified": 4e-8, "pairwise": 4e-8, "parametric": 4e-8}
+BOUND_SECONDS_OTHERS = 4e-9
 # Every strategy of these has a file, however cheap: ``tools/verify_strategies.py`` reads it.
 VERIFIED = frozenset({"optimised"})
 # Per n³ an iteration of the published optimiser with its 4n rows.
@@ -69,6 +72,16 @@ def iterate_seconds(sizes: Collection[int]) -> float:
 def deserves_a_job(mechanism: str, domain_size: int) -> bool:
     """Whether a strategy is worth a job and a file of its own; others are solved where they are measured."""
     return mechanism in VERIFIED or solve_seconds(mechanism, domain_size) > 1.0
+
+
+def bound_seconds(bound: str, domain_size: int) -> float:
+    """Evaluate one bound at one budget, in a process that has started."""
+    return BOUND_SECONDS.get(bound, BOUND_SECONDS_OTHERS) * domain_size**3
+
+
+def bound_deserves_a_job(bound: str, domain_size: int) -> bool:
+    """Whether a bound is worth a job and a file of its own; others are evaluated where they are tabulated."""
+    return bound_seconds(bound, domain_size) > 1.0
 
 
 def verify_seconds(domain_sizes: Collection[int]) -> float:

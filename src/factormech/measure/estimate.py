@@ -19,7 +19,11 @@ OF_SOLVERS = frozenset({"initialisation", "timing"})
 def run_seconds(studies: Sequence[Study]) -> float:
     """Seconds of one core for all studies."""
     return (
-        sum(map(_own_seconds, studies)) + _workload_seconds(studies) + _solve_seconds(studies) + _norm_seconds(studies)
+        sum(map(_own_seconds, studies))
+        + _workload_seconds(studies)
+        + _solve_seconds(studies)
+        + _norm_seconds(studies)
+        + _bound_seconds(studies)
     )
 
 
@@ -102,3 +106,15 @@ def _norm_seconds(studies: Sequence[Study]) -> float:
                 else:
                     spot += cost.norm_seconds(norm, workload, n)
     return spot + sum(cost.START_SECONDS + cost.norm_seconds(norm, workload, n) for norm, workload, n, *_ in stored)
+
+
+def _bound_seconds(studies: Sequence[Study]) -> float:
+    """Bounds: each once if it has a file, else once in every study that asks for it."""
+    stored, spot = set(), 0.0
+    for study in studies:
+        for bound, point in itertools.product(study.bounds, study.grid.points()):
+            if cost.bound_deserves_a_job(bound, point.domain_size):
+                stored.add((bound, *point))
+            else:
+                spot += cost.bound_seconds(bound, point.domain_size)
+    return spot + sum(cost.SOLVER_START_SECONDS + cost.bound_seconds(bound, n) for bound, _, n, *_ in stored)
