@@ -22,8 +22,8 @@ where the reports are independent of it, so I ≥ kl(s‖1/N) (Fano's inequality
 
 .. math:: n \ge \frac{N\,\mathrm{kl}(s\Vert 1/N)}{\kappa^+(\tau\theta)\,\theta^2\sinh^2(\varepsilon/2)},
 
-which grows like N ln N. Edmonds, Nikolov & Ullman (STOC 2020) and Edmonds (PhD thesis, Toronto 2023, Lemmas 2 to 4) have
-O(ε²); with e^ε(e^ε−1)² of their proofs for sinh²(ε/2), 4e^{2ε}/… times less.
+which grows like N ln N. The proofs of Edmonds, Nikolov & Ullman (STOC 2020) and Edmonds (PhD thesis, Toronto 2023, Lemmas 2
+to 4) have e^ε(e^ε−1)² = 4e^{2ε}sinh²(ε/2) and no κ.
 
 **Parities** (Edmonds 2023, Appendix B.3). N = C(d, w) parities of width w ≥ 1, selection with accuracy α: the planted
 bias is just above α, and in the limit θ = α. Release with largest error α names v if the bias is just above 2α: θ = 2α.
