@@ -126,7 +126,16 @@ SELECTION: dict[str, str] = {
 }
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (
-    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES | SELECTION
+    MECHANISMS
+    | FACTORIZATIONS
+    | CALIBRATIONS
+    | DIRECTIONS
+    | RELEASES
+    | APPROXIMATIONS
+    | CENTRAL
+    | PURE
+    | SKETCHES
+    | SELECTION
 )
 
 WORST_CASE, STANDIN = "worst-case", "-standin"

@@ -1,6 +1,6 @@
 """What one report of each local mechanism says, as a share of the most that an ε-LDP report can say.
 
-The capacity and the contraction coefficient of the strategy matrix, the largest divergence of two types, and the average
+Capacity and contraction coefficient of the strategy matrix, the largest divergence of two types, and average
 divergences of hard pairs of the workload (:mod:`factormech.information`).
 """
 

@@ -68,14 +68,14 @@ def _missed(missed: Any, point: Mapping[str, Any], gap: float) -> dict[str, floa
     from factormech.selection.lower_bounds import least_failure
 
     least = least_failure(point["users"], point["dimension"], gap, point["epsilon"])
-    return {"value": missed.value, "low": missed.low, "high": missed.high, "least": least, "most": 1.0}
+    return {"value": missed.value, "low": missed.low, "high": missed.high, "least": least}
 
 
 def check(row: Mapping[str, Any]) -> Problem:
     """What is measured is not surely outside of what is possible."""
     if not row["low"] <= row["value"] <= row["high"]:
         return "value", "be between low and high"
-    if row["low"] > row["most"]:
+    if row["quantity"] == INFORMATION and row["low"] > row["most"]:
         return "low", "be at most most: reports cannot tell more"
     return ("high", "be at least least: disjointness takes as much") if row["high"] < row["least"] else None
 
@@ -104,8 +104,8 @@ EXPERIMENT = Experiment(
         _number("value", "share", "Of the entropy of the sets; or of the runs in which sets meet."),
         _number("low", "lower end", "lower end of the interval (error one in a million)"),
         _number("high", "upper end", "upper end"),
-        _number("least", "at least", "Of a protocol that misses as rarely; or of any with as many users."),
-        _number("most", "at most", "What n private reports can tell."),
+        _number("least", "lower bound", "Of a protocol that misses as rarely; or of any with as many users."),
+        _number("most", "cap nC*(ε')", "What n private reports can tell; none for errors.", "free"),
         REASON,
     ),
     keys=("quantity", "dimension", "epsilon", "protocol", "users"),
@@ -124,10 +124,10 @@ EXPERIMENT = Experiment(
         x_scale="log",
         y_scale="linear",
         text=(
-            "Left: what the transcript tells of disjoint sets of the hard law, as a share of their entropy d ln 2, below "
-            "the cap nC*(ε'); right: how often a single common element is missed. Disjoint sets are never said to meet. "
-            "Bars are intervals (error one in a million); nothing can be in the bands: least information for the "
-            "measured errors, least error for the cap"
+            "Left: what the transcript tells of disjoint sets of the hard law, as a share of their entropy d ln 2, "
+            "below the cap nC*(ε'); right: how often a single common element is missed. Disjoint sets are never "
+            "said to meet. Bars are intervals (error one in a million); nothing can be in the bands: least information "
+            "for the measured errors, least error for the cap"
         ),
     ),
     seconds=_seconds,

@@ -171,7 +171,16 @@ SELECTION: dict[str, Style] = {
 
 # The names that tell the curves of an experiment apart, of all its kinds.
 SERIES: dict[str, Style] = (
-    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES | SELECTION
+    MECHANISMS
+    | FACTORIZATIONS
+    | CALIBRATIONS
+    | DIRECTIONS
+    | RELEASES
+    | APPROXIMATIONS
+    | CENTRAL
+    | PURE
+    | SKETCHES
+    | SELECTION
 )
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (

@@ -1,7 +1,7 @@
 r"""Mutual information and capacity of a strategy matrix, the latter as a certified interval.
 
-Q (m × n) has laws of reports as columns. For a law p of the types let q = Qp and D_x = KL(Q_x‖q). Then I(p) = Σ p_x D_x,
-and for every p (Gallager; Arimoto, IEEE Trans. Inf. Theory 18(1), 1972; Blahut, ibid. 18(4), 1972)
+Q (m × n) has laws of reports as columns. For a law p of the types let q = Qp and D_x = KL(Q_x‖q). Then I(p) = Σ p_x
+D_x, and for every p (Gallager; Arimoto, IEEE Trans. Inf. Theory 18(1), 1972; Blahut, ibid. 18(4), 1972)
 
 .. math:: I(p) \;\le\; C = \max_p I(p) \;\le\; \max_x D_x .
 
@@ -100,17 +100,16 @@ def capacity(strategy: FloatArray, *, gap: float = 1e-6, iterations: int = 20_00
         raise BadValue("gap", gap, "be above 0 and below 1", "give for example 1e-6")
     step = 1.0 / largest_contraction(min(max(privacy_loss(Q), 1e-8), _LOSS_LIMIT))
     p = np.full(Q.shape[1], 1.0 / Q.shape[1])
-    lower, upper, best = 0.0, np.inf, p
+    lower, upper, best = 0.0, float(np.log(min(Q.shape))) + 1.0, p
     taken = 0
-    for taken in range(1, iterations + 1):
+    while taken < iterations and upper - lower > gap * upper:
+        taken += 1
         q = Q @ p
         D, error = _divergences(Q, q), _rounding(Q, q)
         information = float(p @ D) - error
         if information > lower:
             lower, best = information, p
         upper = min(upper, float(D.max()) + error)
-        if upper - lower <= gap * upper:
-            break
         weights = p * np.exp(step * (D - D.max()))
         p = weights / weights.sum()
     return Capacity(max(lower, 0.0), float(upper), best, taken)

@@ -23,8 +23,8 @@ under r(·|x'), in [e^{−ε}, e^ε]: at most ε·tanh(ε/2).
 η = tanh²(ε/2): see :mod:`factormech.information.contraction`.
 
 **Pan-privacy with one intrusion.** The state after user i has an ε-private law as a function of x_i. Exchange the users
-one by one, from λ_v to μ, the first first: the state that takes the exchange is processed further in a way that depends on v
-alone, so by ``divergence.total_variation`` each exchange moves the output by at most (e^ε−1)/4·‖M‖_{∞→L1(π)} on
+one by one, from λ_v to μ, the first first: the state that takes the exchange is processed further in a way that depends
+on v alone, so by ``divergence.total_variation`` each exchange moves the output by at most (e^ε−1)/4·‖M‖_{∞→L1(π)} on
 average over v, and d_TV(λ_π^n, μ^n) ≤ n(e^ε−1)/4·‖M‖_{∞→L1(π)}. (Edmonds, PhD thesis, Toronto 2023, Lemma 5 prints
 the square of ‖M‖_{∞→L2(π)}, which is false already for one user; its proof has the root.)
 """

@@ -1,7 +1,7 @@
 r"""Pairs of distributions seen through one strategy matrix, beside what no ε-LDP matrix can show of them.
 
-Reports of λ_v and μ_v have laws p_v = Qλ_v and q_v = Qμ_v. Each divergence is averaged over the weights π, and its limit
-is that of :mod:`factormech.bounds.hard.divergence`, with χ̄² = (e^ε−1)²/4·‖M‖²_{∞→L2(π)}: χ̄² for χ², κ(ε)χ̄² for KL
+Reports of λ_v and μ_v have laws p_v = Qλ_v and q_v = Qμ_v. Each divergence is averaged over the weights π, and its
+limit is that of :mod:`factormech.bounds.hard.divergence`, with χ̄² = (e^ε−1)²/4·‖M‖²_{∞→L2(π)}: χ̄² for χ², κ(ε)χ̄² for KL
 either way round, χ̄²/4 for Σ(√p − √q)², (e^ε−1)/4·‖M‖ for the total variation.
 """
 

@@ -1,18 +1,19 @@
-r"""Two parties decide set disjointness by simulating a protocol of selection, and what its transcript says of their sets.
+r"""Two parties decide set disjointness by simulating selection, and what its transcript says of their sets.
 
 The reduction of :mod:`factormech.selection.lower_bounds`, run: each user goes to either party by a public coin, and has
 that party's set with probability 2g and 0 otherwise; the protocol names Z; the parties say "they meet" if Z is in both
 sets, and never err where the sets are disjoint.
 
-**Information.** Under the hard law given D (one party's bit j is a fair coin v_j, the other's 0) the coordinates are independent,
-and the reports on coordinate j of users of the party that has the coin, k ones of N, are all that depends on v_j, whatever
-coordinates the protocol asked for and why: the likelihood ratio of v_j is (p₁/p₀)^k((1−p₁)/(1−p₀))^{N−k}, p_v being the
-probability of reporting 1. So the posterior of (A, B) is known in closed form, and
+**Information.** Under the hard law given D (one party's bit j is a fair coin v_j, the other's 0) the coordinates are
+independent, and the reports on coordinate j of users of the party that has the coin, k ones of N, are all that depends
+on v_j, whatever coordinates the protocol asked for and why: the likelihood ratio of v_j is
+(p₁/p₀)^k((1−p₁)/(1−p₀))^{N−k}, p_v being the probability of reporting 1. So the posterior of (A, B) is known in closed
+form, and
 
 .. math:: I(A,B;T\mid D,\text{coins}) = E\Bigl[\sum_j \ln 2 - H(v_j\mid T)\Bigr],
 
-an expectation of a number in [0, d ln 2]: its mean over independent runs has the interval of Maurer & Pontil (COLT 2009),
-valid at any number of runs.
+an expectation of a number in [0, d ln 2]: its mean over independent runs has the interval of Maurer & Pontil (COLT
+2009), valid at any number of runs.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def hard_sets(dimension: int, runs: int, rng: np.random.Generator, *, meeting: b
 
 def reports_of(sets: Sets, gap: float, epsilon: float, rng: np.random.Generator) -> Reports:
     """The users whom the parties simulate."""
-    means = 2.0 * checked_gap(gap) * sets.members
+    means = np.asarray(sets.members * (2.0 * checked_gap(gap)), dtype=np.float64)
     common = sets.common
     best = np.where(common.any(axis=1), common.argmax(axis=1), -1)
     return of_means(means, epsilon, best, rng)

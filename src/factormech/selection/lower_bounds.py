@@ -1,49 +1,49 @@
 r"""How many users selection takes, whatever the protocol, every constant explicit.
 
 **Planted families.** ν on the domain, and λ_v = ν·(1 + θψ_v) for N functions ψ_v = ±1 that are orthonormal and of mean
-0 under ν: coordinates of fair coins with θ = 2g (one of them gets mean ½ + g), or parities χ_S of uniform ±1 data (their
-mean becomes θ). A protocol that names v with probability s, on average over v, needs many users. Write an ε-LDP
-randomizer as r(y|x) = m(y)(1 + τf_y(x)), |f_y| ≤ 1, τ = tanh(ε/2), and E_νf = a. Under ν a report has the law
-ρ = m(1 + τa), under λ_v it has ρ(1 + u_v) with u_v = τθE[fψ_v]/(1 + τa). Two facts:
+0 under ν: coordinates of fair coins with θ = 2g (one of them gets mean ½ + g), or parities χ_S of uniform ±1 data
+(their mean becomes θ). A protocol that names v with probability s, on average over v, needs many users. Write an ε-LDP
+randomizer as r(y|x) = m(y)(1 + τf_y(x)), |f_y| ≤ 1, τ = tanh(ε/2), and E_νf = a. Under ν a report has the law ρ = m(1 +
+τa), under λ_v it has ρ(1 + u_v) with u_v = τθE[fψ_v]/(1 + τa). Two facts:
 
 - Σ_v E[fψ_v]² ≤ E[f²] − a² ≤ 1 − a² (Bessel), so the mean of u_v² over v is at most (θ²/N)·τ²(1−a²)/(1+τa)² ≤
   (θ²/N)·sinh²(ε/2), the largest being at a = −τ;
 - |E[fψ_v]| ≤ 1 − |a|, ψ_v being ±1 and balanced, so |u_v| ≤ τθ(1−|a|)/(1+τa) ≤ w := τθ.
 
-*Sequential.* KL(ρ‖ρ(1+u)) = Σρ(u − ln(1+u)) ≤ κ⁻(w)·Σρu², κ⁻(w) = (−ln(1−w) − w)/w². Under νⁿ the transcript does not know
-v, so by the chain rule the mean over v of KL(νⁿ‖λ_vⁿ) of transcripts is at most n·κ⁻·(θ²/N)sinh²(ε/2). The events
+*Sequential.* KL(ρ‖ρ(1+u)) = Σρ(u − ln(1+u)) ≤ κ⁻(w)·Σρu², κ⁻(w) = (−ln(1−w) − w)/w². Under νⁿ the transcript does not
+know v, so by the chain rule the mean over v of KL(νⁿ‖λ_vⁿ) of transcripts is at most n·κ⁻·(θ²/N)sinh²(ε/2). The events
 "names v" have mean probability at most 1/N under νⁿ and s under λ_vⁿ; by data processing and joint convexity
 
 .. math:: n \ge \frac{N\,\mathrm{kl}(1/N\Vert s)}{\kappa^-(\tau\theta)\,\theta^2\sinh^2(\varepsilon/2)} .
 
-*Non-interactive* (public coins allowed). I(v; reports) ≤ Σ_i E_v KL(ρ_i(1+u_v)‖ρ_i), the reference being νⁿ for all v, and
-(1+u)ln(1+u) − u ≤ κ⁺(w)u², κ⁺(w) = ((1−w)ln(1−w) + w)/w². Naming v under a uniform v succeeds with probability 1/N
+*Non-interactive* (public coins allowed). I(v; reports) ≤ Σ_i E_v KL(ρ_i(1+u_v)‖ρ_i), the reference being νⁿ for all v,
+and (1+u)ln(1+u) − u ≤ κ⁺(w)u², κ⁺(w) = ((1−w)ln(1−w) + w)/w². Naming v under a uniform v succeeds with probability 1/N
 where the reports are independent of it, so I ≥ kl(s‖1/N) (Fano's inequality, without its last slack) and
 
 .. math:: n \ge \frac{N\,\mathrm{kl}(s\Vert 1/N)}{\kappa^+(\tau\theta)\,\theta^2\sinh^2(\varepsilon/2)},
 
-which grows like N ln N. The proofs of Edmonds, Nikolov & Ullman (STOC 2020) and Edmonds (PhD thesis, Toronto 2023, Lemmas 2
-to 4) have e^ε(e^ε−1)² = 4e^{2ε}sinh²(ε/2) and no κ.
+which grows like N ln N. The proofs of Edmonds, Nikolov & Ullman (STOC 2020) and Edmonds (PhD thesis, Toronto 2023,
+Lemmas 2 to 4) have e^ε(e^ε−1)² = 4e^{2ε}sinh²(ε/2) and no κ.
 
 **Parities** (Edmonds 2023, Appendix B.3). N = C(d, w) parities of width w ≥ 1, selection with accuracy α: the planted
 bias is just above α, and in the limit θ = α. Release with largest error α names v if the bias is just above 2α: θ = 2α.
 No random sign is needed, and the empty parity, which is no query, is left out.
 
-**Set disjointness** (Edmonds 2023, Theorem 6). Two parties with sets A, B ⊂ [d] toss for every user a public coin; the user's
-vector is the set of the one who got them with probability 2g and 0 otherwise. Common elements have mean 2g, all others at most g:
-a protocol of accuracy below g names a common element, if there is one, with probability 1 − δ. Drawing the vector is part
-of the randomizer, which is ε'-LDP, ε' = ln(1 + 2g(e^ε−1)) (the thesis has 2gε, which is less), so the transcript T has at
-most nC*(ε') nats about (A, B) (:mod:`factormech.information.limits`). From below: let D_j say which party's bit j is a fair
-coin, the other's being 0 (Bar-Yossef, Jayram, Kumar & Sivakumar, JCSS 68(4), 2004). The coordinates are independent given
-D, and for each of them, with h² = 1 − Σ√(pq), in bits,
+**Set disjointness** (Edmonds 2023, Theorem 6). Two parties with sets A, B ⊂ [d] toss for every user a public coin; the
+user's vector is the set of the one who got them with probability 2g and 0 otherwise. Common elements have mean 2g, all
+others at most g: a protocol of accuracy below g names a common element, if there is one, with probability 1 − δ.
+Drawing the vector is part of the randomizer, which is ε'-LDP, ε' = ln(1 + 2g(e^ε−1)) (the thesis has 2gε, which is
+less), so the transcript T has at most nC*(ε') nats about (A, B) (:mod:`factormech.information.limits`). From below: let
+D_j say which party's bit j is a fair coin, the other's being 0 (Bar-Yossef, Jayram, Kumar & Sivakumar, JCSS 68(4),
+2004). The coordinates are independent given D, and for each of them, with h² = 1 − Σ√(pq), in bits,
 
 .. math:: I_j \ge \tfrac12\bigl(h^2(T_{00},T_{01}) + h^2(T_{00},T_{10})\bigr) \ge \tfrac14h^2(T_{01},T_{10})
               = \tfrac14h^2(T_{00},T_{11}) .
 
 Two bounds on the affinity of T_00 and T_11. (i) After T, two bits more tell whether the named element is common. The
 decision never errs where the sets are disjoint, so the affinity is at most √(1·δ) + 0: I ≥ (d/4)(1 − √δ) − 2 bits
-(1 − 2√δ in the original, for errors on both sides: nothing is left of it at δ = ⅓). (ii) Without the two bits: "names j"
-has probability q_j on T_00, of mean q ≤ 2/d as P(A_j = B_j = 0) = ½, and 1 − δ on T_11: I ≥ (d/4)(1 − √(q(1−δ)) −
+(1 − 2√δ in the original, for errors on both sides: nothing is left of it at δ = ⅓). (ii) Without the two bits: "names
+j" has probability q_j on T_00, of mean q ≤ 2/d as P(A_j = B_j = 0) = ½, and 1 − δ on T_11: I ≥ (d/4)(1 − √(q(1−δ)) −
 √((1−q)δ)), the affinity being concave. The larger of both, over C*(ε').
 """
 
@@ -190,4 +190,4 @@ def _checked_bias(bias: float) -> float:
 
 def _check_success(success: float, size: int) -> None:
     if not 1.0 / size < success < 1.0:
-        raise BadValue("success", success, f"be above 1/{size}, which needs nobody, and below 1", "give for example 2/3")
+        raise BadValue("success", success, f"be above 1/{size}, a guess, and below 1", "give for example 2/3")

@@ -113,8 +113,8 @@ def validation_for(accuracy: float, epsilon: float, beta: float) -> Validation:
     """Candidates and fresh reports of Theorem 7 for failure β, half of it for either.
 
     r = ⌈log₂(2/β)⌉ candidates, each good with probability ½ or more, are all bad with probability β/2 at most; with
-    ⌈2c² ln(4r/β)/α²⌉ fresh reports each, all r means are within α/2 of their own but for β/2 (Hoeffding), so the best of
-    them loses at most α more than the best candidate.
+    ⌈2c² ln(4r/β)/α²⌉ fresh reports each, all r means are within α/2 of their own but for β/2 (Hoeffding), so the best
+    of them loses at most α more than the best candidate.
     """
     alpha = checked_gap(0.5 * accuracy) * 2.0
     if not 0.0 < beta < 1.0:

@@ -1,7 +1,7 @@
 r"""The number of users with which a protocol succeeds with a given probability, by search, with an interval.
 
-S(n) of T independent runs with n users succeed. All n share the runs' chance (:mod:`factormech.selection.kernels`), so S
-is nearly increasing, and a bisection on a logarithmic scale finds where it crosses a number k. Three of them:
+S(n) of T independent runs with n users succeed. All n share the runs' chance (:mod:`factormech.selection.kernels`), so
+S is nearly increasing, and a bisection on a logarithmic scale finds where it crosses a number k. Three of them:
 
 - the estimate, where S crosses sT, by interpolation in ln n;
 - the upper end: a number of users that was tried and whose interval of Clopper & Pearson lies above s;
