@@ -100,14 +100,16 @@ def test_contraction_of_two_types_is_reached_and_that_of_randomized_response_kno
     found = contraction(np.array([[p, 1 - p], [1 - p, p]]))
     assert found.lower <= limits.largest_contraction(1.0) <= found.upper
     assert found.upper - found.lower < 1e-8
-    Q = np.array([[1.0, 0.5], [0.0, 0.5]])
-    beta = np.linspace(1e-4, 1 - 1e-4, 9999)
-    values = 1.0 - 0.5 / (beta + (1 - beta) * 0.5)
-    # Near β = 0 the mixture is the second column: L = β(1−β)Σ(P−R)²/R there.
-    brute = max(values.max(), (beta * (1 - beta) * (0.25 / (0.5 + 0.5 * beta) + 0.25 / (0.5 - 0.5 * beta))).max())
-    found = contraction(Q)
-    assert found.lower <= brute + 1e-4
-    assert found.upper >= brute - 1e-9
+    Z = np.array([[1.0, 0.5], [0.0, 0.5]])
+    lopsided = np.array([[0.7, 0.05], [0.2, 0.15], [0.1, 0.8]])
+    beta = np.linspace(1e-6, 1.0 - 1e-6, 200_001)
+    for Q in (Z, lopsided, lopsided[:, ::-1]):
+        P, R = Q.T[:, :, None]
+        brute = float((beta * (1.0 - beta) * ((P - R) ** 2 / (beta * P + (1.0 - beta) * R)).sum(axis=0)).max())
+        found = contraction(Q)
+        assert brute - 1e-9 <= found.upper <= found.lower + 1e-6
+        assert found.lower <= brute + 1e-5
+    Q = Z
     assert math.isinf(largest_pairwise_divergence(Q))
 
 
