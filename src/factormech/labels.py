@@ -117,9 +117,25 @@ SKETCHES: dict[str, str] = {
     "projected": "Noise of the projected body",
     "hardt-talwar": "Projected noise of the body (Hardt & Talwar)",
 }
+SELECTION: dict[str, str] = {
+    "moss-most-played": "MOSS, most played",
+    "moss-uniform": "MOSS, uniform T",
+    "moss-validated": "MOSS, uniform T, repeated and validated",
+    "sequential-halving": "Sequential halving",
+    "one-coordinate": "One coordinate each (non-interactive)",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (
-    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES
+    MECHANISMS
+    | FACTORIZATIONS
+    | CALIBRATIONS
+    | DIRECTIONS
+    | RELEASES
+    | APPROXIMATIONS
+    | CENTRAL
+    | PURE
+    | SKETCHES
+    | SELECTION
 )
 
 WORST_CASE, STANDIN = "worst-case", "-standin"

@@ -34,6 +34,10 @@ EXPERIMENTS: dict[str, str] = {
     "full-parity": _HERE + "full_parity",
     "full-parity-users": _HERE + "full_parity_users",
     "pure-random-queries": _HERE + "pure_random_queries",
+    "channel-information": _HERE + "channel_information",
+    "selection": _HERE + "selection",
+    "selection-success": _HERE + "selection_success",
+    "disjointness": _HERE + "disjointness",
 }
 
 

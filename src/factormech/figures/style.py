@@ -161,9 +161,26 @@ SKETCHES: dict[str, Style] = {
     "hardt-talwar": Style(labels.SKETCHES["hardt-talwar"], PURPLE, "s", SOLID),
 }
 
+SELECTION: dict[str, Style] = {
+    "moss-most-played": Style(labels.SELECTION["moss-most-played"], BLACK, "*", SOLID, filled=True, scale=1.4),
+    "moss-uniform": Style(labels.SELECTION["moss-uniform"], BLUE, "o", SOLID),
+    "moss-validated": Style(labels.SELECTION["moss-validated"], SKY, "s", DASHED),
+    "sequential-halving": Style(labels.SELECTION["sequential-halving"], GREEN, "^", SOLID),
+    "one-coordinate": Style(labels.SELECTION["one-coordinate"], VERMILLION, "D", DASH_DOTTED),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
 SERIES: dict[str, Style] = (
-    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES
+    MECHANISMS
+    | FACTORIZATIONS
+    | CALIBRATIONS
+    | DIRECTIONS
+    | RELEASES
+    | APPROXIMATIONS
+    | CENTRAL
+    | PURE
+    | SKETCHES
+    | SELECTION
 )
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
