@@ -34,6 +34,9 @@ EXPERIMENTS: dict[str, str] = {
     "full-parity": _HERE + "full_parity",
     "full-parity-users": _HERE + "full_parity_users",
     "pure-random-queries": _HERE + "pure_random_queries",
+    "agnostic-learning": _HERE + "agnostic_learning",
+    "refutation": _HERE + "refutation",
+    "class-norms": _HERE + "class_norms",
 }
 
 
