@@ -117,9 +117,29 @@ SKETCHES: dict[str, str] = {
     "projected": "Noise of the projected body",
     "hardt-talwar": "Projected noise of the body (Hardt & Talwar)",
 }
+LEARNING: dict[str, str] = {
+    "learner/half-sphere": "Learner (half sphere)",
+    "learner/priv-unit": "Learner (PrivUnit)",
+    "refuter/half-sphere": "Refuter (half sphere)",
+    "refuter/priv-unit": "Refuter (PrivUnit)",
+    "class-gamma-2": "γ₂(W, α)",
+    "class-gamma-2-shifted": "γ̂₂(W, α)",
+    "class-gamma-2-difference": "γ₂(D, α)",
+    "class-eta": "η(C, α)",
+    "class-margin": "mc(C)",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (
-    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES
+    MECHANISMS
+    | FACTORIZATIONS
+    | CALIBRATIONS
+    | DIRECTIONS
+    | RELEASES
+    | APPROXIMATIONS
+    | CENTRAL
+    | PURE
+    | SKETCHES
+    | LEARNING
 )
 
 WORST_CASE, STANDIN = "worst-case", "-standin"

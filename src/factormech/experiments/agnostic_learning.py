@@ -1,9 +1,9 @@
 """Excess loss of private agnostic learners against the number of users, per class, over its lower bound.
 
-Every user sends one ε-LDP report of a labelled point; the learner outputs the concept of the largest estimated agreement
-(:mod:`factormech.learning.agnostic`). The data are the worst law found in a family that has the pairs of the lower bound
-(:mod:`factormech.learning.populations`), sought again for every number of users; the lower bound holds for some law.
-"""
+Every user sends one ε-LDP report of a labelled point; the learner outputs the concept of the largest estimated
+agreement (:mod:`factormech.learning.agnostic`). The data are the worst law found in a family that has the pairs of
+the lower bound (:mod:`factormech.learning.populations`), sought again for every number of users; the lower bound
+holds for some law."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                     axes = ("agnostic-learning", name, str(size), str(epsilon), str(users))
                     law = worst_for_learner(learner, family, users, rng_for(asked.seed, *axes, "search"))
                     losses = learner.excess_losses(law, users, asked["trials"], rng_for(asked.seed, *axes, "trials"))
-                    low, high = interval_of_mean(losses, 0.0, 1.0)
+                    q = learner.reports.agreements(law)
+                    low, high = interval_of_mean(losses, 0.0, 0.5 * float(q.max() - q.min()))
                     yield {
                         "concept_class": name, "class_size": size, "epsilon": epsilon, "users": users,
                         "learner": title, "concepts": concepts.size, "trials": asked["trials"],
@@ -62,9 +63,9 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def interval_of_mean(values: Any, least: float, most: float) -> tuple[float, float]:
-    """An interval of level ``LEVEL`` for the mean of variables in [least, most]: Maurer & Pontil (COLT 2009), Theorem 4.
+    """The empirical Bernstein interval of a mean in [least, most], level ``LEVEL`` (Maurer & Pontil, COLT 2009).
 
-    Empirical Bernstein: mean ± √(2V ln(2/δ)/m) ± 7(most − least)ln(2/δ)/(3(m−1)), each side at δ = LEVEL/2.
+    Mean ± √(2V ln(2/δ)/m) ± 7(most − least)ln(2/δ)/(3(m−1)), each side at δ = LEVEL/2.
     """
     import math
 
@@ -106,9 +107,9 @@ def refuse_sizes(asked: Asked) -> Iterator[BadValue]:
 
 def seconds_of(asked: Asked) -> float:
     """Certificates, then trials of users at two random numbers each."""
-    users = sum(asked["users"]) * len(asked["epsilon"]) * len(asked["learners"]) * asked["trials"]
+    users: float = sum(asked["users"]) * len(asked["epsilon"]) * len(asked["learners"]) * asked["trials"]
     cells = len(asked["concept_class"]) * len(asked["class_size"])
-    return cells * (3.0 + 6e-8 * users + 0.3 * len(asked["users"]) * len(asked["epsilon"]))
+    return float(cells) * (3.0 + 6e-8 * users + 0.3 * len(asked["users"]) * len(asked["epsilon"]))
 
 
 EXPERIMENT = Experiment(
@@ -136,7 +137,9 @@ EXPERIMENT = Experiment(
             0.1,
             default=0.1,
         ),
-        Setting("trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 100, default=100),
+        Setting(
+            "trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 100, default=100
+        ),
     ),
     columns=(
         CONCEPT_CLASS.column(),
@@ -146,7 +149,9 @@ EXPERIMENT = Experiment(
         Column("learner", "text", "learner", description="By the randomizer of its reports."),
         Column("concepts", "integer", "concepts k", "k", "Distinct concepts.", at_least=1),
         Column("trials", "integer", "runs", "", "Independent runs.", at_least=2),
-        Column("excess", "number", "expected excess loss", "L − L*", "Mean over the runs, worst law found.", at_least=0.0),
+        Column(
+            "excess", "number", "expected excess loss", "L − L*", "Mean over the runs, worst law found.", at_least=0.0
+        ),
         Column("low", "number", "lower end", "", "Of a 99 % interval (empirical Bernstein).", at_least=0.0),
         Column("high", "number", "upper end", "", "Of a 99 % interval (empirical Bernstein).", at_least=0.0),
         Column("predicted", "number", "predicted bound", "", "Central-limit bound for every law.", at_least=0.0),
@@ -160,10 +165,18 @@ EXPERIMENT = Experiment(
     refuse=refuse_sizes,
     parts=split("concept_class", "class_size"),
     figure=Curves(
-        panel=("concept_class", "class_size", "epsilon"), x="users", y="excess", series="learner", low="low", high="high",
-        below="lower_bound", references=("predicted",), x_scale="log", y_scale="log",
+        panel=("concept_class", "class_size", "epsilon"),
+        x="users",
+        y="excess",
+        series="learner",
+        low="low",
+        high="high",
+        below="lower_bound",
+        references=("predicted",),
+        x_scale="log",
+        y_scale="log",
         text="Expected excess loss of the learner on the worst law found; the grey line bounds it on every law.",
     ),
     seconds=seconds_of,
     seeded=True,
-)  # fmt: skip
+)

@@ -1,9 +1,9 @@
 """Error probabilities of private agnostic refuters against the number of users, over their lower bound.
 
-A refuter says whether some concept loses at most ½ − α, or labels are fair coins (:mod:`factormech.learning.agnostic`). It
-may miss a concept that fits, on the worst law found (:mod:`factormech.learning.populations`), or give a false alarm, on
-coins at uniform points. The lower bound is for the larger of the two errors.
-"""
+A refuter says whether some concept loses at most ½ − α, or labels are fair coins
+(:mod:`factormech.learning.agnostic`). It may miss a concept that fits, on the worst law found
+(:mod:`factormech.learning.populations`), or give a false alarm, on coins at uniform points. The lower bound is for
+the larger of the two errors."""
 
 from __future__ import annotations
 
@@ -79,8 +79,9 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def _seconds(asked: Asked) -> float:
-    users = 2 * sum(asked["users"]) * len(asked["epsilon"]) * len(asked["refuters"]) * asked["trials"]
-    return len(asked["concept_class"]) * len(asked["class_size"]) * (1.0 + 6e-8 * users)
+    users: float = 2.0 * sum(asked["users"]) * len(asked["epsilon"]) * len(asked["refuters"]) * asked["trials"]
+    cells = len(asked["concept_class"]) * len(asked["class_size"])
+    return cells * (1.0 + 6e-8 * users)
 
 
 _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"}
@@ -134,11 +135,18 @@ EXPERIMENT = Experiment(
     refuse=refuse_sizes,
     parts=split("concept_class", "class_size"),
     figure=Curves(
-        panel=("concept_class", "class_size", "epsilon"), x="users", y="error", series="refuter", low="low", high="high",
-        below="lower_bound", references=("predicted",), x_scale="log", y_scale="linear",
-        text="The larger of the probabilities of a miss (worst law found) and of a false alarm; the grey line bounds both.",
+        panel=("concept_class", "class_size", "epsilon"),
+        x="users",
+        y="error",
+        series="refuter",
+        low="low",
+        high="high",
+        below="lower_bound",
+        references=("predicted",),
+        x_scale="log",
+        y_scale="linear",
+        text="The larger of the probabilities of a miss (worst law found) and of a false alarm; the grey line bounds it.",
     ),
     seconds=_seconds,
     seeded=True,
-)  # fmt: skip
-
+)

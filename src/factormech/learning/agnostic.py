@@ -1,7 +1,7 @@
 r"""Agnostic learning and refutation without interaction: the concept of the largest estimate, and whether it is large.
 
-**Learner.** It outputs the concept ĉ of the largest estimate. With estimates q + b + e, |b| ≤ a and E e = 0, c* the best
-concept: 2(L(ĉ) − L(c*)) = q_{c*} − q_ĉ ≤ (b+e)_ĉ − (b+e)_{c*}, so the expected excess loss is at most
+**Learner.** It outputs the concept ĉ of the largest estimate. With estimates q + b + e, |b| ≤ a and E e = 0, c* the
+best concept: 2(L(ĉ) − L(c*)) = q_{c*} − q_ĉ ≤ (b+e)_ĉ − (b+e)_{c*}, so the expected excess loss is at most
 
 .. math:: \tfrac12\bigl(a + \operatorname{E}\max_c(b+e)_c\bigr)
 
@@ -12,10 +12,10 @@ With probability 1 − β: e_c − e_{c*} is subgaussian with a proxy V_{cc*}, s
 
 .. math:: n \ge \frac{2V\ln((k-1)/\beta)}{4(\alpha-a)^2} \quad\Rightarrow\quad P(\text{excess} > \alpha) \le \beta .
 
-**Refuter.** To tell laws on which some concept loses at most ½ − α from laws whose labels are fair coins, it compares the
-largest estimate with a threshold τ. Under coins every estimate is unbiased for 0; else one has a mean of at least
-2α − a. A false alarm has probability at most Σ_c P(e_c > τ), a miss at most max_c P(e_c ≤ τ − 2α + a); τ makes both bounds
-equal.
+**Refuter.** To tell laws on which some concept loses at most ½ − α from laws whose labels are fair coins, it compares
+the largest estimate with a threshold τ. Under coins every estimate is unbiased for 0; else one has a mean of at least
+2α − a. A false alarm has probability at most Σ_c P(e_c > τ), a miss at most max_c P(e_c ≤ τ − 2α + a); τ makes both
+bounds equal.
 
 *Predicted* is by the central limit theorem with worst-case variances, *guaranteed* by moment generating functions.
 """

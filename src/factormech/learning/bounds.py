@@ -1,10 +1,10 @@
 r"""The least number of users that can refute or learn a class agnostically, with what proves it.
 
-**Matrix.** M (k × T) stands for W, the class (refutation), or for D_C, the half differences (learning). A certificate is a
-U with M_v•U_v ≥ θ‖U_v‖₁ for all v, and H = M•U/γ₂*(U). Nothing is centred: on labelled points it is U' = ½[U | −U] for the
-workload [M | −M], whose rows sum to 0, with the same numerator, row sizes and γ₂* (opposite columns take opposite
-vectors). So the best H is that of the best certificate of [M | −M] (``bounds.hard.best``; averaging over the exchange of
-labels makes any certificate of it antisymmetric without loss), and the pairs differ by
+**Matrix.** M (k × T) stands for W, the class (refutation), or for D_C, the half differences (learning). A certificate
+is a U with M_v•U_v ≥ θ‖U_v‖₁ for all v, and H = M•U/γ₂*(U). Nothing is centred: on labelled points it is U' = ½[U |
+−U] for the workload [M | −M], whose rows sum to 0, with the same numerator, row sizes and γ₂* (opposite columns take
+opposite vectors). So the best H is that of the best certificate of [M | −M] (``bounds.hard.best``; averaging over the
+exchange of labels makes any certificate of it antisymmetric without loss), and the pairs differ by
 
 .. math:: \tilde M_v(x, b) = \theta'\,b\,U_{vx}/(M_v\bullet U_v), \qquad \lVert\tilde M\rVert \le 2\theta'/H
 
@@ -24,9 +24,9 @@ Around a centre: if ν(x, b) = ν_x/2 has ν_x/2 ≥ |M̃_v(x, b)| for every v, 
 μ = ν, of the same M̃. That gives e^ε times more, times the share of the column weights that ν keeps, and holds for
 sequential protocols as well (``divergence``).
 
-**Learning** to expected excess α' with a concept of the class (or with any hypothesis, negative excess counted as 0). Row
-v = (c, c') of D_C, and λ_v, μ_v as above with ±θ'/a_v, θ' ≤ θ ≤ a_v: L(c') − L(c) is θ' under λ_v and −θ' under μ_v, and as μ_v
-is λ_v with all labels flipped, L_λ(h) + L_μ(h) = 1 for every h. So the excesses of any h add up to
+**Learning** to expected excess α' with a concept of the class (or with any hypothesis, negative excess counted as 0).
+Row v = (c, c') of D_C, and λ_v, μ_v as above with ±θ'/a_v, θ' ≤ θ ≤ a_v: L(c') − L(c) is θ' under λ_v and −θ' under
+μ_v, and as μ_v is λ_v with all labels flipped, L_λ(h) + L_μ(h) = 1 for every h. So the excesses of any h add up to
 
 .. math:: L_λ(h) - L_λ(c) + L_μ(h) - L_μ(c') = 1 - L_λ(c) - (1 - L_λ(c')) = θ' ,
 

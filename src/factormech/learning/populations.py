@@ -1,13 +1,13 @@
 r"""Laws of labelled points that are hard for a learner or a refuter: the worst found in a family, no proof of worst.
 
-A base has a marginal m (T,) and a lean g (T,), |g| ≤ m; at signal s ∈ (0, 1] its law is (m(x) + b·s·g(x))/2. The bases are
+A base has a marginal m (T,) and a lean g (T,), |g| ≤ m; at signal s ∈ (0, 1] its law is (m(x) + b·s·g(x))/2. The
+bases are
 
 - each concept *planted* on uniform points: g = c/T;
 - the pairs of lower bounds: m = |U_v|/‖U_v‖₁, g = ±U_v/‖U_v‖₁.
 
-Candidates are compared by the central limit theorem, with common normal numbers; what is found is then simulated with the
-randomizer itself and other random numbers, so that choosing does not flatter it.
-"""
+Candidates are compared by the central limit theorem, with common normal numbers; what is found is then simulated with
+the randomizer itself and other random numbers, so that choosing does not flatter it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 r"""Private estimates of how well every concept agrees with labelled points, by an approximate factorization.
 
-A user holds a labelled point (x, b), b = ±1. The agreement of concept c with a law λ of labelled points is
-q_c(λ) = E b·c(x) = 1 − 2L_λ(c), L_λ(c) being its loss. These are the answers to the workload [W | −W], W the ±1 matrix of
-the class, over the 2T labelled points: first (x, +1) for all x, then (x, −1). With |RA − W| ≤ a the columns ±A_x of
-[A | −A] answer it to a (Edmonds, Nikolov & Ullman, STOC 2020; Edmonds, PhD thesis, Toronto, 2023, chapter 6). No shift
-of the rows helps: the two halves of the workload are opposite, so shifts average out.
+A user holds a labelled point (x, b), b = ±1. The agreement of concept c with a law λ of labelled points is q_c(λ) = E
+b·c(x) = 1 − 2L_λ(c), L_λ(c) being its loss. These are the answers to the workload [W | −W], W the ±1 matrix of the
+class, over the 2T labelled points: first (x, +1) for all x, then (x, −1). With |RA − W| ≤ a the columns ±A_x of [A |
+−A] answer it to a (Edmonds, Nikolov & Ullman, STOC 2020; Edmonds, PhD thesis, Toronto, 2023, chapter 6). No shift of
+the rows helps: the two halves of the workload are opposite, so shifts average out.
 
 Users are drawn from λ, so their number at each labelled point is multinomial, and errors are measured from Wλ: the
 variances are those of ``local.factorized.drawn``.
@@ -62,9 +62,7 @@ class AgreementReports:
         The randomizer's, and by Hoeffding's lemma (max |W̃_c|)² for the user's own labelled point.
         """
         rows = np.einsum("cs,cs->c", self.release.decoder, self.release.decoder)
-        return np.asarray(
-            self.release.randomizer.subgaussian_proxy * rows + np.abs(self.approximated).max(axis=1) ** 2
-        )
+        return np.asarray(self.release.randomizer.subgaussian_proxy * rows + np.abs(self.approximated).max(axis=1) ** 2)
 
     def agreements(self, law: npt.ArrayLike) -> FloatArray:
         """q_c(λ), (k,), of a law (2T,) of labelled points."""
