@@ -138,7 +138,7 @@ EXPERIMENT = Experiment(
             default=0.1,
         ),
         Setting(
-            "trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 100, default=100
+            "trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 300, default=300
         ),
     ),
     columns=(
@@ -152,8 +152,15 @@ EXPERIMENT = Experiment(
         Column(
             "excess", "number", "expected excess loss", "L − L*", "Mean over the runs, worst law found.", at_least=0.0
         ),
-        Column("low", "number", "lower end", "", "Of a 99 % interval (empirical Bernstein).", at_least=0.0),
-        Column("high", "number", "upper end", "", "Of a 99 % interval (empirical Bernstein).", at_least=0.0),
+        Column(
+            "low",
+            "number",
+            "lower end",
+            "",
+            "a 99 % interval (empirical Bernstein), from its lower end",
+            at_least=0.0,
+        ),
+        Column("high", "number", "upper end", "", "its upper end", at_least=0.0),
         Column("predicted", "number", "predicted bound", "", "Central-limit bound for every law.", at_least=0.0),
         Column("lower_bound", "number", "lower bound", "", "For every learner, on some law.", at_least=0.0),
         Column("predicted_users", "integer", "users predicted", "", "To reach the excess asked for.", at_least=1),

@@ -56,7 +56,7 @@ def _rows(title: str, k: int, T: int) -> int:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Ends in order, and no norm above √min(k, T), nor mc or η above it."""
+    """Ends in order, and no norm above √k: W = I·W, with rows of length 1 and columns of √k."""
     if row["low"] > row["high"]:
         return "low", "be at most high"
     if row["low"] > row["concepts"] ** 0.5 * (1.0 + 1e-9):
@@ -93,8 +93,8 @@ EXPERIMENT = Experiment(
         Column("concepts", "integer", "concepts k", "k", "Distinct concepts.", at_least=1),
         Column("merged", "integer", "merged concepts", "", "Duplicates that were left out.", at_least=0),
         Column("value", "number", "value", "", "The upper end.", "reason", at_least=0.0),
-        Column("low", "number", "lower end", "", "Certified.", "reason", at_least=0.0),
-        Column("high", "number", "upper end", "", "Certified.", "reason", at_least=0.0),
+        Column("low", "number", "lower end", "", "the certified lower end", "reason", at_least=0.0),
+        Column("high", "number", "upper end", "", "the certified upper end", "reason", at_least=0.0),
         REASON,
     ),
     keys=("concept_class", "class_size", "alpha", "norm_of_class"),
