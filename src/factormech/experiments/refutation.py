@@ -152,7 +152,7 @@ EXPERIMENT = Experiment(
         references=("predicted",),
         x_scale="log",
         y_scale="linear",
-        text="The larger probability of a miss (worst law found) or of a false alarm; grey: the largest central-limit bound.",
+        text="The larger probability of a miss (worst law found) or of a false alarm; grey: central-limit bound.",
     ),
     seconds=_seconds,
     seeded=True,
