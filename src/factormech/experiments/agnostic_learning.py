@@ -182,7 +182,7 @@ EXPERIMENT = Experiment(
         references=("predicted",),
         x_scale="log",
         y_scale="log",
-        text="Expected excess loss on the worst law found; the grey line is the largest central-limit bound for every law.",
+        text="Expected excess loss on the worst law found; grey: the largest central-limit bound for all laws.",
     ),
     seconds=seconds_of,
     seeded=True,
