@@ -73,7 +73,6 @@ def test_the_learner_reaches_its_accuracy_on_the_worst_law_found(randomizer):
     assert users <= made.guaranteed_users()
     law = populations.worst_for_learner(made, populations.bases(small(), witnesses()), users, rng)
     losses = made.excess_losses(law, users, 200, rng)
-    # 200 runs of a variable in [0, 1]: the slack is below what half of the promised users would need.
     assert 0.0 < losses.mean() <= ALPHA
     confident = made.confident_users(0.1)
     assert np.mean(made.excess_losses(law, confident, 100, rng) > ALPHA) <= 0.1

@@ -26,7 +26,7 @@ def _check_refuter(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of one part, all refuters seeing the same users."""
+    """Rows of one part; on coins all refuters see the same users, on fits each has the worst law found for it."""
     from factormech.learning.agnostic import AgnosticRefuter
     from factormech.learning.bounds import refutation_certificate, refutation_floor, refutation_users
     from factormech.learning.concepts import concept_class
