@@ -124,6 +124,17 @@ SELECTION: dict[str, str] = {
     "sequential-halving": "Sequential halving",
     "one-coordinate": "One coordinate each (non-interactive)",
 }
+LEARNING: dict[str, str] = {
+    "learner/half-sphere": "Learner (half sphere)",
+    "learner/priv-unit": "Learner (PrivUnit)",
+    "refuter/half-sphere": "Refuter (half sphere)",
+    "refuter/priv-unit": "Refuter (PrivUnit)",
+    "class-gamma-2": "γ₂(W, α)",
+    "class-gamma-2-shifted": "γ̂₂(W, α)",
+    "class-gamma-2-difference": "γ₂(D, α)",
+    "class-eta": "η(C, α)",
+    "class-margin": "mc(C)",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (
     MECHANISMS
@@ -136,6 +147,7 @@ SERIES: dict[str, str] = (
     | PURE
     | SKETCHES
     | SELECTION
+    | LEARNING
 )
 
 WORST_CASE, STANDIN = "worst-case", "-standin"

@@ -38,6 +38,9 @@ EXPERIMENTS: dict[str, str] = {
     "selection": _HERE + "selection",
     "selection-success": _HERE + "selection_success",
     "disjointness": _HERE + "disjointness",
+    "agnostic-learning": _HERE + "agnostic_learning",
+    "refutation": _HERE + "refutation",
+    "class-norms": _HERE + "class_norms",
 }
 
 

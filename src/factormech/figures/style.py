@@ -169,6 +169,18 @@ SELECTION: dict[str, Style] = {
     "one-coordinate": Style(labels.SELECTION["one-coordinate"], VERMILLION, "D", DASH_DOTTED),
 }
 
+LEARNING: dict[str, Style] = {
+    "learner/half-sphere": Style(labels.LEARNING["learner/half-sphere"], BLUE, "o", SOLID),
+    "learner/priv-unit": Style(labels.LEARNING["learner/priv-unit"], VERMILLION, "s", DASHED),
+    "refuter/half-sphere": Style(labels.LEARNING["refuter/half-sphere"], BLUE, "o", SOLID),
+    "refuter/priv-unit": Style(labels.LEARNING["refuter/priv-unit"], VERMILLION, "s", DASHED),
+    "class-gamma-2": Style(labels.LEARNING["class-gamma-2"], BLUE, "o", SOLID),
+    "class-gamma-2-shifted": Style(labels.LEARNING["class-gamma-2-shifted"], SKY, "v", DASHED),
+    "class-gamma-2-difference": Style(labels.LEARNING["class-gamma-2-difference"], GREEN, "^", DASH_DOTTED),
+    "class-eta": Style(labels.LEARNING["class-eta"], VERMILLION, "s", SOLID),
+    "class-margin": Style(labels.LEARNING["class-margin"], PURPLE, "x", DOTTED),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
 SERIES: dict[str, Style] = (
     MECHANISMS
@@ -181,6 +193,7 @@ SERIES: dict[str, Style] = (
     | PURE
     | SKETCHES
     | SELECTION
+    | LEARNING
 )
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
