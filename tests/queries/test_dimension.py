@@ -11,6 +11,7 @@ import pytest
 from factormech.errors import BadValue
 from factormech.learning.concepts import concept_class, from_matrix
 from factormech.queries import bounds, dimension
+from factormech.queries.dimension_search import smallest_value
 from factormech.queries.multiplicative import Learner, loss_of, plan, realizable_law
 from factormech.queries.oracles import AdversarialOracle, ExactOracle
 
@@ -61,11 +62,11 @@ def test_the_search_over_laws_respects_its_constraint_and_improves() -> None:
     C = concept_class("thresholds", 4)
     start = dimension.value_at(C, uniform(4))
     for losers in dimension.LOSERS:
-        best = dimension.smallest_value(C, 0.2, losers=losers, starts=2)
+        best = smallest_value(C, 0.2, losers=losers, starts=2)
         assert best.upper <= start.upper
         assert dimension.least_loss(C, best.law, losers) >= 0.2 - 1e-9
         assert best.law.sum() == pytest.approx(1.0)
-    agnostic = dimension.smallest_value(C, 0.2, agnostic=True, starts=2)
+    agnostic = smallest_value(C, 0.2, agnostic=True, starts=2)
     assert agnostic.upper <= start.upper
     assert dimension.least_loss(C, agnostic.law, "class") >= agnostic.theta + 0.2 - 1e-9
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from factormech.local.registry import build
+from factormech.local.strategy import StrategyMatrix
 from factormech.queries import streams
 from factormech.queries.local_simulation import queries_a_report, simulate_reports, tolerance_for
 from factormech.queries.oracles import AdversarialOracle
@@ -83,7 +84,7 @@ def test_a_transcript_is_private_whatever_is_seen_of_it() -> None:
 
     base = law(users)
     assert base.sum() == pytest.approx(1.0)
-    worst = max(np.abs(np.log(base / law(users[:i] + (u,) + users[i + 1 :]))).max() for i in range(6) for u in range(3))
+    worst = max(np.abs(np.log(base / law((*users[:i], u, *users[i + 1 :])))).max() for i in range(6) for u in range(3))
     assert worst == pytest.approx(EPSILON)
     stream = streams.TranscriptStream(policy, sum, EPSILON, np.random.default_rng(3))
     states = []
@@ -124,8 +125,9 @@ def test_streams_need_fewer_users_where_noise_rules() -> None:
 
 
 def test_simulated_reports_have_the_law_of_the_protocol() -> None:
-    Q = build("hadamard", 3, 1.0).matrix if hasattr(build("hadamard", 3, 1.0), "matrix") else None
-    assert Q is not None
+    strategy = build("hadamard", 3, 1.0)
+    assert isinstance(strategy, StrategyMatrix)
+    Q = strategy.matrix
     law, users = np.array([0.2, 0.5, 0.3]), 20_000
     oracle = AdversarialOracle(law, tolerance_for(1.0, users, 0.01))
     counts, asked = simulate_reports(Q, 1.0, oracle, users, np.random.default_rng(6))

@@ -2,32 +2,32 @@ r"""Lower bounds for learners by queries: on correlational queries, and on users
 
 **Correlational queries** (Edmonds' Lemma 60 with a probability of failure). Laws λ_v with weights π have correlational
 variance c-var = max_{|f| ≤ 1} E_π(E_{λ_v} b·f(a))². An oracle of tolerance τ answers 0 wherever it may. Then, for fixed
-coins, the queries and the output h are the same under every v that has all answers 0; by Markov a query has another answer
-under a share of at most c-var/τ² of the v, and h has a correlation of α_h or more under at most c-var/α_h². If the
-algorithm reaches correlation α_h with probability 1 − β under each λ_v, then J·c-var/τ² + c-var/α_h² ≥ 1 − β:
+coins, the queries and the output h are the same under every v that has all answers 0; by Markov a query has another
+answer under a share of at most c-var/τ² of the v, and h has a correlation of α_h or more under at most c-var/α_h². If
+the algorithm reaches correlation α_h with probability 1 − β under each λ_v, then J·c-var/τ² + c-var/α_h² ≥ 1 − β:
 
 .. math:: J \ge \tau^2\Bigl(\frac{1-\beta}{\text{c-var}} - \frac1{\alpha_h^2}\Bigr).
 
 *Hard laws, ours.* U the dual matrix of γ₂(W, α), a_v = W_v•U_v/‖U_v‖₁, on the rows with a_v ≥ α: points of λ_v as
-|U_v|/‖U_v‖₁, labels of mean s_v·sign U_v with s_v = α/a_v. Concept v has correlation exactly α, and M_v = α·U_v/(W_v•U_v) is
-what f is multiplied by. With π̃_v ∝ W_v•U_v, Σ = Z ≥ W•U − α‖U‖₁, the matrix (π̃_vM_v) is (α/Z)U and the L₂ step of
-:mod:`factormech.bounds.hard.witness` gives c-var ≤ (α/γ₂(W, α))² at weights π̂; no binning and no logarithm, which Lemma 61
-(Edmonds, PhD thesis, University of Toronto, 2023) has, and whose λ̃ does not sum to 1. A learner with excess loss e finds
-α_h = α − 2e.
+|U_v|/‖U_v‖₁, labels of mean s_v·sign U_v with s_v = α/a_v. Concept v has correlation exactly α, and M_v =
+α·U_v/(W_v•U_v) is what f is multiplied by. With π̃_v ∝ W_v•U_v, Σ = Z ≥ W•U − α‖U‖₁, the matrix (π̃_vM_v) is (α/Z)U and
+the L₂ step of :mod:`factormech.bounds.hard.witness` gives c-var ≤ (α/γ₂(W, α))² at weights π̂; no binning and no
+logarithm, which Lemma 61 (Edmonds, PhD thesis, University of Toronto, 2023) has, and whose λ̃ does not sum to 1. A
+learner with excess loss e finds α_h = α − 2e.
 
-**Refutation** of a pair (μ, y) of :mod:`factormech.queries.dimension`, U_c = y_c − π_cμ, value V = max Σ_c|U_c·F|, both errors
-of the test at most β:
+**Refutation** of a pair (μ, y) of :mod:`factormech.queries.dimension`, U_c = y_c − π_cμ, value V = max Σ_c|U_c·F|, both
+errors of the test at most β:
 
 - a single-intrusion ε-pan-private stream: each state is an ε-LDP report of the user who came last, so exchanging users
-  one by one the total variation of the output is at most n(e^ε−1)/4·V (Edmonds' Lemma 5 with L₁ in the place of a square),
-  and n_pan = 4(1−2β)/((e^ε−1)V);
+  one by one the total variation of the output is at most n(e^ε−1)/4·V (Edmonds' Lemma 5 with L₁ in the place of a
+  square), and n_pan = 4(1−2β)/((e^ε−1)V);
 - a sequential ε-LDP protocol: the transcripts under μ and λ_c have KL ≤ nκ(e^ε−1)²/4·‖M‖² on average
   (:mod:`factormech.bounds.hard.divergence`), and the test's own divergence is at least kl(β), so
   n_seq = 4kl(β)/(κ(e^ε−1)²‖M‖²), ‖M‖_{∞→L2(π̂)} ≤ γ₂*(U) ≤ 1.783·V. The weights π̂ are those of γ₂*'s dual, the norm is
   then computed for them.
 
-A learner with loss α₁ < α that fails with probability β₁ becomes a test by estimating the loss of what it found: subtract
-these users, and put the sum of both failures for β.
+A learner with loss α₁ < α that fails with probability β₁ becomes a test by estimating the loss of what it found:
+subtract these users, and put the sum of both failures for β.
 """
 
 from __future__ import annotations

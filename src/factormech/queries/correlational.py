@@ -1,35 +1,37 @@
-r"""Correlations of all concepts by correlational queries: the algorithm of Edmonds' Theorem 56, with its right constant.
+r"""Correlations of all concepts by correlational queries: the algorithm of Edmonds' Theorem 56, with its right
+constant.
 
-Wanted: the correlations (Wg)_c = E_λ[b·c(a)], g(a) = λ(a, 1) − λ(a, −1), of the k rows of a matrix W, from an oracle that
-answers b·f(a) only. Let W̃ = RA, |W − W̃| ≤ a entrywise, columns of A of norm at most 1, and let Z_1, …, Z_J be standard
-Gaussian vectors. Query t is f_t(x) = sign⟨Z_t, A'e_x⟩, A' being A with one more row √(1 − ‖a_x‖²) (a zero column in R);
-the estimate is √(π/2)·R'·mean(r_tZ_t) for the answers r_t.
+Wanted: the correlations (Wg)_c = E_λ[b·c(a)], g(a) = λ(a, 1) − λ(a, −1), of the k rows of a matrix W, from an oracle
+that answers b·f(a) only. Let W̃ = RA, |W − W̃| ≤ a entrywise, columns of A of norm at most 1, and let Z_1, …, Z_J be
+standard Gaussian vectors. Query t is f_t(x) = sign⟨Z_t, A'e_x⟩, A' being A with one more row √(1 − ‖a_x‖²) (a zero
+column in R); the estimate is √(π/2)·R'·mean(r_tZ_t) for the answers r_t.
 
-**Constant.** For a unit vector v, E[sign⟨Z, v⟩Z] = √(2/π)v, so √(π/2) makes it unbiased. The thesis (Edmonds, PhD thesis,
-University of Toronto, 2023) multiplies by √π/2, and by 1/√π in the same proof: with √π/2 every estimate is 1/√2 of what it
-should be. The query is odd in the label only if the padding is, too: b·f_t(a).
+**Constant.** For a unit vector v, E[sign⟨Z, v⟩Z] = √(2/π)v, so √(π/2) makes it unbiased. The thesis (Edmonds, PhD
+thesis, University of Toronto, 2023) multiplies by √π/2, and by 1/√π in the same proof: with √π/2 every estimate is 1/√2
+of what it should be. The query is odd in the label only if the padding is, too: b·f_t(a).
 
-**Length for padding**, ours: f_t(x) = ‖a_x‖·sign⟨Z_t, a_x⟩ is a query, too, has the same mean without the further row, and
-nowhere a larger second moment of f.
+**Length for padding**, ours: f_t(x) = ‖a_x‖·sign⟨Z_t, a_x⟩ is a query, too, has the same mean without the further row,
+and nowhere a larger second moment of f.
 
 **Error.** One row ρ of R', ‖ρ‖ ≤ ‖R‖, N = ⟨ρ, Z⟩. For a single labelled point, X = b·f(x)N has mean m and
 ln E e^{s(X−m)} ≤ s²‖ρ‖²/2: split N along v = a_x/‖a_x‖ and across; across it is Gaussian, along it is ±|N₁|, and
 E e^{s|N₁|} = 2e^{s²/2}Φ(s), where ln 2Φ is concave with slope √(2/π) = E|N₁| at 0. For a law of points, X = Σλ(x)X_x:
 ln E e^{sX} is convex in λ (Hölder) and sm linear, so ln E e^{sX} − sm is largest at a single point (at length for
-padding, f = 0 is the other end of a segment). So the estimate of a row is subgaussian with proxy (π/2)‖ρ‖²/J, and what is
-added to the answers, |e_t| ≤ τ, moves it by at most √(π/2)·τ·mean|N_t|, where |N| has mean √(2/π)‖ρ‖ and upper proxy ‖ρ‖².
-With maxima over 2k and over k such numbers,
+padding, f = 0 is the other end of a segment). So the estimate of a row is subgaussian with proxy (π/2)‖ρ‖²/J, and what
+is added to the answers, |e_t| ≤ τ, moves it by at most √(π/2)·τ·mean|N_t|, where |N| has mean √(2/π)‖ρ‖ and upper proxy
+‖ρ‖². With maxima over 2k and over k such numbers,
 
 .. math:: \mathrm{E}\lVert\text{estimate} - Wg\rVert_\infty \le
-   a + \lVert R\rVert_{2\to\infty}\Bigl(\sqrt{\tfrac{\pi\ln 2k}{J}} + \tau\bigl(1 + \sqrt{\tfrac{\pi\ln k}{J}}\bigr)\Bigr).
+   a + \lVert R\rVert_{2\to\infty}\Bigl(\sqrt{\tfrac{\pi\ln 2k}{J}} + \tau\bigl(1 + \sqrt{\tfrac{\pi\ln
+   k}{J}}\bigr)\Bigr).
 
-Fresh samples, n for every query, are no error of the oracle but more noise: given them the proxy is the same and the mean
-moves within ±√(2/π)‖ρ‖, so (π/2)‖ρ‖²/J becomes (π/2)(1 + 2/(πn))‖ρ‖²/J.
+Fresh samples, n for every query, are no error of the oracle but more noise: given them the proxy is the same and the
+mean moves within ±√(2/π)‖ρ‖, so (π/2)‖ρ‖²/J becomes (π/2)(1 + 2/(πn))‖ρ‖²/J.
 
 **The simulation of Kasiviswanathan et al.** (SIAM J. Comput. 40(3), 2011) of the local protocol whose user answers
 sign⟨Z, A'e_x⟩ by randomized response: one query a user, its answer r made a bit ±1 of mean r/c and multiplied by c
-(``rounded_at``), c = (e^ε+1)/(e^ε−1). It uses as many queries as the protocol has users, and its variance is at least c²
-times that of Theorem 56, which keeps r itself: E c²N² − m² ≥ c²(E r²N² − m²).
+(``rounded_at``), c = (e^ε+1)/(e^ε−1). It uses as many queries as the protocol has users, and its variance is at least
+c² times that of Theorem 56, which keeps r itself: E c²N² − m² ≥ c²(E r²N² − m²).
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ class Factors:
     @property
     def lengths(self) -> FloatArray:
         """The norms of A's columns, at most 1."""
-        return np.minimum(np.sqrt(np.einsum("ij,ij->j", self.right, self.right)), 1.0)
+        return np.asarray(np.minimum(np.sqrt(np.einsum("ij,ij->j", self.right, self.right)), 1.0))
 
 
 def factors_of(workload: Any, norm: CertifiedNorm) -> Factors:

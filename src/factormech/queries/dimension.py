@@ -5,9 +5,9 @@ The *value* of a law μ on U × {±1} is
 .. math:: V(\mu) = \max_\zeta \min_\lambda \mathrm{E}_{F\sim\zeta}\lvert F(\lambda) - F(\mu)\rvert,
 
 over laws ζ of queries |F| ≤ 1 and all λ on which some concept c loses at most θ. SQD^R is the largest 1/V(μ) over the μ
-on which everything loses more than α, at θ = 0; SQD^A the largest over those where everything loses more than θ + α, over
-all θ (Feldman, COLT 2017; Edmonds, PhD thesis, University of Toronto, 2023, Definitions 49 and 55). "Everything" is every
-concept of the class in the definitions, and every hypothesis where a learner must not need a proper one.
+on which everything loses more than α, at θ = 0; SQD^A the largest over those where everything loses more than θ + α,
+over all θ (Feldman, COLT 2017; Edmonds, PhD thesis, University of Toronto, 2023, Definitions 49 and 55). "Everything"
+is every concept of the class in the definitions, and every hypothesis where a learner must not need a proper one.
 
 **Fixed μ.** By minimax, and as |F(λ) − F(μ)| is convex in λ so that one λ_c a concept is enough,
 
@@ -15,14 +15,12 @@ concept of the class in the definitions, and every hypothesis where a learner mu
           \qquad U_c = y_c - \pi_c\mu, \quad y_c = \pi_c\lambda_c,
 
 a linear program in y with a cut Σ_c s_c⟨F, U_c⟩ ≤ t for every s and every F ∈ {±1}^{2T}. The maximum is found by
-enumeration of s, or of F where that is the smaller side (at most 2^15 patterns). Both ends are evaluated afterwards: the
-upper is the enumerated maximum at y; the lower, with the weights w of the cuts as ζ, min_c min_λ Σ_j w_j s_jc(F_j(λ) −
-F_j(μ)), where the inner minimum puts θ on the worst point of all and 1 − θ on the worst rightly labelled one. So the
-interval holds, to rounding, whatever the solver did (``certified``).
+enumeration of s, or of F where that is the smaller side (at most 2^15 patterns). Both ends are evaluated afterwards:
+the upper is the enumerated maximum at y; the lower, with the weights w of the cuts as ζ, min_c min_λ Σ_j w_j
+s_jc(F_j(λ) − F_j(μ)), where the inner minimum puts θ on the worst point of all and 1 − θ on the worst rightly labelled
+one. So the interval holds, to rounding, whatever the solver did (``certified``).
 
-**All μ.** Bilinear in y and μ: ``smallest_value`` minimises over each in turn, from several starts. Every V met is an
-upper bound on the least, so 1/V is an ``estimate`` of the dimension from below. It is enough for lower bounds on samples
-(:mod:`factormech.queries.bounds`), which hold for every pair (μ, y), and never a guarantee for a learner.
+The least over μ is in :mod:`factormech.queries.dimension_search`.
 """
 
 from __future__ import annotations
@@ -35,14 +33,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from factormech.arrays import FloatArray, check_positive_integer
-from factormech.errors import BadValue, UnknownName
+from factormech.arrays import FloatArray
+from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
 from factormech.queries.oracles import check_law
 
 SIDE_LIMIT = 16
 # Cuts that are added in a round, and rounds.
-_CUTS_A_ROUND, _ROUNDS = 12, 60
+CUTS_A_ROUND, ROUNDS = 12, 60
 # At most so many where they are equally good, as in classes with symmetries.
 _EQUAL_CUTS = 512
 # Between the best point so far and the program's, where cuts are deep (Ben-Ameur & Neto, Networks 49(1), 2007).
@@ -148,46 +146,6 @@ def dimension_at(concepts: ConceptClass, law: Any, *, theta: float = 0.0) -> tup
     return found.dimension, 1.0 / found.lower if found.lower > 0.0 else math.inf
 
 
-def smallest_value(
-    concepts: ConceptClass,
-    alpha: float,
-    *,
-    agnostic: bool = False,
-    losers: Losers = "class",
-    starts: int = 4,
-    rounds: int = 20,
-    rng: np.random.Generator | None = None,
-) -> QueryValue:
-    """The least V(μ) found over μ: 1/V is an estimate of SQD^R, or of SQD^A, from below.
-
-    Parameters
-    ----------
-    alpha
-        What everything must lose on μ beyond θ, in (0, 1/2].
-    agnostic
-        Whether θ is free; else it is 0.
-    losers
-        Whether all concepts must lose, as defined, or all hypotheses.
-    starts
-        How many laws to start from: the uniform one, and concepts with noisy labels on random points.
-    rounds
-        Minimisations over y and then μ at most, from every start.
-    """
-    check_class(concepts)
-    if losers not in LOSERS:
-        raise UnknownName("losers", losers, LOSERS)
-    if not 0.0 < alpha <= 0.5:
-        raise BadValue("alpha", alpha, "be above 0 and at most 1/2", "give for example 0.1")
-    chance = rng or np.random.default_rng(0)
-    best: QueryValue | None = None
-    for start in range(check_positive_integer("starts", starts)):
-        found = _descend(concepts, alpha, agnostic, losers, rounds, _start(concepts, start, alpha, chance))
-        if best is None or found.upper < best.upper:
-            best = found
-    assert best is not None  # noqa: S101  (at least one start)
-    return best
-
-
 def least_loss(concepts: ConceptClass, law: FloatArray, losers: Losers) -> float:
     """The least loss on a labelled law, of a concept or of any hypothesis."""
     T = concepts.domain_size
@@ -247,19 +205,19 @@ class _Program:
 
     def first_cuts(self, mu: FloatArray) -> Cuts:
         y = self.right / self.right.sum()
-        _, F, s = sign_norm(self._differences(y, mu), _CUTS_A_ROUND)
+        _, F, s = sign_norm(self._differences(y, mu), CUTS_A_ROUND)
         return Cuts(F, s)
 
     def solve(self, mu: FloatArray, cuts: Cuts, enough: float, gap: float) -> QueryValue:
         joint = self.right / self.right.sum()
         lower, upper = 0.0, sign_norm(self._differences(joint, mu))[0]
         proof = (cuts, np.full(len(cuts), 1.0 / len(cuts)))
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             y, weights = self._minimise(mu, cuts)
             more, centre = cuts, joint
             for step in _STEPS:
                 point = (1.0 - step) * centre + step * y
-                value, F, s = sign_norm(self._differences(point, mu), _CUTS_A_ROUND)
+                value, F, s = sign_norm(self._differences(point, mu), CUTS_A_ROUND)
                 more = more.joined(Cuts(F, s))
                 if value < upper:
                     upper, joint = value, point
@@ -321,93 +279,6 @@ class _Program:
         return float(least.min())
 
 
-def _descend(
-    concepts: ConceptClass, alpha: float, agnostic: bool, losers: Losers, rounds: int, mu: FloatArray
-) -> QueryValue:
-    """Minimise over y and over μ in turn."""
-    theta = _theta(concepts, mu, alpha, losers) if agnostic else 0.0
-    best = value_at(concepts, mu, theta=theta)
-    for _ in range(rounds):
-        mu = _best_law(concepts, best, alpha, losers)
-        theta = _theta(concepts, mu, alpha, losers) if agnostic else 0.0
-        found = value_at(concepts, mu, theta=theta, cuts=best.cuts)
-        if found.upper >= best.upper - 1e-7:
-            break
-        best = found
-    return best
-
-
-def _theta(concepts: ConceptClass, mu: FloatArray, alpha: float, losers: Losers) -> float:
-    """The largest θ that μ allows: V falls with θ."""
-    return max(0.0, least_loss(concepts, mu, losers) - alpha)
-
-
-def _best_law(concepts: ConceptClass, found: QueryValue, alpha: float, losers: Losers) -> FloatArray:
-    """The μ with the least maximum for the y that was found, at the same θ, by cuts again."""
-    from scipy.optimize import linprog
-
-    k, T = concepts.matrix.shape
-    y, pi = found.joint, found.weights
-    loss = found.theta + alpha
-    cuts, best, value = found.cuts, found.law, found.upper
-    # Variables: μ (2T), m ≤ both sides of μ (T), t.
-    if losers == "class":
-        right = concepts.matrix > 0
-        needs = [np.c_[-np.concatenate([~right, right], axis=1).astype(float), np.zeros((k, T + 1))]]
-        limits = np.full(k, -loss)
-    else:
-        eye = np.eye(T)
-        needs = [
-            np.c_[np.concatenate([-np.eye(2 * T), np.concatenate([eye, eye])], axis=1), np.zeros(2 * T)],
-            np.r_[np.zeros(2 * T), -np.ones(T), 0.0][None],
-        ]
-        limits = np.r_[np.zeros(2 * T), -loss]
-    for _ in range(_ROUNDS):
-        # Σ_c s_c⟨F, y_c⟩ − (s·π)⟨F, μ⟩ ≤ t.
-        own = np.einsum("jc,cx,jx->j", cuts.signs, y, cuts.queries)
-        table = np.c_[-(cuts.signs @ pi)[:, None] * cuts.queries, np.zeros((len(cuts), T)), -np.ones(len(cuts))]
-        answer = linprog(
-            np.r_[np.zeros(3 * T), 1.0], A_ub=np.concatenate([table, *needs]), b_ub=np.r_[-own, limits],
-            A_eq=np.r_[np.ones(2 * T), np.zeros(T + 1)][None], b_eq=[1.0],
-            bounds=[(0.0, None)] * (3 * T) + [(None, None)], method="highs-ds",
-        )  # fmt: skip
-        if answer.x is None:
-            return best
-        mu = np.maximum(answer.x[: 2 * T], 0.0)
-        mu = _losing(concepts, mu / mu.sum(), loss, losers)
-        reached, F, s = sign_norm(y - pi[:, None] * mu, _CUTS_A_ROUND)
-        if reached < value:
-            best, value = mu, reached
-        more = cuts.joined(Cuts(F, s))
-        if reached - answer.x[-1] <= 1e-8 or len(more) == len(cuts):
-            break
-        cuts = more
-    return best
-
-
-def _losing(concepts: ConceptClass, mu: FloatArray, loss: float, losers: Losers) -> FloatArray:
-    """μ mixed with the law of coin labels as little as makes everything lose ``loss``."""
-    missing = loss - least_loss(concepts, mu, losers)
-    if missing <= 0.0:
-        return mu
-    T = concepts.domain_size
-    coins = np.tile(0.5 * (mu[:T] + mu[T:]), 2)
-    share = min(1.0, missing / max(0.5 - (loss - missing), 1e-300) * (1.0 + 1e-9))
-    return np.asarray((1.0 - share) * mu + share * coins)
-
-
-def _start(concepts: ConceptClass, number: int, alpha: float, rng: np.random.Generator) -> FloatArray:
-    """Uniform points with coin labels; then the labels of a concept, false with probability α, on random points."""
-    T = concepts.domain_size
-    if number == 0:
-        return np.full(2 * T, 0.5 / T)
-    c = concepts.matrix[rng.integers(concepts.size)]
-    points = rng.dirichlet(np.full(T, 0.3))
-    up = np.where(c > 0, 1.0 - alpha, alpha)
-    mu = np.concatenate([points * up, points * (1.0 - up)])
-    return np.asarray(mu / mu.sum())
-
-
 def _checked_labelled(concepts: ConceptClass, law: Any) -> FloatArray:
     mu = check_law(law)
     if len(mu) != 2 * concepts.domain_size:
@@ -419,11 +290,11 @@ def _largest(values: FloatArray, count: int) -> npt.NDArray[np.intp]:
     equal = int(np.count_nonzero(values >= values.max() * (1.0 - 1e-9)))
     count = min(max(count, min(equal, _EQUAL_CUTS)), len(values))
     best = np.argpartition(values, -count)[-count:]
-    return best[np.argsort(-values[best], kind="stable")]
+    return np.asarray(best[np.argsort(-values[best], kind="stable")])
 
 
 @lru_cache(maxsize=4)
 def _signs(length: int) -> FloatArray:
     """All rows of signs with the first one +1."""
     rows = np.arange(1 << (length - 1))[:, None] >> np.arange(length - 1)[None, :] & 1
-    return np.c_[np.ones(len(rows)), 1.0 - 2.0 * rows]
+    return np.asarray(np.c_[np.ones(len(rows)), 1.0 - 2.0 * rows])

@@ -2,10 +2,10 @@ r"""A local protocol simulated by statistical queries (Kasiviswanathan, Lee, Nis
 
 A user with a type u ∼ λ sends output o with probability Q_ou, so outputs have the law Qλ. To draw from it by queries
 about λ: propose o with probability ∝ M_o = max_u Q_ou, ask for g_o(λ), g_o(u) = Q_ou/M_o ∈ [e^{−ε}, 1], and accept with
-that probability. A report takes Σ_o M_o ≤ e^ε queries on average. g is asked as (2g − 1 − e^{−ε})/(1 − e^{−ε}) ∈ [−1, 1],
-so a tolerance τ is (1 − e^{−ε})τ/2 in g and ϱ = (e^ε − 1)τ/2 relative to it; the law of an accepted report is then
-∝ (1 + e_o)(Qλ)_o with |e_o| ≤ ϱ, which is within ϱ/(2(1 − ϱ)) of Qλ in total variation, and n reports within n times that.
-``tolerance_for`` is the τ that makes it β. (SIAM J. Comput. 40(3), Lemma 5.8, has β/(3e^{2ε}) for one report.)
+that probability. A report takes Σ_o M_o ≤ e^ε queries on average. g is asked as (2g − 1 − e^{−ε})/(1 − e^{−ε}) ∈ [−1,
+1], so a tolerance τ is (1 − e^{−ε})τ/2 in g and ϱ = (e^ε − 1)τ/2 relative to it; the law of an accepted report is then
+∝ (1 + e_o)(Qλ)_o with |e_o| ≤ ϱ, which is within ϱ/(2(1 − ϱ)) of Qλ in total variation, and n reports within n times
+that. ``tolerance_for`` is the τ that makes it β. (SIAM J. Comput. 40(3), Lemma 5.8, has β/(3e^{2ε}) for one report.)
 """
 
 from __future__ import annotations

@@ -1,26 +1,28 @@
 r"""The multiplicative-weights learner of realizable classes by statistical queries, with all its constants.
 
-Feldman (COLT 2017), as Theorem 52 of Edmonds (PhD thesis, University of Toronto, 2023). A hypothetical law μ of labelled points
-starts uniform. While the Bayes hypothesis h of μ loses more than α on it, a query F is drawn from ζ, the optimal queries at μ
-(:mod:`factormech.queries.dimension`), for which E|F(λ) − F(μ)| ≥ V(μ) ≥ 1/d; else h itself is asked, F = −b·h(a). An answer r
-far from F(μ) makes μ ∝ μ·exp(ησF), σ = sign(r − F(μ)); an answer near it for h ends the search.
+Feldman (COLT 2017), as Theorem 52 of Edmonds (PhD thesis, University of Toronto, 2023). A hypothetical law μ of
+labelled points starts uniform. While the Bayes hypothesis h of μ loses more than α on it, a query F is drawn from ζ,
+the optimal queries at μ (:mod:`factormech.queries.dimension`), for which E|F(λ) − F(μ)| ≥ V(μ) ≥ 1/d; else h itself is
+asked, F = −b·h(a). An answer r far from F(μ) makes μ ∝ μ·exp(ησF), σ = sign(r − F(μ)); an answer near it for h ends the
+search.
 
-**Constants.** Tolerance τ < 1/(2d), the thesis's τ = 1/√d being too coarse: of E|F(λ) − F(μ)| ≥ 1/d nothing need be left.
-Put x = (2/3)(1/d − 2τ), θ = τ + x; "far" is |r − F(μ)| ≥ θ.
+**Constants.** Tolerance τ < 1/(2d), the thesis's τ = 1/√d being too coarse: of E|F(λ) − F(μ)| ≥ 1/d nothing need be
+left. Put x = (2/3)(1/d − 2τ), θ = τ + x; "far" is |r − F(μ)| ≥ θ.
 
-- *A drawn query is far* with probability at least p = (1/d − θ − τ)/(2 − θ − τ): certainly where |F(λ) − F(μ)| ≥ θ + τ, which is at
-  most 2.
+- *A drawn query is far* with probability at least p = (1/d − θ − τ)/(2 − θ − τ): certainly where |F(λ) − F(μ)| ≥ θ + τ,
+  which is at most 2.
 - *An update* has σ(F(λ) − F(μ)) ≥ η = |r − F(μ)| − τ ≥ x, and KL(λ‖μ), at first at most ln 2T, falls by at least
   η·η − η²/2 ≥ x²/2 (Hoeffding's lemma for F in [−1, 1]). There are at most M = ⌊2 ln(2T)/x²⌋.
-- *The hypothesis returned* has (F(λ) − F(μ))/2 < (θ + τ)/2, so its loss is below α + τ + x/2: at τ = 1/(3d), where x = 2/(9d),
-  below α + 4/(9d). (The thesis promises α + 3/d.)
-- *Queries*: at most M + 1 hypotheses, and with probability 1 − β at most (M + L + √(L² + 2ML))/p drawn ones, L = ln(1/β), as
-  fewer than M + 1 of them can be far (Chernoff). That is O(d³ ln T·ln(1/β)).
+- *The hypothesis returned* has (F(λ) − F(μ))/2 < (θ + τ)/2, so its loss is below α + τ + x/2: at τ = 1/(3d), where x =
+  2/(9d), below α + 4/(9d). (The thesis promises α + 3/d.)
+- *Queries*: at most M + 1 hypotheses, and with probability 1 − β at most (M + L + √(L² + 2ML))/p drawn ones, L =
+  ln(1/β), as fewer than M + 1 of them can be far (Chernoff). That is O(d³ ln T·ln(1/β)).
 
-At τ = 1/(3d) the choice of x makes x²(1/d − 2τ − x), the pace, largest. Where τ ≥ 1/(2d) nothing is promised; "far" is then
-θ = τ, the least of which an update has the right sign, and a run that asks more than its limit has *stalled*.
+At τ = 1/(3d) the choice of x makes x²(1/d − 2τ − x), the pace, largest. Where τ ≥ 1/(2d) nothing is promised; "far" is
+then θ = τ, the least of which an update has the right sign, and a run that asks more than its limit has *stalled*.
 
-The promise needs V(μ) ≥ 1/d at every μ met, which is certified there; a run that meets a smaller value stops and says which.
+The promise needs V(μ) ≥ 1/d at every μ met, which is certified there; a run that meets a smaller value stops and says
+which.
 """
 
 from __future__ import annotations

@@ -1,22 +1,24 @@
 r"""Private answers to statistical queries: randomized bits of users, and pan-private streams with a state to steal.
 
-**Randomized response.** A user with F(x) ∈ [−1, 1] sends a bit ±1 of mean F(x)/c, c = (e^ε+1)/(e^ε−1); c times the mean of
-m bits is within τ of F(λ) but for probability δ if m ≥ 2c²ln(2/δ)/τ² (Hoeffding; the bits are independent given λ).
+**Randomized response.** A user with F(x) ∈ [−1, 1] sends a bit ±1 of mean F(x)/c, c = (e^ε+1)/(e^ε−1); c times the mean
+of m bits is within τ of F(λ) but for probability δ if m ≥ 2c²ln(2/δ)/τ² (Hoeffding; the bits are independent given λ).
 
-**A stream** (Dwork, Naor, Pitassi, Rothblum & Yekhanin, ICS 2010) has a state that each user changes, and an output; it is
-ε-pan-private for one intrusion if the pair (state after any one user, output) is ε-private when one user is replaced.
-:class:`CountingStream` starts at Laplace noise N₁ of scale 2/ε, adds F(x_i) of every user, and releases state + N₂, of the
-same scale, divided by m. Replacing a user of an earlier or the last place moves the state that is seen by |ΔF| ≤ 2, at a
-ratio of densities at most e^ε, and given the state the output does not depend on that user; replacing a later one leaves the
-state and moves the output given it by as much. So both noises have scale 2/ε and neither is halved. In a sequence of queries
-a user is part of one, so what was released before goes for free.
+**A stream** (Dwork, Naor, Pitassi, Rothblum & Yekhanin, ICS 2010) has a state that each user changes, and an output; it
+is ε-pan-private for one intrusion if the pair (state after any one user, output) is ε-private when one user is
+replaced. :class:`CountingStream` starts at Laplace noise N₁ of scale 2/ε, adds F(x_i) of every user, and releases state
++ N₂, of the same scale, divided by m. Replacing a user of an earlier or the last place moves the state that is seen by
+|ΔF| ≤ 2, at a ratio of densities at most e^ε, and given the state the output does not depend on that user; replacing a
+later one leaves the state and moves the output given it by as much. So both noises have scale 2/ε and neither is
+halved. In a sequence of queries a user is part of one, so what was released before goes for free.
 
 *Users per query.* For any s ∈ (0, m/b), b = 2/ε, the mean of F, N₁/m and N₂/m together have
-P(|error| ≥ τ) ≤ 2 exp(−sτ + s²/(2m))/(1 − (sb/m)²)²; :func:`pan_private_users_per_query` is the least m at which some s makes it
-δ. It grows as 1/τ² (sampling, which Edmonds' Theorem 54 omits; PhD thesis, University of Toronto, 2023) and 1/(ετ) (noise).
+P(|error| ≥ τ) ≤ 2 exp(−sτ + s²/(2m))/(1 − (sb/m)²)²; :func:`pan_private_users_per_query` is the least m at which some s
+makes it δ. It grows as 1/τ² (sampling, which Edmonds' Theorem 54 omits; PhD thesis, University of Toronto, 2023) and
+1/(ετ) (noise).
 
-**A local protocol as a stream** (Amin, Joseph & Mao, COLT 2020): the state is the transcript so far. Whatever the number of
-intrusions, all that is seen is a function of the final transcript, so it is ε-pan-private for any number of them.
+**A local protocol as a stream** (Amin, Joseph & Mao, COLT 2020): the state is the transcript so far. Whatever the
+number of intrusions, all that is seen is a function of the final transcript, so it is ε-pan-private for any number of
+them.
 
 The noise is drawn in floating point, so the least bits of a release are not covered (Mironov, CCS 2012).
 """
@@ -103,8 +105,8 @@ def audit(
 ) -> float:
     """The privacy loss of replacing a user, for the state after ``intrusion`` users (0 for none) with the output.
 
-    The log-ratio of two densities is piecewise linear with its kinks where a density has its own, and constant far away,
-    so its extremes are at kinks or beyond all: the largest over these is exact.
+    The log-ratio of two densities is piecewise linear with its kinks where a density has its own, and constant far
+    away, so its extremes are at kinks or beyond all: the largest over these is exact.
     """
     other = list(users)
     other[replaced] = by
