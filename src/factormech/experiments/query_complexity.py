@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from factormech.errors import BadValue, UnknownName
@@ -39,14 +40,11 @@ def _check_runner(name: str) -> None:
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Rows of a class: every learner, the same laws for all."""
-    import math
-
     import numpy as np
 
     from factormech.learning.concepts import concept_class
     from factormech.measure.proportion import clopper_pearson
     from factormech.queries.dimension import reason_too_large
-    from factormech.queries.oracles import AdversarialOracle, ExactOracle
     from factormech.queries.trials import question, settled_runs
     from factormech.seeds import rng_for
 
@@ -63,16 +61,14 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         d: float | None = None
         for title in sorted(asked["learners"], key=RUNNERS.index):
             rule, _, kind = title.partition("/")
-            coarse, hiding = rule == "coarse", kind == "adversarial"
+            coarse = rule == "coarse"
             found = settled_runs(
                 task,
-                lambda promise, law, _, hiding=hiding: (
-                    AdversarialOracle(law, promise.tolerance) if hiding else ExactOracle(law)
-                ),
+                _exact if kind == "exact" else _adversarial,
                 asked["trials"],
-                lambda trial, axes=axes: rng_for(asked.seed, *axes, str(trial)),
+                partial(_chance, asked.seed, axes),
                 dimension=d,
-                tolerance_of=(lambda d: 1.0 / math.sqrt(d)) if coarse else None,
+                tolerance_of=_coarse if coarse else None,
                 limit=asked["limit"] if coarse else None,
             )
             d = found.promise.dimension
@@ -95,6 +91,30 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 "loss": max(found.losses),
                 "promised_loss": found.promise.loss,
             }
+
+
+def _exact(promise: Any, law: Any, _: Any) -> Any:
+    from factormech.queries.oracles import ExactOracle
+
+    return ExactOracle(law)
+
+
+def _adversarial(promise: Any, law: Any, _: Any) -> Any:
+    from factormech.queries.oracles import AdversarialOracle
+
+    return AdversarialOracle(law, promise.tolerance)
+
+
+def _coarse(dimension: float) -> float:
+    """The printed tolerance."""
+    return float(dimension**-0.5)
+
+
+def _chance(seed: int, axes: tuple[str, ...], trial: int) -> Any:
+    """Of one run: the same for every learner."""
+    from factormech.seeds import rng_for
+
+    return rng_for(seed, *axes, str(trial))
 
 
 def check(row: Mapping[str, Any]) -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["caption", "draw"]
 
 RULES = {"learner": "Tolerance 1/(3d)", "coarse": "Tolerance 1/√d"}
-PROMISED = {"color": style.GREY, "linestyle": style.DASHED, "linewidth": 1.0}
+PROMISED: dict[str, Any] = {"color": style.GREY, "linestyle": style.DASHED, "linewidth": 1.0}
 
 
 def draw(frame: pd.DataFrame) -> Figure:
