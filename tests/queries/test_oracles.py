@@ -127,7 +127,7 @@ def test_an_attack_costs_the_tolerance_times_the_factor(factors: csq.Factors) ->
         for oracle in (ExactOracle(LAW), AdversarialOracle(LAW, 0.05))
     ]
     row = np.linalg.norm(factors.left[2])
-    assert runs[1] - runs[0] == pytest.approx(0.05 * row, rel=0.02)
+    assert runs[0] - runs[1] == pytest.approx(0.05 * row, rel=0.02)
 
 
 def test_simulating_the_local_protocol_costs_its_variance(factors: csq.Factors) -> None:

@@ -140,16 +140,17 @@ def refuse_classes(asked: Asked) -> Iterator[BadValue]:
                 yield BadValue(f"grid.concept_class[{i}]", f"{name} at size {size}", error.rule, error.remedy)
 
 
-def seconds_of_class(size: int) -> float:
-    """Of programs up to this many concepts: measured at 4, 8 and 16."""
-    return float(0.02 * min(size, 16) ** 2.5)
+def seconds_of_runs(concepts: int, runs: int) -> float:
+    """Of runs of the learner, a program each time that its law moves: 0.02 measured for four concepts."""
+    return float(0.5 + runs * 0.02 * (concepts / 4.0) ** 2)
 
 
 def _seconds(asked: Asked) -> float:
     from factormech.learning.concepts import concept_class
 
     sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
-    return sum(map(seconds_of_class, sizes)) + 1.0
+    fine = sum(name.startswith("learner/") for name in asked["learners"])
+    return 1.0 + sum(seconds_of_runs(size, fine * asked["trials"]) for size in sizes)
 
 
 EXPERIMENT = Experiment(

@@ -28,7 +28,9 @@ def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of queries."""
     rows = frame.dropna(subset=["queries"])
     rules = [rule for rule in RULES if rows["learner"].str.startswith(rule).any()]
-    x = np.unique(rows["dimension"].to_numpy(dtype=np.float64))
+    d = rows["dimension"].to_numpy(dtype=np.float64)
+    # Dimensions are no round numbers: what is marked is the range.
+    x = np.geomspace(0.9 * d.min(), 1.1 * d.max(), 50) if len(d) else np.ones(1)
     names = list(dict.fromkeys(rows["learner"]))
     with style.context():
         figure, panels = curves.canvas(max(1, len(rules)))

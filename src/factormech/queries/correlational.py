@@ -115,7 +115,7 @@ def estimate(
     padding
         How columns shorter than 1 are filled up (see the module).
     attacked
-        The row whose estimate an adversary pushes upwards; it gives away as little as it may, if ``None``.
+        The row whose estimate an adversary pushes down; it gives away as little as it may, if ``None``.
     rounded_at
         ε of the local protocol that is simulated: answers become bits.
     """
@@ -129,7 +129,7 @@ def estimate(
         while done < count:
             Z = rng.standard_normal((min(step, count - done), s))
             f = np.where(Z @ points >= 0.0, weights, -weights)
-            push = 0.0 if attacked is None else 2.0 * np.sign(Z[:, : factors.left.shape[1]] @ factors.left[attacked])
+            push = 0.0 if attacked is None else -2.0 * np.sign(Z[:, : factors.left.shape[1]] @ factors.left[attacked])
             answers = oracle.correlations(f, towards=push)
             if bits is not None:
                 answers = np.where(rng.random(len(answers)) < 0.5 * (1.0 + answers / bits), bits, -bits)
