@@ -141,8 +141,8 @@ def refuse_classes(asked: Asked) -> Iterator[BadValue]:
 
 
 def seconds_of_runs(concepts: int, runs: int) -> float:
-    """Of runs of the learner, a program each time that its law moves: 0.02 measured for four concepts."""
-    return float(0.5 + runs * 0.02 * (concepts / 4.0) ** 2)
+    """Of the search for the dimension, and of runs with a program each time that the law moves; measured."""
+    return float((3.0 + 0.025 * runs) * (concepts / 4.0) ** 2)
 
 
 def _seconds(asked: Asked) -> float:

@@ -29,8 +29,8 @@ def draw(frame: pd.DataFrame) -> Figure:
     rows = frame.dropna(subset=["queries"])
     rules = [rule for rule in RULES if rows["learner"].str.startswith(rule).any()]
     d = rows["dimension"].to_numpy(dtype=np.float64)
-    # Dimensions are no round numbers: what is marked is the range.
-    x = np.geomspace(0.9 * d.min(), 1.1 * d.max(), 50) if len(d) else np.ones(1)
+    # Dimensions are no round numbers: whole ones around them are marked.
+    x = np.arange(np.floor(d.min()), np.ceil(d.max()) + 1.0) if len(d) else np.ones(1)
     names = list(dict.fromkeys(rows["learner"]))
     with style.context():
         figure, panels = curves.canvas(max(1, len(rules)))
