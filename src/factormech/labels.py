@@ -135,6 +135,20 @@ LEARNING: dict[str, str] = {
     "class-eta": "η(C, α)",
     "class-margin": "mc(C)",
 }
+QUERIES: dict[str, str] = {
+    "exact": "Exact answers",
+    "sampled": "Answers from 1/τ² samples",
+    "adversarial": "Adversarial answers, tolerance τ",
+    "simulated": "Exact answers made bits (local protocol simulated)",
+    "unbiased": "√(π/2)",
+    "as-printed": "√π/2 (as printed)",
+    "learner/exact": "Exact answers, τ = 1/(3d)",
+    "learner/adversarial": "Adversarial answers, τ = 1/(3d)",
+    "coarse/exact": "Exact answers, τ = 1/√d",
+    "coarse/adversarial": "Adversarial answers, τ = 1/√d",
+    "sequential-reports": "Sequential local reports",
+    "pan-private-stream": "Pan-private stream",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (
     MECHANISMS
@@ -148,6 +162,7 @@ SERIES: dict[str, str] = (
     | SKETCHES
     | SELECTION
     | LEARNING
+    | QUERIES
 )
 
 WORST_CASE, STANDIN = "worst-case", "-standin"

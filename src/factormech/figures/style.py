@@ -181,6 +181,21 @@ LEARNING: dict[str, Style] = {
     "class-margin": Style(labels.LEARNING["class-margin"], PURPLE, "x", DOTTED),
 }
 
+QUERIES: dict[str, Style] = {
+    "exact": Style(labels.QUERIES["exact"], BLUE, "o", SOLID),
+    "sampled": Style(labels.QUERIES["sampled"], GREEN, "^", SOLID),
+    "adversarial": Style(labels.QUERIES["adversarial"], VERMILLION, "s", SOLID),
+    "simulated": Style(labels.QUERIES["simulated"], PURPLE, "D", SOLID),
+    "unbiased": Style(labels.QUERIES["unbiased"], BLACK, "o", SOLID),
+    "as-printed": Style(labels.QUERIES["as-printed"], GREY, "o", DASHED),
+    "learner/exact": Style(labels.QUERIES["learner/exact"], BLUE, "o", SOLID),
+    "learner/adversarial": Style(labels.QUERIES["learner/adversarial"], VERMILLION, "s", SOLID),
+    "coarse/exact": Style(labels.QUERIES["coarse/exact"], SKY, "^", DASHED),
+    "coarse/adversarial": Style(labels.QUERIES["coarse/adversarial"], WINE, "D", DASHED),
+    "sequential-reports": Style(labels.QUERIES["sequential-reports"], BLUE, "o", SOLID),
+    "pan-private-stream": Style(labels.QUERIES["pan-private-stream"], VERMILLION, "s", SOLID),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
 SERIES: dict[str, Style] = (
     MECHANISMS
@@ -194,6 +209,7 @@ SERIES: dict[str, Style] = (
     | SKETCHES
     | SELECTION
     | LEARNING
+    | QUERIES
 )
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (
