@@ -172,7 +172,7 @@ EXPERIMENT = Experiment(
             f"{pure.FALL_SHORT}, and so do Markov chains"
         ),
     ),
-    seconds=lambda asked: 5.0 + 0.4 * len(asked["rows"]) * (1 + len(asked["nets"])) * asked["matrices"],
+    seconds=lambda asked: 1.0 + 0.08 * len(asked["rows"]) * (1 + len(asked["nets"])) * asked["matrices"],
     memory_mb=lambda asked: 600,
     seeded=True,
 )
