@@ -34,6 +34,7 @@ EXPERIMENTS: dict[str, str] = {
     "full-parity": _HERE + "full_parity",
     "full-parity-users": _HERE + "full_parity_users",
     "pure-random-queries": _HERE + "pure_random_queries",
+    "coarse-jl": _HERE + "coarse_jl",
     "pure-constants": _HERE + "pure_constants",
 }
 
