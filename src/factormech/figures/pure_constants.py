@@ -65,7 +65,7 @@ def _entries() -> list[curves.Entry]:
 
 def _missing(frame: pd.DataFrame) -> list[str]:
     """Shapes without a number, by reason."""
-    lacking = frame[frame["reason"].notna()]
+    lacking = frame[frame["constant"].isna()]
     found = []
     for reason, rows in lacking.groupby("reason", sort=False):
         shapes = dict.fromkeys(zip(rows["queries"], rows["domain_size"], strict=True))
@@ -86,6 +86,7 @@ def caption(title: str, text: str, frame: pd.DataFrame) -> str:
     products = ", ".join(number(value) for value in sorted(set(frame["product"])))
     sentences = [
         sentence(title),
+        sentence(text),
         "Cells: error times nε over 2w(K) for k random ±1 queries and N types, one matrix for each shape.",
         f"With the projection: the largest over nε of {products}, each on the worst data found for it.",
         sentence(f"Constants: {'; '.join(ranges)}") if ranges else "",
@@ -95,6 +96,5 @@ def caption(title: str, text: str, frame: pd.DataFrame) -> str:
         sentence(MEANING),
         sentence(f"{FALL_SHORT[:1].upper()}{FALL_SHORT[1:]}, and so does noise from a Markov chain"),
         *map(sentence, (line[:1].upper() + line[1:] for line in _missing(frame))),
-        sentence(text),
     ]
     return " ".join(words for words in sentences if words)

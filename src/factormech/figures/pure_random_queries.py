@@ -1,4 +1,4 @@
-"""Errors on random queries: against nε a curve for each mechanism, and against the rows ℓ of JL release one for each nε."""
+"""Errors on random queries: of each mechanism against nε, and of JL release against its rows ℓ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A phase diagram: JL release over each projection, a cell for each skew and nε, and how far both are above the bound."""
+"""A phase diagram: JL release over each projection, over skew and nε, and how far all are above the bound."""
 
 from __future__ import annotations
 
