@@ -2,8 +2,8 @@
 
 The K-norm mechanism errs by O(w(K)/(nε)) where the body is isotropic (Nikolov, SODA 2023, Lemma 4.3); ‖·‖/√k is the
 paper's error and w(K) = E max ⟨G, y⟩ the Gaussian width, so the constant is E‖Z‖ε/√k over 2w(K), 2w(K) being the width
-of B = K − K. With the projection the error depends on the data: its largest nε·error over the products asked, on the
-worst data found, over the same. Every matrix is drawn once, its noise once for all n.
+of B = K − K. With the projection the error depends on nε and on the data: nε·error on the worst data found, over the
+same. Every matrix is drawn once, its noise once for all n.
 """
 
 from __future__ import annotations

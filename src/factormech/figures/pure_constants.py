@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from factormech import labels
-from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED
+from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED, RAW
 from factormech.figures import cells, curves, style
 from factormech.figures.captions import sentence
 from factormech.tables.panels import Panel, View, number
@@ -20,18 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["caption", "draw"]
 
 # Ends of the colours.
-ENDS = (0.05, 2.0)
+ENDS = (0.1, 1.0)
 
 
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of constants."""
-    names = [str(name) for name in dict.fromkeys(frame["mechanism"])]
-    titles = [labels.SERIES[name] for name in names]
+    shown = _panels(frame)
+    titles = list(shown)
     colours = cells.shades("#FFFFFF", style.SKY, style.BLUE)
     with style.context():
-        figure, panels = curves.canvas(len(names))
-        for ax, name in zip(panels, names, strict=True):
-            table = constants(frame, name)
+        figure, panels = curves.canvas(len(shown))
+        for ax, table in zip(panels, shown.values(), strict=True):
             x, y = ([number(value) for value in index] for index in (table.columns, table.index))
             cells.draw_cells(ax, table.to_numpy(dtype=np.float64), colours, ENDS, lambda c: f"{c:.2f}", x, y)
         curves.finish(
@@ -41,17 +40,27 @@ def draw(frame: pd.DataFrame) -> Figure:
             _entries(),
             x_label="types N",
             y_label="queries k",
-            notes=[[] for _ in names],
+            notes=[[] for _ in titles],
             footer=_missing(frame),
             titles=titles,
         )
     return figure
 
 
-def constants(frame: pd.DataFrame, mechanism: str) -> pd.DataFrame:
-    """The largest constant over nε, queries × types; NaN where there is no number."""
-    rows = frame[frame["mechanism"] == mechanism]
-    return rows.pivot_table(index="queries", columns="domain_size", values="constant", aggfunc="max", dropna=False)
+def constants(frame: pd.DataFrame, mechanism: str, product: float) -> pd.DataFrame:
+    """The constants at one nε, queries × types; NaN where there is no number."""
+    rows = frame[(frame["mechanism"] == mechanism) & (frame["product"] == product)]
+    return rows.pivot_table(index="queries", columns="domain_size", values="constant", dropna=False)
+
+
+def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Of raw noise, whose constant is that of all nε, and of the projection at each nε."""
+    products = sorted(set(frame["product"]))
+    found = {labels.SERIES[RAW]: constants(frame, RAW, products[0])}
+    for product in products:
+        title = f"{labels.SERIES[PROJECTED]}, nε = {number(product)}"
+        found[title] = constants(frame, PROJECTED, product)
+    return found
 
 
 def _entries() -> list[curves.Entry]:
@@ -59,7 +68,7 @@ def _entries() -> list[curves.Entry]:
 
     return [
         (Patch(facecolor="#FFFFFF", edgecolor=style.GREY, linewidth=0.8), f"nε·error = {ENDS[0]:g}·2w(K), or less"),
-        (Patch(facecolor=style.BLUE), f"{ENDS[1]:g}·2w(K), or more"),
+        (Patch(facecolor=style.BLUE), "2w(K), or more"),
     ]
 
 
@@ -76,19 +85,14 @@ def _missing(frame: pd.DataFrame) -> list[str]:
 def caption(title: str, text: str, frame: pd.DataFrame) -> str:
     """What the cells are."""
     shown = frame[frame["constant"].notna()]
-    ranges = [
-        f"{labels.SERIES[name]} {np.nanmin(table):.2f} to {np.nanmax(table):.2f}"
-        for name in dict.fromkeys(shown["mechanism"])
-        for table in [constants(shown, str(name)).to_numpy(dtype=np.float64)]
-    ]
+    ranges = [f"{name}: {np.nanmin(table):.2f} to {np.nanmax(table):.2f}" for name, table in _panels(shown).items()]
     projected = shown[shown["mechanism"] == PROJECTED]
     certified = (projected["error"] / projected["lower_bound"]).min()
-    products = ", ".join(number(value) for value in sorted(set(frame["product"])))
     sentences = [
         sentence(title),
         sentence(text),
         "Cells: error times nε over 2w(K) for k random ±1 queries and N types, one matrix for each shape.",
-        f"With the projection: the largest over nε of {products}, each on the worst data found for it.",
+        "With the projection they depend on nε and are of the worst data found for it.",
         sentence(f"Constants: {'; '.join(ranges)}") if ranges else "",
         f"The errors with the projection are {certified:.1f} times the certified lower bound or more."
         if math.isfinite(certified)
