@@ -44,6 +44,8 @@ EXPERIMENTS: dict[str, str] = {
     "agnostic-learning": _HERE + "agnostic_learning",
     "refutation": _HERE + "refutation",
     "class-norms": _HERE + "class_norms",
+    "coarse-jl": _HERE + "coarse_jl",
+    "pure-constants": _HERE + "pure_constants",
 }
 
 
