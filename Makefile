@@ -43,6 +43,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 	python tools/environment.py --check
+	python tools/artefacts.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -53,6 +54,7 @@ gallery: $(STAMP)  ## copy figures and tables of a full run into docs/gallery
 
 docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py
+	python tools/artefacts.py
 
 clean:  ## remove what runs made, and the environment
 	rm -rf $(VENV) .snakemake
