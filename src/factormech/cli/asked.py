@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,7 @@ class Stored:
     solution: Solution
 
 
+_OTHER = "give a file that strategy optimise --out wrote, or one of results/strategies"
 _NEEDED = ("mechanism", "workload", "domain_size", "epsilon")
 
 
@@ -132,8 +134,10 @@ def stored_strategy(path: Path, epsilon: float | None) -> Stored:
     from factormech.local.registry import solver_of
     from factormech.local.solved import Solution
 
-    _check_strategy_path(path)
-    record = store.read(path, "strategy")
+    try:
+        record = store.read(path, "strategy")
+    except store.DamagedFile as error:  # the store's remedy is for files of the workflow: to delete them
+        raise BadValue(str(path), error.value, error.rule, _OTHER) from None
     found = record.attributes
     missing = [name for name in _NEEDED if name not in found]
     if missing:
@@ -149,14 +153,6 @@ def stored_strategy(path: Path, epsilon: float | None) -> Stored:
     asked = epsilon_of(argparse.Namespace(epsilon=budget))
     n, solution = int(found["domain_size"]), Solution(record.datasets, found)
     return Stored(path, str(found["mechanism"]), str(found["workload"]), n, asked, solution)
-
-
-def _check_strategy_path(path: Path) -> None:
-    remedy = "give a file that strategy optimise --out wrote, or one of results/strategies"
-    if not path.exists():
-        raise BadValue(str(path), "no such file", "be a strategy file", remedy)
-    if path.is_dir():
-        raise BadValue(str(path), "a folder", "be a strategy file", remedy)
 
 
 def restored(stored: Stored) -> Any:
@@ -230,5 +226,9 @@ def check_output(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
     folder = path.absolute().parent
     while not folder.exists():
         folder = folder.parent
-    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        raise BadValue(name, str(path), f"be in a folder that can be written, unlike {folder}", "choose another folder")
+    try:
+        with tempfile.TemporaryFile(dir=folder):  # asking for rights alone tells root too little
+            pass
+    except OSError as error:
+        rule = f"be in a folder that can be written, unlike {folder} ({error.strerror})"
+        raise BadValue(name, str(path), rule, "choose another folder") from None

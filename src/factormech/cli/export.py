@@ -30,11 +30,14 @@ def export(args: argparse.Namespace) -> Answer:
     if strategy.matrix.size > ENTRIES_LIMIT:
         rule = f"have at most {ENTRIES_LIMIT} entries to be written as text"
         raise BadValue(str(stored.path), strategy.matrix.size, rule, "optimise with fewer --rows")
-    with Progress(f"writing {args.out}") as progress, replacing(args.out) as temporary:
-        with temporary.open("w", encoding="ascii", newline="\n") as file:
-            for done, row in enumerate(strategy.matrix):
-                progress.step(done, strategy.outputs)
-                file.write(",".join(map(repr, row.tolist())) + "\n")
+    with (
+        Progress(f"writing {args.out}") as progress,
+        replacing(args.out) as temporary,
+        temporary.open("w", encoding="ascii", newline="\n") as file,
+    ):
+        for done, row in enumerate(strategy.matrix):
+            progress.step(done, strategy.outputs)
+            file.write(",".join(map(repr, row.tolist())) + "\n")
     data = {
         "workload": stored.workload,
         "domain_size": stored.domain_size,

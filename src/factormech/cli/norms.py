@@ -55,9 +55,8 @@ def _check(args: argparse.Namespace) -> None:
     """α and p are given where they mean something, and only there."""
     kind = args.kind
     if args.alpha is not None and kind not in _TOLERANT:
-        raise BadValue(
-            "--alpha", args.alpha, f"not be given for {kind}", f"leave it out, or ask {', '.join(_TOLERANT)}"
-        )
+        remedy = f"leave it out: {', '.join(_TOLERANT)} have one"
+        raise BadValue("--alpha", args.alpha, f"not be given for {kind}", remedy)
     if args.alpha is None and kind in ("gamma2-shifted", "eta"):
         raise BadValue("--alpha", None, f"be given for {kind}", "give for example --alpha 0.1")
     if args.alpha is not None and not 0.0 <= args.alpha < math.inf:

@@ -34,7 +34,7 @@ def plan(args: argparse.Namespace) -> Answer:
         ranking = rank(workload, epsilon, alpha, seed=args.seed, step=progress.step)
     best = ranking.best
     if best is None:
-        raise BadValue("NAME|FILE", workload.name, "be answered by some mechanism", "ask for other queries")
+        raise BadValue("workload", workload.name, "be answered by some mechanism", "ask for other queries")
     data: dict[str, Any] = {
         "workload": workload.name,
         "domain_size": workload.domain_size,
@@ -65,7 +65,7 @@ def _check_linf(alpha: float, workload: Any) -> None:
     check_dense_size(f"matrix of {workload.name}", 8 * workload.queries, workload.domain_size)
     trivial = float(half_ranges(workload.matrix()).max(initial=0.0))
     if trivial == 0.0:
-        raise BadValue("NAME|FILE", workload.name, "ask something that differs between users", "ask other queries")
+        raise BadValue("workload", workload.name, "ask something that differs between users", "these need no users")
     if alpha >= trivial:
         rule = f"be below {trivial:.6g}, the largest error of constants, which need no users"
         raise BadValue("--alpha", alpha, rule, f"give for example --alpha {trivial / 10:.2g}")
@@ -83,13 +83,14 @@ def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     """A sentence on what to use, and how much better anything could be; a second one on how to come by it."""
     from factormech.cli.ranked import label
 
-    use, users = f"Use {label(best.mechanism)}: {number(best.users)} users", _beside_bound(ranking, best)
+    use, beside = f"Use {label(best.mechanism)}", _beside_bound(ranking, best)
+    users = f"{number(best.users)} user{'' if best.users == 1 else 's'}"
     if ranking.metric == "mse":
-        said = f"{use} bring its mean squared error to {ranking.alpha:g} whatever their types are; {users}."
+        said = f"{use}: with {users} its mean squared error is at most {ranking.alpha:g} whatever their types are"
     else:
         predicted = number(int(best.predicted_users))
-        said = f"{use} are proved to be enough, and the central limit says {predicted}; {users}."
-    return f"{said} {_how(args, ranking, best)}".rstrip()
+        said = f"{use}: {users} are proved to be enough, and the central limit says {predicted}"
+    return f"{said}; {beside}. {_how(args, ranking, best)}".rstrip()
 
 
 def _beside_bound(ranking: Ranking, best: Ranked) -> str:

@@ -125,10 +125,8 @@ def _studies(args: argparse.Namespace) -> Mapping[str, Study]:
 
     for name, path in (("--config", args.config), ("--schema", args.schema)):
         if not path.is_file():
-            found = "a folder" if path.is_dir() else "no such file"
-            raise BadValue(
-                name, f"{path} ({found})", "be a file", f"run it in the project's folder, or give {name} FILE"
-            )
+            what = f"{path} ({'a folder' if path.is_dir() else 'no such file'})"
+            raise BadValue(name, what, "be a file", f"run it in the project's folder, or give {name} FILE")
     config = load(read_yaml(args.config), args.schema, base=args.config.resolve().parent)
     found: Mapping[str, Study] = config.quick_studies if args.quick else config.studies
     return found

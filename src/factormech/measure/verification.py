@@ -1,4 +1,4 @@
-r"""A stored strategy, checked again: its privacy, what it estimates, its error, and what proves that none is much better.
+r"""A stored strategy, checked again: its privacy, its error, and what proves that none is much better.
 
 **Privacy.** A user of type u reports output o with probability Q_ou/s_u, s_u the exact sum of column u. The loss is at
 most the logarithm of the largest ratio within a row times the ratio of the extreme column sums. Both are computed here
