@@ -88,6 +88,13 @@ def number(value: Any, digits: int = 6) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
 
 
+def outputs(count: int) -> str:
+    """A number of outputs, which may have a hundred digits; none are those of real vectors."""
+    if not count:
+        return "real vectors as outputs"
+    return f"{count:,} outputs" if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
+
+
 def percent(gap: float) -> str:
     """A relative gap for a reader."""
     if not math.isfinite(gap):

@@ -64,6 +64,8 @@ def named_workload(name: str, domain_size: int | None, seed: int, limit: int) ->
     if domain_size is None:
         rule = "be given for a registered workload"
         raise BadValue("--domain-size", None, rule, f"add for example --domain-size 64 to {name}")
+    if registry.resolve(name).entry.dense:
+        limit = min(limit, MATRICES_LIMIT)
     if not 1 <= domain_size <= limit:
         rule = f"be a whole number from 1 to {limit}, so that the matrices of this command fit in memory"
         raise BadValue("--domain-size", domain_size, rule, "give for example --domain-size 64")

@@ -8,7 +8,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, number, pairs, percent
+from factormech.cli.answer import Answer, number, outputs, pairs, percent
 from factormech.cli.asked import QUERIES, check_output, epsilon_of, gap_limit_of, workload_of
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
@@ -111,7 +111,7 @@ def _lines(data: dict[str, Any]) -> list[str]:
     found = {
         "workload": f"{data['workload']}: {data['queries']} queries over {data['domain_size']} user types",
         "privacy": f"ε = {data['epsilon']:g}, verified on the matrix itself",
-        "strategy": f"{data['rows']} outputs, found by: {data['solver']}",
+        "strategy": f"{outputs(data['rows'])}, found by: {data['solver']}",
         "objective L": f"{number(data['objective'], 10)} (least {data['optimised_for']} variance)",
         "lower bound": f"{number(data['lower_bound'], 10)}, on every ε-LDP strategy's L",
         "gap": percent(data["gap"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, number, pairs, percent
+from factormech.cli.answer import Answer, number, outputs, pairs, percent
 from factormech.cli.asked import Stored, restored, stored_strategy, workload_of_stored
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
@@ -70,7 +70,7 @@ def _lines(data: dict[str, Any], found: Verification) -> list[str]:
     privacy = f"ε = {found.privacy_loss!r} at most, by {found.privacy_by} (promised: {data['epsilon']!r})"
     return pairs(
         {
-            "strategy": f"{data['mechanism']}, {data['rows']} outputs, for {data['workload']} over "
+            "strategy": f"{data['mechanism']}, {outputs(data['rows'])}, for {data['workload']} over "
             f"{data['domain_size']} user types",
             "privacy": privacy,
             "unbiased": f"VQ = W to {data['residual']:.1e}",
