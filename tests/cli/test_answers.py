@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from factormech import store
+from factormech.local import registry as mechanisms
 from factormech.workloads import registry as workloads
+from factormech.workloads.stored import to_datasets
 
 from .conftest import Ask, Run
 
@@ -140,6 +143,34 @@ def _has_variances(Q: np.ndarray, W: np.ndarray, average: float | None) -> None:
         assert variance.mean() == pytest.approx(average, rel=1e-8)
 
 
+def test_a_random_workload_is_drawn_again_for_its_file(ask: Ask, tmp_path: Path) -> None:
+    words = ("strategy", "optimise", "random-signs", "--domain-size", 4, "--epsilon", EPSILON)
+    solved = ask(*words, "--seed", 3, "--out", tmp_path / "Q.h5")
+    assert ask("strategy", "verify", tmp_path / "Q.h5")["objective"] == pytest.approx(solved["objective"], rel=1e-12)
+    assert ask(*words, "--seed", 4)["objective"] != pytest.approx(solved["objective"], rel=1e-6)
+
+
+def test_files_of_the_workflow_are_verified(ask: Ask, run: Run, tmp_path: Path) -> None:
+    """Beside the workflow's description of the workload; and a strategy that serves every budget, at one."""
+    workload = workloads.create("prefix", 4)
+    datasets, attributes = to_datasets(workload)
+    attributes["workload"] = "of-my-own"
+    store.write(tmp_path / "workloads/of-my-own/n4.h5", "workload", datasets=datasets, attributes=attributes)
+    for name, epsilon in (("optimised", EPSILON), ("matrix-l2", None)):
+        solution = mechanisms.solve(name, workload, epsilon, mechanisms.rng_of(name, workload, epsilon, 0, 0))
+        about = {"mechanism": name, "workload": "of-my-own", "domain_size": 4, "epsilon": epsilon, "seed": None}
+        path = tmp_path / "strategies" / name / "of-my-own" / "n4" / "eps.h5"
+        store.write(path, "strategy", datasets=solution.datasets, attributes={**about, **solution.record})
+        given = () if epsilon else ("--epsilon", 2)
+        found = ask("strategy", "verify", path, *given)
+        assert (found["status"], found["epsilon"]) == ("ok", epsilon or 2)
+        assert found["privacy_loss"] <= found["epsilon"]
+        assert found["lower_bound"] <= found["objective"] * (1 + 1e-9)
+    said = run("collect", "simulate", path, "--epsilon", 2, "--data", path)
+    assert said.code == 1
+    assert "--workload" in said.err  # a description cannot answer queries
+
+
 def test_rows_are_a_budget(ask: Ask) -> None:
     base = ("strategy", "optimise", "prefix", "--domain-size", 8, "--epsilon", EPSILON)
     few = ask(*base, "--rows", 10, "--gap-limit", 1)
@@ -174,7 +205,11 @@ def test_mechanisms_are_ranked_beside_the_bound(ask: Ask, command: str) -> None:
         assert "Subset selection" in found["advice"]
 
 
-def test_a_plan_for_the_largest_error_is_proved(ask: Ask, run: Run) -> None:
+def test_a_plan_for_the_largest_error_is_proved(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    from factormech.measure import ranking
+
+    some = ["polynomial", "shifted", "one-query", "randomized-response", "optimised", "matrix-l2-gaussian"]
+    monkeypatch.setattr(ranking.releases, "names", lambda: some)
     arguments = ("plan", "prefix", "--domain-size", 4, "--epsilon", EPSILON, "--alpha", 0.1, "--metric", "linf")
     found = ask(*arguments)
     ranked = [one for one in found["mechanisms"] if one["status"] == "ok"]
@@ -187,8 +222,7 @@ def test_a_plan_for_the_largest_error_is_proved(ask: Ask, run: Run) -> None:
     }
     absent = {one["mechanism"]: one["reason"] for one in found["mechanisms"] if one["status"] != "ok"}
     assert "marginals" in absent["polynomial/half-sphere"]
-    # Randomized response on one threshold is a coin: a single query needs what the bound says, or more.
-    assert found["lower_bound"] >= 1
+    assert found["lower_bound"] > 1
 
 
 def test_large_semidefinite_programs_are_not_started(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,6 +235,14 @@ def test_large_semidefinite_programs_are_not_started(ask: Ask, monkeypatch: pyte
     assert "8 rows" in reasons["shifted/half-sphere"]
     assert "single query" in found["reason"]
     assert found["lower_bound"] > 0
+
+
+@pytest.mark.slow
+def test_every_mechanism_has_a_place_in_a_plan_for_the_largest_error(ask: Ask) -> None:
+    from factormech.local.factorized import registry
+
+    found = ask("plan", "prefix", "--domain-size", 4, "--epsilon", 1, "--alpha", 0.1, "--metric", "linf")
+    assert {one["mechanism"].partition("/")[0] for one in found["mechanisms"]} == set(registry.names())
 
 
 # Collections -------------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def _lines(data: dict[str, Any]) -> list[str]:
     head = ["query", *columns]
     shown = min(SHOWN, data["queries"])
     rows = [
-        [f"{q + 1}", *(number(None if data[key] is None else float(data[key][q]), 7) for key in columns.values())]
+        [f"{q + 1}", *(number(None if data[key] is None else float(data[key][q]), 6) for key in columns.values())]
         for q in range(shown)
     ]
     found = [title, "", *table([*head, ""], [[*row, ""] for row in rows])]

@@ -34,5 +34,5 @@ def compare(args: argparse.Namespace) -> Answer:
         f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
         f"users for a mean squared error of {alpha:g}, variances of one user"
     )
-    last = f"no ε-LDP strategy has a worst variance below {number(ranking.variance_bound)}"
+    last = f"no ε-LDP strategy has a worst variance below {number(ranking.variance_bound, 5)}"
     return Answer(data, [title, "", *ranked.lines(ranking), "", last])

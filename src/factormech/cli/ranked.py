@@ -51,7 +51,7 @@ def lines(ranking: Ranking) -> list[str]:
             continue
         gap = ranking.gap(found)
         over = "–" if found.delta or not math.isfinite(gap) else over_bound(gap)
-        numbers = [number(found.worst_variance), number(found.average_variance)]
+        numbers = [number(found.worst_variance, 5), number(found.average_variance, 5)]
         numbers = numbers if mse else [number(int(found.predicted_users))]
         rows.append([label(found.mechanism), number(found.users), over, *numbers, _remark(found)])
     bound = ["lower bound", number(whole(ranking.lower_bound)), "", *([""] * (2 if mse else 1)), ""]

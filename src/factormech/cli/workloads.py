@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from factormech.cli.answer import Answer, pairs
+from factormech.cli.progress import Progress
 
 
 def listed(args: argparse.Namespace) -> Answer:
@@ -19,7 +20,8 @@ def describe(args: argparse.Namespace) -> Answer:
     from factormech.cli.asked import VECTORS_LIMIT, workload_of
 
     workload = workload_of(args, VECTORS_LIMIT)
-    values, centred = workload.singular_values(), workload.centred_singular_values()
+    with Progress(f"spectrum of {workload.name}"):
+        values, centred = workload.singular_values(), workload.centred_singular_values()
     sums = workload.column_sums()
     symmetric = workload.centred_walsh_spectrum() is not None
     data = {
