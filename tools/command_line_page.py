@@ -24,24 +24,29 @@ PAGE = ROOT / "docs" / "command-line.md"
 HEAD = """\
 # Command line
 
-`factormech` answers one question without a workflow; `factormech COMMAND --help` lists the options. This page is made by
-`python tools/command_line_page.py`: every answer is a real one, but for times, which are left out, and digits beyond the fifth.
+`factormech` answers one question without a workflow; `factormech COMMAND --help` lists the options. This page is made
+by `python tools/command_line_page.py`: every answer is a real one, without times and with five digits.
 
-A workload is a registered name with `--domain-size`, or a CSV, NPY, Matrix Market or HDF5 file of queries (one row a query,
-one column a user type), which brings its own domain size. `--seed` fixes what is drawn at random.
+A workload is a registered name with `--domain-size`, or a CSV, NPY, Matrix Market or HDF5 file of queries (one row a
+query, one column a user type), which brings its own domain size. `--seed` fixes what is drawn at random.
 
-* `--json` answers with one object; its keys are [below](#json). A number that does not exist is null, and `reason` says why.
+* `--json` answers with one object; its keys are [below](#json). A number that does not exist is null, and `reason` says
+  why.
 * What takes over two seconds shows a bar on standard error if that is a terminal, and else a line now and then.
 * A file is written whole or not at all; Ctrl-C leaves none.
-* BLAS runs on one thread unless `OMP_NUM_THREADS` says otherwise, as in the workflow: equal questions have equal answers.
+* BLAS runs on one thread unless `OMP_NUM_THREADS` says otherwise, as in the workflow: equal questions have equal
+  answers.
 
 | exit code | meaning |
 | --- | --- |
 | 0 | answered |
 | 1 | a wrong value or file: one line on standard error says which, the rule and the remedy |
 | 2 | wrong usage |
-| 3 | answered, but not certified: the gap is above `--gap-limit` (5 % for a strategy, 1 % for a norm), or something that `strategy verify` checks does not hold. `strategy optimise` writes its file all the same: it is private and unbiased |
+| 3 | answered, but not certified |
 | 130 | interrupted |
+
+Code 3 says that the gap is above `--gap-limit` (5 % for a strategy, 1 % for a norm), or that something which
+`strategy verify` checks does not hold. `strategy optimise` writes its file all the same: it is private and unbiased.
 """
 
 # Headings, words, and command lines; they run one after the other in one folder.
@@ -49,9 +54,10 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ("Workloads", "", ["workload list", "workload describe prefix --domain-size 1024"]),
     (
         "Strategies",
-        "`optimise` finds the strategy matrix of least variance, on average or for the worst user type, and a lower bound on "
-        "every ε-LDP strategy, both on the objective L of McKenna et al. Up to 16 types the bound on the average is proved in "
-        "whole numbers. A budget of `--rows` may leave a gap, as the bound is on any number of outputs.",
+        "`optimise` finds the strategy matrix of least variance, on average or for the worst user type, and a"
+        " lower bound on every ε-LDP strategy, both on the objective L of McKenna et al. Up to 16 types the "
+        "bound on the average is proved in whole numbers. A budget of `--rows` may leave a gap, as the bound "
+        "is on any number of outputs.",
         [
             "strategy optimise prefix --domain-size 16 --epsilon 1 --out Q.h5",
             "strategy optimise prefix --domain-size 8 --epsilon 1 --objective worst",
@@ -60,22 +66,24 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "Verify",
-        "`verify` reads such a file, or one of the workflow's `results/strategies`, and trusts nothing in it: privacy is checked "
-        "in rational arithmetic on the very floats that are sampled from (strategies without a matrix: with every rounding "
-        "outward), the objective is computed again, and so is the proof of the bound. `--workload` names the queries where "
-        "the file does not hold them and its workload is not a registered one.",
+        "`verify` reads such a file, or one of the workflow's `results/strategies`, and trusts nothing in it:"
+        " privacy is checked in rational arithmetic on the very floats that are sampled from (strategies "
+        "without a matrix: with every rounding outward), the objective is computed again, and so is the proof"
+        " of the bound. `--workload` names the queries where the file does not hold them and its workload is "
+        "not a registered one.",
         ["strategy verify Q.h5", "strategy export Q.h5 Q.csv"],
     ),
     (
         "Compare",
-        "Exact variances of every mechanism. `optimised` is solved for the worst case; users are worst variance ÷ (queries · α), "
-        "and so is the bound. A mechanism with δ > 0 is beyond it.",
+        "Exact variances of every mechanism. `optimised` is solved for the worst case; users are worst "
+        "variance ÷ (queries · α), and so is the bound. A mechanism with δ > 0 is beyond it.",
         ["strategy compare prefix --domain-size 16 --epsilon 1"],
     ),
     (
         "Norms",
-        "KIND is `gamma2` (with `--alpha`: its approximate norm), `gammaF`, `gammap` with `--p`, `gamma2-shifted`, `eta` or "
-        "`margin`. The last two read the queries, 0/1 or ±1, as labels. Both ends hold in exact arithmetic.",
+        "KIND is `gamma2` (with `--alpha`: its approximate norm), `gammaF`, `gammap` with `--p`, "
+        "`gamma2-shifted`, `eta` or `margin`. The last two read the queries, 0/1 or ±1, as labels. Both ends "
+        "hold in exact arithmetic.",
         [
             "norm gamma2 prefix --domain-size 1024",
             "norm gammap prefix --domain-size 16 --p 4",
@@ -85,10 +93,11 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "Plan",
-        "How many users a target error needs. For `--metric mse` (mean squared error of a query, the default) the numbers are "
-        "exact, for the worst data. For `linf` (expected largest error, for every distribution of the users) `users` are "
-        "*proved* to be enough, `predicted` is what the central limit says, and the bound holds for every non-interactive "
-        "mechanism; semidefinite programs of more than 600 queries and types are not started, which is said.",
+        "How many users a target error needs. For `--metric mse` (mean squared error of a query, the default)"
+        " the numbers are exact, for the worst data. For `linf` (expected largest error, for every "
+        "distribution of the users) `users` are *proved* to be enough, `predicted` is what the central limit "
+        "says, and the bound holds for every non-interactive mechanism; semidefinite programs of more than "
+        "600 queries and types are not started, which is said.",
         [
             "plan histogram --domain-size 16 --epsilon 1 --alpha 0.01",
             "plan prefix --domain-size 8 --epsilon 1 --alpha 0.05 --metric linf",
@@ -96,9 +105,10 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "Collect",
-        "`--data` is one row or column with the number of users of each type; with `--users` so many are drawn from its shares. "
-        "Standard errors are exact for these users. `--consistent` adds the answers of the nearest data without negative counts "
-        "and with this total: no longer unbiased, and never further off.",
+        "`--data` is one row or column with the number of users of each type; with `--users` so many are "
+        "drawn from its shares. Standard errors are exact for these users. `--consistent` adds the answers of"
+        " the nearest data without negative counts and with this total: no longer unbiased, and never further"
+        " off.",
         ["collect simulate Q.h5 --data data.csv --users 20000 --seed 1 --consistent"],
     ),
     (
