@@ -75,7 +75,7 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(kind: type[io.Strin
         while not stream.getvalue():
             time.sleep(0.005)
     text = stream.getvalue()
-    assert "solving: [######..................] 3 of 12, 0 s, pricing, gap 10 %" in text
+    assert "solving: [####............] 3 of 12, 0 s, pricing, gap 10 %" in text
     if kind is Terminal:
         assert text.startswith("\r")
         assert text.endswith("\r\x1b[K")  # cleared: the answer stands alone
@@ -210,6 +210,11 @@ def test_the_loss_of_a_matrix_is_that_of_its_floats() -> None:
     Q = np.array([[0.75, 0.25], [0.25, 0.75]])
     assert math.log(3) <= exact_loss(Q) <= math.log(3) + 1e-14
     assert exact_loss(np.array([[1.0, 0.5], [0.0, 0.5]])) == math.inf
+    for a in np.random.default_rng(1).uniform(1.0, 50.0, 40).tolist():
+        Q = np.array([[a, 1.0], [1.0, a]]) / (1.0 + a)
+        loss, ratio = exact_loss(Q), Fraction(float(Q.max())) / Fraction(float(Q.min()))
+        assert exponential_below(loss) >= ratio  # the float's own exponential, not a rounded logarithm
+        assert math.exp(loss) <= float(ratio) * (1 + 1e-13)
     # A ratio that is e^ε but for one unit in the last place is seen.
     a = math.exp(1.0)
     Q = np.array([[a, 1.0], [1.0, a]]) / (1 + a)
@@ -231,6 +236,7 @@ def test_standard_errors_are_those_of_every_query() -> None:
     W, Q = workload.matrix(), strategy.matrix
     V = W @ strategy.reconstruction + W.mean(axis=1, keepdims=True)
     expected = np.sqrt(((V**2) @ Q - (V @ Q) ** 2) @ x)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-6)  # one query is known: all users
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-6)
+    assert found[np.ptp(W, axis=1) == 0].tolist() == [0.0]  # all users: public
     law = strategy.error_law(C).covariance(x)
     np.testing.assert_allclose(covariance, law, atol=1e-9)

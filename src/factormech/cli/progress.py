@@ -6,7 +6,7 @@ is drawn and never what is computed. Nothing of it goes to standard output.
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 import threading
 import time
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Seconds until anything is shown, between two drawings of a bar, and between two lines.
 FIRST, REDRAW, EVERY = 2.0, 0.2, 10.0
-_BAR = 24
+_BAR, _WIDTH = 16, 80
 
 
 class Progress:
@@ -62,13 +62,19 @@ class Progress:
         note = f", {self._note}" if self._note else ""
         return f"{self._task}: {bar}{time.monotonic() - self._start:.0f} s{note}"
 
+    def _width(self) -> int:
+        """Of the terminal that is written to; standard output may be elsewhere."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or _WIDTH
+        except OSError:
+            return _WIDTH
+
     def _run(self) -> None:
         wait, drawn = self._first, False
         while not self._stop.wait(wait):
             line, drawn = self.line(), True
             if self._terminal:
-                width = shutil.get_terminal_size().columns - 1
-                self._stream.write(f"\r\x1b[K{line[:width]}")
+                self._stream.write(f"\r\x1b[K{line[: self._width() - 1]}")
             else:
                 self._stream.write(f"{line}\n")
             self._stream.flush()

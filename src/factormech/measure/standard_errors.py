@@ -18,6 +18,8 @@ from factormech.workloads.base import Workload
 
 # Numbers that are held at once.
 _CELLS = 2**22
+# Standard errors so much smaller than the largest are zero.
+_ROUNDING = 1e-11
 
 
 def estimate_covariance(
@@ -40,4 +42,5 @@ def standard_errors(workload: Workload, covariance: FloatArray) -> FloatArray:
     total, step = np.zeros(workload.queries), max(1, _CELLS // workload.queries)
     for start in range(0, root.shape[1], step):
         total += np.sum(workload.answer(root[:, start : start + step]) ** 2, axis=1)
-    return np.asarray(np.sqrt(total))
+    # What every estimate knows exactly, such as the number of users, has rounding alone.
+    return np.asarray(np.sqrt(np.where(total > _ROUNDING**2 * total.max(), total, 0.0)))
