@@ -210,7 +210,7 @@ def test_the_loss_of_a_matrix_is_that_of_its_floats() -> None:
     Q = np.array([[0.75, 0.25], [0.25, 0.75]])
     assert math.log(3) <= exact_loss(Q) <= math.log(3) + 1e-14
     assert exact_loss(np.array([[1.0, 0.5], [0.0, 0.5]])) == math.inf
-    for a in np.random.default_rng(1).uniform(1.0, 50.0, 40).tolist():
+    for a in np.exp(np.random.default_rng(1).uniform(0.1, 35.0, 40)).tolist():
         Q = np.array([[a, 1.0], [1.0, a]]) / (1.0 + a)
         loss, ratio = exact_loss(Q), Fraction(float(Q.max())) / Fraction(float(Q.min()))
         assert exponential_below(loss) >= ratio  # the float's own exponential, not a rounded logarithm
