@@ -199,7 +199,7 @@ def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
         ("src/factormech/bounds/spectral.py", "\nOTHER = 1\n", {"bound", "tabulate", "draw"}),
         ("src/factormech/figures/style.py", "\nOTHER = 1\n", {"draw"}),
         ("src/factormech/local/registry.py", "\nOTHER = 1\n", set()),
-        ("src/factormech/cli.py", "\nOTHER = 1\n", set()),
+        ("src/factormech/cli/norms.py", "\nOTHER = 1\n", set()),
         ("src/factormech/labels.py", "\nOTHER = 1\n", {"tabulate", "draw"}),
     ],
 )
