@@ -15,6 +15,11 @@ the L₂ step of :mod:`factormech.bounds.hard.witness` gives c-var ≤ (α/γ₂
 logarithm, which Lemma 61 (Edmonds, PhD thesis, University of Toronto, 2023) has, and whose λ̃ does not sum to 1. A
 learner with excess loss e finds α_h = α − 2e.
 
+*It says nothing about the accuracy that Theorem 56 promises at its tolerance.* With ‖R‖ = γ₂ ≥ γ₂(W, α), ‖A‖ = 1, the
+promised error of a correlation is at least γ₂τ, and half of it the excess loss of the concept that seems best:
+α_h = α − 2e > 0 needs α > γ₂τ, where J ≥ τ²γ₂(W, α)²/α² is below 1. An oracle this exact leaves no power to an
+adversary; where the bound has power, γ₂τ > α, the algorithm promises nothing.
+
 **Refutation** of a pair (μ, y) of :mod:`factormech.queries.dimension`, U_c = y_c − π_cμ, value V = max Σ_c|U_c·F|, both
 errors of the test at most β:
 
@@ -37,7 +42,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray, IntArray, check_epsilon
+from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.bounds.hard.divergence import checked_error, kappa, kl_of_error
 from factormech.bounds.hard.norm import upper_norm
 from factormech.bounds.hard.pairs import HardPairs
@@ -108,6 +113,15 @@ def correlational_queries(hard: HardCorrelations, tolerance: float, failure: flo
     if reached <= 0.0:
         return 0.0
     return max(0.0, _SLACK * tau**2 * ((1.0 - beta) / hard.variance - 1.0 / reached**2))
+
+
+def correlational_success(hard: HardCorrelations, tolerance: float, queries: int, excess_loss: float = 0.0) -> float:
+    """At least the probability of learning to ``excess_loss`` on a law drawn by π̂, after so many queries."""
+    tau, J = check_tolerance(tolerance, zero=False), check_positive_integer("queries", queries)
+    reached = hard.alpha - 2.0 * excess_loss
+    if reached <= 0.0:
+        return 1.0
+    return min(1.0, hard.variance * (J / tau**2 + 1.0 / reached**2) / _SLACK)
 
 
 def pan_private_users(value: QueryValue, epsilon: float, beta: float) -> float:
