@@ -145,8 +145,8 @@ EXPERIMENT = Experiment(
         references=("limit",),
         x_scale="log",
         y_scale="linear",
-        text="How often the concept found has the correlation wanted, on random hard laws, an oracle answering 0 wherever "
-        "it may; no algorithm can be above the grey line.",
+        text="How often the concept found has the correlation wanted, on random hard laws, the oracle answering 0 "
+        "wherever it may; no algorithm can be above the grey line.",
     ),
     seconds=_seconds,
     seeded=True,

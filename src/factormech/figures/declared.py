@@ -136,7 +136,7 @@ def _across(ax: Axes, panel: CurvePanel, y: FloatArray) -> tuple[FloatArray, Flo
 
 
 def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool) -> None:
-    """All curves and their intervals; the band and the lines as far as they are near, the lines as ``far`` as they are."""
+    """All curves and their intervals; the band and the lines as far as they are near, or with ``far`` all lines."""
     curved = [values for line in panel.lines.values() for values in (line.y, line.low, line.high)]
     shown = _finite([*curved, *panel.references.values()] if far and curved else curved, scale)
     others = _finite([panel.below, *panel.references.values()], scale)

@@ -15,10 +15,11 @@ the L₂ step of :mod:`factormech.bounds.hard.witness` gives c-var ≤ (α/γ₂
 logarithm, which Lemma 61 (Edmonds, PhD thesis, University of Toronto, 2023) has, and whose λ̃ does not sum to 1. A
 learner with excess loss e finds α_h = α − 2e.
 
-*It says nothing about the accuracy that Theorem 56 promises at its tolerance.* With ‖R‖ = γ₂ ≥ γ₂(W, α), ‖A‖ = 1, the
-promised error of a correlation is at least γ₂τ, and half of it the excess loss of the concept that seems best:
-α_h = α − 2e > 0 needs α > γ₂τ, where J ≥ τ²γ₂(W, α)²/α² is below 1. An oracle this exact leaves no power to an
-adversary; where the bound has power, γ₂τ > α, the algorithm promises nothing.
+*It never binds where Theorem 56 promises something*, whatever the laws. Its error for W ≈ RA (‖A‖ = 1, entries off by
+a) is at least η = a + ‖R‖τ; the concept that seems best has the best correlation but for 2η, so e = η, and α_h > 0 takes
+α > 2η. But α ≤ Σπ_v W_v•M_v ≤ a + ‖R‖γ₂*(π̃M) ≤ a + K_G‖R‖√c-var, hence J < τ²/c-var ≤ (K_G‖R‖τ/(α − a))² <
+K_G²/4 < 0.8. So the laws are shown by themselves: after J queries a correlation α_h is found with probability at most
+c-var·(J/τ² + 1/α_h²).
 
 **Refutation** of a pair (μ, y) of :mod:`factormech.queries.dimension`, U_c = y_c − π_cμ, value V = max Σ_c|U_c·F|, both
 errors of the test at most β:

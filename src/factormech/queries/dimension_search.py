@@ -3,11 +3,14 @@ r"""The least value of a class over all laws, and so an estimate of its statisti
 V (:mod:`factormech.queries.dimension`) is bilinear in y and μ: ``smallest_value`` minimises over each in turn, from
 several starts. Every V met is an upper bound on the least, so 1/V is an ``estimate`` of the dimension from below. A law
 on which all hypotheses lose is one on which all concepts do, and what is found for θ = 0 serves where θ is free, so the
-wider search begins with what the narrower one found, and its value is never larger. An estimate is enough for lower bounds on samples (:mod:`factormech.queries.bounds`), which hold for every pair (μ, y), and never a
-guarantee for a learner.
+wider search begins with what the narrower one found, and its value is never larger. An estimate is enough for lower
+bounds on samples (:mod:`factormech.queries.bounds`), which hold for every pair (μ, y), and never a guarantee for a
+learner.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,6 +39,7 @@ def smallest_value(
     losers: Losers = "class",
     starts: int = 4,
     rounds: int = 20,
+    known: Sequence[QueryValue] = (),
     rng: np.random.Generator | None = None,
 ) -> QueryValue:
     """The least V(μ) found over μ: 1/V is an estimate of SQD^R, or of SQD^A, from below.
@@ -53,6 +57,8 @@ def smallest_value(
         Whether all concepts must lose, as defined, or all hypotheses.
     starts
         How many laws to start from: the uniform one, and concepts with noisy labels on random points.
+    known
+        What narrower searches of this class and α have found; they are made again if nothing is given.
     rounds
         Minimisations over y and then μ at most, from every start.
     """
@@ -65,15 +71,17 @@ def smallest_value(
     chance = rng or np.random.default_rng(0)
     laws = [_start(concepts, start, alpha, chance) for start in range(starts)]
 
-    def least(free: bool, who: Losers, known: list[QueryValue]) -> QueryValue:
+    def least(free: bool, who: Losers, before: list[QueryValue]) -> QueryValue:
         """Over the starts and laws that a narrower search has found."""
-        found = [_descend(concepts, alpha, free, who, rounds, law) for law in (*laws, *(v.law for v in known))]
-        return min([*known, *found], key=lambda value: value.upper)
+        found = [_descend(concepts, alpha, free, who, rounds, law) for law in (*laws, *(v.law for v in before))]
+        return min([*before, *found], key=lambda value: value.upper)
 
+    if known or not (agnostic or losers == "class"):
+        return least(agnostic, losers, list(known))
     narrow = least(False, "all", [])
     if agnostic and losers == "class":
         return least(True, "class", [least(True, "all", [narrow]), least(False, "class", [narrow])])
-    return least(agnostic, losers, [narrow]) if agnostic or losers == "class" else narrow
+    return least(agnostic, losers, [narrow])
 
 
 def _descend(
