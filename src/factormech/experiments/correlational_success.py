@@ -90,7 +90,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 def _seconds(asked: Asked) -> float:
     cells = len(asked["concept_class"]) * len(asked["class_size"])
     runs = len(asked["tolerance"]) * len(asked["algorithms"]) * asked["trials"]
-    return float(cells * (1.0 + runs * (5e-4 + 5e-7 * max(asked["queries"]))))
+    return float(cells * (0.3 + runs * (1e-4 + 1.5e-7 * max(asked["queries"]))))
 
 
 _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "rule": "be above 0 and below 1"}
@@ -124,8 +124,8 @@ EXPERIMENT = Experiment(
         Column("algorithm", "text", "algorithm"),
         Column("queries", "integer", "queries J", "J", "Correlational queries asked.", at_least=1),
         Column("success", "number", "share of successes", "", "Over random hard laws.", at_least=0.0),
-        Column("low", "number", "low", description="Clopper–Pearson, level 0.01", at_least=0.0),
-        Column("high", "number", "high", description="Clopper–Pearson, level 0.01", at_least=0.0),
+        Column("low", "number", "low", description="Clopper–Pearson's lower end, level 0.01,", at_least=0.0),
+        Column("high", "number", "high", description="its upper end", at_least=0.0),
         Column(
             "limit", "number", "limit of every algorithm", "", "c-var·(J/τ² + 1/α_h²), at most 1; proved.", at_least=0.0
         ),

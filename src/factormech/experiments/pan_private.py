@@ -146,7 +146,7 @@ def _seconds(asked: Asked) -> float:
     from factormech.learning.concepts import concept_class
 
     sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
-    runs = len(asked["epsilon"]) * len(asked["models"]) * asked["trials"]
+    runs = len(asked["epsilon"]) * len(asked["models"]) * (asked["trials"] + asked["pilots"])
     return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes)
 
 

@@ -155,7 +155,7 @@ def refuse_classes(asked: Asked) -> Iterator[BadValue]:
 
 def seconds_of_runs(concepts: int, runs: int) -> float:
     """Of the search for the dimension, and of runs with a program each time that the law moves; measured."""
-    return float((3.0 + 0.025 * runs) * (concepts / 4.0) ** 2)
+    return float((4.5 + 0.013 * runs) * (concepts / 4.0) ** 2)
 
 
 def _seconds(asked: Asked) -> float:
@@ -163,7 +163,8 @@ def _seconds(asked: Asked) -> float:
 
     sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
     fine = sum(name.startswith("learner/") for name in asked["learners"])
-    return 1.0 + sum(seconds_of_runs(size, fine * asked["trials"]) for size in sizes)
+    runs = fine * asked["trials"] + 2 * asked["pilots"]
+    return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes)
 
 
 EXPERIMENT = Experiment(

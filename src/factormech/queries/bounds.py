@@ -16,8 +16,8 @@ logarithm, which Lemma 61 (Edmonds, PhD thesis, University of Toronto, 2023) has
 learner with excess loss e finds α_h = α − 2e.
 
 *It never binds where Theorem 56 promises something*, whatever the laws. Its error for W ≈ RA (‖A‖ = 1, entries off by
-a) is at least η = a + ‖R‖τ; the concept that seems best has the best correlation but for 2η, so e = η, and α_h > 0 takes
-α > 2η. But α ≤ Σπ_v W_v•M_v ≤ a + ‖R‖γ₂*(π̃M) ≤ a + K_G‖R‖√c-var, hence J < τ²/c-var ≤ (K_G‖R‖τ/(α − a))² <
+a) is at least η = a + ‖R‖τ; the concept that seems best has the best correlation but for 2η, so e = η, and α_h > 0
+takes α > 2η. But α ≤ Σπ_v W_v•M_v ≤ a + ‖R‖γ₂*(π̃M) ≤ a + K_G‖R‖√c-var, hence J < τ²/c-var ≤ (K_G‖R‖τ/(α − a))² <
 K_G²/4 < 0.8. So the laws are shown by themselves: after J queries a correlation α_h is found with probability at most
 c-var·(J/τ² + 1/α_h²).
 
