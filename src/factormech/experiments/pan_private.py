@@ -22,6 +22,7 @@ from factormech.experiments.query_complexity import (
     PILOTS_SETTING,
     refuse_classes,
     seconds_of_runs,
+    sizes_of,
 )
 
 LOCAL, STREAM = MODELS = ("sequential-reports", "pan-private-stream")
@@ -143,11 +144,8 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def _seconds(asked: Asked) -> float:
-    from factormech.learning.concepts import concept_class
-
-    sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
     runs = len(asked["epsilon"]) * len(asked["models"]) * (asked["trials"] + asked["pilots"])
-    return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes)
+    return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes_of(asked))
 
 
 EXPERIMENT = Experiment(

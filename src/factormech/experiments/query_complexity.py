@@ -158,13 +158,19 @@ def seconds_of_runs(concepts: int, runs: int) -> float:
     return float((4.5 + 0.013 * runs) * (concepts / 4.0) ** 2)
 
 
-def _seconds(asked: Asked) -> float:
+def sizes_of(asked: Asked) -> list[int]:
+    """The numbers of concepts of the classes that are small enough."""
     from factormech.learning.concepts import concept_class
+    from factormech.queries.dimension import reason_too_large
 
-    sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
+    classes = [concept_class(name, size) for name, size in asked.points("concept_class", "class_size")]
+    return [concepts.size for concepts in classes if not reason_too_large(concepts)]
+
+
+def _seconds(asked: Asked) -> float:
     fine = sum(name.startswith("learner/") for name in asked["learners"])
     runs = fine * asked["trials"] + 2 * asked["pilots"]
-    return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes)
+    return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes_of(asked))
 
 
 EXPERIMENT = Experiment(

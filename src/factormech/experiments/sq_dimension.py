@@ -13,7 +13,7 @@ from typing import Any
 from factormech.errors import UnknownName
 from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
-from factormech.experiments.query_complexity import ALPHA_SETTING, refuse_classes
+from factormech.experiments.query_complexity import ALPHA_SETTING, refuse_classes, sizes_of
 
 UNIFORM, EVERY, REALIZABLE, AGNOSTIC = QUANTITIES = (
     "sqd-uniform",
@@ -100,11 +100,8 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def _seconds(asked: Asked) -> float:
-    from factormech.learning.concepts import concept_class
-
-    sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
     searches = sum({UNIFORM: 0.1, EVERY: 1.0, REALIZABLE: 1.5, AGNOSTIC: 2.0}[q] for q in asked["quantities"])
-    return float(1.0 + sum(0.1 * asked["starts"] * searches * (size / 4.0) ** 4 for size in sizes if size <= 16))
+    return float(1.0 + sum(0.1 * asked["starts"] * searches * (size / 4.0) ** 4 for size in sizes_of(asked)))
 
 
 EXPERIMENT = Experiment(

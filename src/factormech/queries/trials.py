@@ -86,14 +86,15 @@ def settled_dimension(
 ) -> float:
     """A d that is at least 1/V at every law that the pilot runs meet, ``pilots`` of them with each oracle.
 
-    It begins with the estimate; a run that meets less raises it, and all are begun again.
+    It begins with the estimate; a run that meets less raises it, and all are begun again. Every run has a chance of its
+    own, ``rng_of`` of its number: laws of points are what d depends on most, and all of them are different.
     """
     check_positive_integer("pilots", pilots)
     d = _MARGIN * asked.value.dimension
     while True:
         promise = plan(asked.concepts, d, asked.alpha, asked.failure)
-        for make_oracle, pilot in product(make_oracles, range(pilots)):
-            found, _, _ = _run(asked, promise, make_oracle, rng_of(pilot), None)
+        for number, (make_oracle, _) in enumerate(product(make_oracles, range(pilots))):
+            found, _, _ = _run(asked, promise, make_oracle, rng_of(number), None)
             if found.ending == "smaller-value":
                 d = _MARGIN / found.least_value
                 break
