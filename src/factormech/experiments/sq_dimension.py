@@ -87,6 +87,7 @@ def _value(quantity: str, concepts: Any, asked: Asked, known: list[Any], rng: An
         agnostic=quantity == AGNOSTIC,
         losers="all" if quantity == EVERY else "class",
         starts=asked["starts"],
+        rounds=asked["rounds"],
         known=known,
         rng=rng,
     )
@@ -101,7 +102,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def _seconds(asked: Asked) -> float:
     searches = sum({UNIFORM: 0.1, EVERY: 1.0, REALIZABLE: 1.5, AGNOSTIC: 2.0}[q] for q in asked["quantities"])
-    return float(1.0 + sum(0.1 * asked["starts"] * searches * (size / 4.0) ** 4 for size in sizes_of(asked)))
+    return float(1.0 + sum(0.1 * asked["starts"] * searches * (size / 4.0) ** 7 for size in sizes_of(asked)))
 
 
 EXPERIMENT = Experiment(
@@ -121,6 +122,13 @@ EXPERIMENT = Experiment(
         ),
         Setting(
             "starts", {"type": "integer", "minimum": 1, "maximum": 100}, "Laws a search begins with.", 2, default=2
+        ),
+        Setting(
+            "rounds",
+            {"type": "integer", "minimum": 1, "maximum": 100},
+            "Steps of a search at most.",
+            20,
+            default=20,
         ),
     ),
     columns=(
