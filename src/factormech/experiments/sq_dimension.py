@@ -102,7 +102,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def _seconds(asked: Asked) -> float:
     searches = sum({UNIFORM: 0.1, EVERY: 1.0, REALIZABLE: 1.5, AGNOSTIC: 2.0}[q] for q in asked["quantities"])
-    return float(1.0 + sum(0.1 * asked["starts"] * searches * (size / 4.0) ** 7 for size in sizes_of(asked)))
+    return float(1.0 + sum(0.04 * asked["starts"] * searches * (size / 4.0) ** 7 for size in sizes_of(asked)))
 
 
 EXPERIMENT = Experiment(
