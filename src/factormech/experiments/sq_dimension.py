@@ -156,6 +156,7 @@ EXPERIMENT = Experiment(
         series="quantity",
         dash="form",
         high="high",
+        x_scale="log2",
         text="1/V, and 1/‖M‖ of the same pair, which is what sequential reports are bounded by; over laws both are "
         "estimates from below.",
     ),
