@@ -148,6 +148,12 @@ QUERIES: dict[str, str] = {
     "coarse/adversarial": "Adversarial answers, τ = 1/√d",
     "sequential-reports": "Sequential local reports",
     "pan-private-stream": "Pan-private stream",
+    "random-signs": "Random signs (Theorem 56)",
+    "every-concept": "The concepts, in random order",
+    "sqd-uniform": "Uniform points, coin labels",
+    "sqd-all-hypotheses": "All hypotheses lose (searched)",
+    "sqd-realizable": "SQD of realizable learning (searched)",
+    "sqd-agnostic": "SQD of agnostic learning (searched)",
 }
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (

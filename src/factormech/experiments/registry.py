@@ -32,6 +32,8 @@ EXPERIMENTS: dict[str, str] = {
     "local-error": _HERE + "local_error",
     "local-approximation": _HERE + "local_approximation",
     "correlational-queries": _HERE + "correlational_queries",
+    "correlational-success": _HERE + "correlational_success",
+    "sq-dimension": _HERE + "sq_dimension",
     "query-complexity": _HERE + "query_complexity",
     "pan-private": _HERE + "pan_private",
     "full-parity": _HERE + "full_parity",

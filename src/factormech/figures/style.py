@@ -194,6 +194,12 @@ QUERIES: dict[str, Style] = {
     "coarse/adversarial": Style(labels.QUERIES["coarse/adversarial"], WINE, "D", DASHED),
     "sequential-reports": Style(labels.QUERIES["sequential-reports"], BLUE, "o", SOLID),
     "pan-private-stream": Style(labels.QUERIES["pan-private-stream"], VERMILLION, "s", SOLID),
+    "random-signs": Style(labels.QUERIES["random-signs"], BLUE, "o", SOLID),
+    "every-concept": Style(labels.QUERIES["every-concept"], VERMILLION, "s", SOLID),
+    "sqd-uniform": Style(labels.QUERIES["sqd-uniform"], BLACK, "o", SOLID),
+    "sqd-all-hypotheses": Style(labels.QUERIES["sqd-all-hypotheses"], GREEN, "^", SOLID),
+    "sqd-realizable": Style(labels.QUERIES["sqd-realizable"], BLUE, "D", SOLID),
+    "sqd-agnostic": Style(labels.QUERIES["sqd-agnostic"], VERMILLION, "s", SOLID),
 }
 
 # The names that tell the curves of an experiment apart, of all its kinds.
