@@ -31,7 +31,7 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.bounds.hard.divergence import checked_error
 from factormech.learning import tails
 from factormech.learning.concepts import ConceptClass
-from factormech.learning.reports import AgreementReports, checked_loss_gap, reports_for
+from factormech.learning.reports import AgreementReports, checked_loss_gap, losses, reports_for
 from factormech.local.factorized import chernoff, drawn
 from factormech.local.factorized.gaussian_maximum import expected_maximum
 
@@ -75,7 +75,7 @@ class AgnosticLearner:
 
     def likely_users(self, beta: float) -> int:
         """The least n at which the central limit puts P(excess > α) at most β, whatever the law; a prediction."""
-        return tails.likely_users(self._difference_variances, self.margin, beta)
+        return tails.likely_users(self.difference_variances, self.margin, beta)
 
     @property
     def margin(self) -> float:
@@ -83,7 +83,8 @@ class AgnosticLearner:
         return 2.0 * (self.alpha - self.reports.distance)
 
     @cached_property
-    def _difference_variances(self) -> FloatArray:
+    def difference_variances(self) -> FloatArray:
+        """(k, k): worst variances of the differences of two estimates, times the number of users."""
         return tails.difference_variances(self.reports.release)
 
     @cached_property
@@ -96,16 +97,35 @@ class AgnosticLearner:
         q = self.reports.agreements(law)
         return np.asarray(0.5 * (q.max() - q[found]))
 
+    def predicted_loss(self, users: int) -> float:
+        """``predicted_excess``, which is the loss where some concept loses nothing."""
+        return self.predicted_excess(users)
+
+    def losses(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        """(trials,): losses of what is learnt, the best concept's own included."""
+        return self.excess_losses(law, users, trials, rng) + float(losses(self.concepts, law).min())
+
 
 class AgnosticRefuter:
-    """Tells laws on which some concept loses at most ½ − α from fair coins (see the module)."""
+    """Tells laws on which some concept loses at most ½ − α from fair coins (see the module).
+
+    The factors have the best distance a, or the ``distance`` that is given.
+    """
 
     def __init__(
-        self, concepts: ConceptClass, epsilon: float, alpha: float, *, randomizer: str = "half-sphere"
+        self,
+        concepts: ConceptClass,
+        epsilon: float,
+        alpha: float,
+        *,
+        randomizer: str = "half-sphere",
+        distance: float | None = None,
     ) -> None:
         self.alpha = checked_loss_gap(alpha)
         self.concepts, self.epsilon = concepts, float(epsilon)
-        self.reports: AgreementReports = reports_for(concepts, epsilon, 2.0 * self.alpha, randomizer=randomizer)
+        self.reports: AgreementReports = reports_for(
+            concepts, epsilon, 2.0 * self.alpha, randomizer=randomizer, distance=distance
+        )
 
     @property
     def signal(self) -> float:
@@ -131,6 +151,10 @@ class AgnosticRefuter:
         """
         proxy = float(self.reports.proxies.max())
         return tails.certain_refuter_users(proxy, self.concepts.size, self.signal, beta)
+
+    def says_fit(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """(trials,): whether a concept is said to fit."""
+        return np.asarray(self.statistics(law, users, trials, rng) > self.threshold(users))
 
     def statistics(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
         """(trials,): the largest estimate from simulated reports; above ``threshold`` some concept is said to fit."""

@@ -24,8 +24,7 @@ from factormech.bounds.hard.divergence import checked_error
 from factormech.errors import BadValue
 from factormech.learning import counts
 from factormech.learning.concepts import ConceptClass, bits, concept_class
-from factormech.learning.realizable import losses
-from factormech.learning.reports import checked_law, checked_loss_gap
+from factormech.learning.reports import checked_law, checked_loss_gap, losses
 
 
 class KearnsLearner:

@@ -10,7 +10,7 @@ tails. (The thesis takes α₁ = α/3 and estimates the loss within α/3: here �
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -44,6 +44,8 @@ class SequentialRefuter:
     ----------
     learner
         Made for loss α₁.
+    alpha
+        What every hypothesis loses where none fits.
     accuracy, failure
         α₁ and β₁.
     first, second
@@ -54,6 +56,7 @@ class SequentialRefuter:
 
     learner: Learner
     epsilon: float
+    alpha: float
     accuracy: float
     failure: float
     first: int
@@ -64,6 +67,12 @@ class SequentialRefuter:
     def users(self) -> int:
         """Of both rounds."""
         return self.first + self.second
+
+    def scaled(self, share: float) -> SequentialRefuter:
+        """The same with a share of the users of either round, whose errors nothing is promised about."""
+        first, second = (max(1, round(share * n)) for n in (self.first, self.second))
+        low, high = counts.reported([self.accuracy, self.alpha], self.epsilon).tolist()
+        return replace(self, first=first, second=second, threshold=counts.threshold(low, high, second)[0])
 
     def says_fit(self, law: npt.ArrayLike, trials: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """(trials,): whether a concept is said to fit."""
@@ -84,5 +93,5 @@ def refuter_of(
             failure = share * b
             first = learner.confident_users(failure) if proved else learner.likely_users(failure)
             second, t = counts.least_trials(low, high, b, b / (b - failure))
-            found.append(SequentialRefuter(learner, epsilon, part * a, failure, first, second, t))
+            found.append(SequentialRefuter(learner, epsilon, a, part * a, failure, first, second, t))
     return min(found, key=lambda one: one.users)

@@ -33,7 +33,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.learning import tails
 from factormech.learning.concepts import ConceptClass
-from factormech.learning.reports import checked_law, checked_loss_gap, lean_of
+from factormech.learning.reports import checked_law, checked_loss_gap, losses
 from factormech.local.factorized import chernoff, drawn
 from factormech.local.factorized.distance import GAP, search
 from factormech.local.factorized.factor_release import FactorizationRelease
@@ -97,12 +97,6 @@ def wrong_labels(concepts: ConceptClass) -> npt.NDArray[np.bool_]:
     return np.hstack([concepts.matrix < 0, concepts.matrix > 0])
 
 
-def losses(concepts: ConceptClass, law: npt.ArrayLike) -> FloatArray:
-    """L_λ(c), (k,)."""
-    p = checked_law(law, concepts.domain_size)
-    return np.asarray(np.clip(0.5 - 0.5 * (concepts.labels @ lean_of(p)), 0.0, 1.0))
-
-
 def penalties_for(
     concepts: ConceptClass, epsilon: float, alpha: float, *, randomizer: str = "half-sphere"
 ) -> PenaltyReports:
@@ -162,14 +156,15 @@ class RealizableLearner:
 
     def likely_users(self, beta: float) -> int:
         """The least n at which the central limit puts P(loss > α) at most β; a prediction."""
-        return tails.likely_users(self._difference_variances, self.margin, beta)
+        return tails.likely_users(self.difference_variances, self.margin, beta)
 
     def confident_users(self, beta: float) -> int:
         """A number of users that is proved to give loss at most α with probability at least 1 − β."""
         return tails.certain_users(self._difference_proxy, self.concepts.size, self.margin, beta)
 
     @cached_property
-    def _difference_variances(self) -> FloatArray:
+    def difference_variances(self) -> FloatArray:
+        """(k, k): worst variances of the differences of two estimates, times the number of users."""
         return tails.difference_variances(self.reports.release)
 
     @cached_property
