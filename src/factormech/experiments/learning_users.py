@@ -90,7 +90,9 @@ def check(row: Mapping[str, Any]) -> Problem:
     for column in ("predicted_users", "measured_users"):
         if row[column] < row["least_users"]:
             return column, "be at least least_users"
-    return ("guaranteed_users", "be at least predicted_users") if row["guaranteed_users"] < row["predicted_users"] else None
+    if row["guaranteed_users"] < row["predicted_users"]:
+        return "guaranteed_users", "be at least predicted_users"
+    return None
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
@@ -104,8 +106,8 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 
 def _seconds(asked: Asked) -> float:
-    points = len(list(asked.points(*_KEYS))) * len(asked["tasks"])
-    return float(points) * (0.3 + 4e-3 * asked["trials"])
+    points: int = len(list(asked.points(*_KEYS))) * len(asked["tasks"])
+    return points * (0.3 + 4e-3 * float(asked["trials"]))
 
 
 EXPERIMENT = Experiment(

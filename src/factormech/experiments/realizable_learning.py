@@ -40,6 +40,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.learning.reports import losses
     from factormech.seeds import rng_for
 
+    made: dict[str, type[RealizableLearner] | type[AgnosticLearner]]
     made = {"realizable": RealizableLearner, "agnostic": AgnosticLearner}
     for name, size in asked.points("concept_class", "class_size"):
         concepts = concept_class(name, size)

@@ -31,7 +31,11 @@ class KearnsLearner:
     """Learns monotone conjunctions of d bits to loss α (see the module)."""
 
     def __init__(self, d: int, epsilon: float, alpha: float) -> None:
-        self.d, self.epsilon, self.alpha = check_positive_integer("d", d), check_epsilon(epsilon), checked_loss_gap(alpha)
+        self.d, self.epsilon, self.alpha = (
+            check_positive_integer("d", d),
+            check_epsilon(epsilon),
+            checked_loss_gap(alpha),
+        )
         self._rare, self._frequent = counts.reported([0.0, self.alpha / self.d], self.epsilon).tolist()
 
     @cached_property

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.bounds.hard.divergence import checked_error
 from factormech.errors import BadValue
 from factormech.learning import tails
 from factormech.learning.concepts import ConceptClass
@@ -174,7 +175,7 @@ class RealizableLearner:
     def losses(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
         """(trials,): losses of what is learnt from simulated reports of users drawn from the law."""
         found = np.argmin(self.reports.estimates(law, users, trials, rng), axis=1)
-        return losses(self.concepts, law)[found]
+        return np.asarray(losses(self.concepts, law)[found])
 
 
 class RealizableRefuter:
@@ -205,7 +206,7 @@ class RealizableRefuter:
 
     def predicted_users(self, beta: float) -> int:
         """The least n whose ``predicted_error`` is at most β; a prediction, no guarantee."""
-        return chernoff.whole_users(self.predicted_error, tails.checked_error(beta))
+        return chernoff.whole_users(self.predicted_error, checked_error(beta))
 
     def guaranteed_users(self, beta: float) -> int:
         """A number of users with which a threshold is proved to make both errors at most β."""

@@ -20,10 +20,11 @@ no row is left out G ≥ η(C, a)/(1 − a). No G exceeds η(C, 0). Several a ar
 ceiling ends it. (Edmonds, PhD thesis, Toronto, 2023, chapter 7: Theorem 43, Lemmas 45–47.)
 
 **Learning** to loss α with probability 1 − β, realizably, with any hypothesis. For concepts c ≠ c' that agree somewhere
-let m be a law of points with m(c ≠ c') = 2α' > 2α: labelled by c and by c' it makes two realizable laws, and every h
-has L(h) + L'(h) ≥ 2α', so a learner tells them apart with both errors at most β. They differ by b·D(x)m(x), D = (c −
-c')/2, alike on labels −b. So any U on the rows of D_C, U∘D ≥ 0 and U = 0 where D = 0, gives pairs of the norm 2α'γ₂*(U)/‖U‖₁
-(as in ``learning.bounds``, a_v = 1): best is the dual of min{γ₂(X): X∘D ≥ 1 where D ≠ 0}, a margin complexity of D_C.
+let m be a law of points with m(c ≠ c') = 2α' > 2α: labelled by c and by c' it makes two realizable laws, and every
+h has L(h) + L'(h) ≥ 2α', so a learner tells them apart with both errors at most β. They differ by b·D(x)m(x), D = (c −
+c')/2. So any U on the rows of D_C, U∘D ≥ 0 and U = 0 where D = 0, gives pairs of the norm 2·2α'γ₂*(½[U | −U])/‖U‖₁ =
+2α'γ₂*(U)/‖U‖₁ (``learning.bounds``, a_v = 1): best is the dual of min{γ₂(X): X∘D ≥ 1 where D ≠ 0}, a margin complexity
+of D_C.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def learning_rows(concepts: ConceptClass) -> FloatArray:
     D = D[(D == 0.0).any(axis=1)]
     if len(D) > MOST_DIFFERENCES:
         D = D[np.sort(np.random.default_rng(0).permutation(len(D))[:MOST_DIFFERENCES])]
-    return D
+    return np.asarray(D)
 
 
 def learning_users(found: Witness, epsilon: float, alpha: float, beta: float) -> float:

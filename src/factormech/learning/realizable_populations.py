@@ -21,7 +21,7 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.bounds.hard.pairs import HardPairs
 from factormech.bounds.hard.witness import Witness
 from factormech.learning.agnostic import AgnosticLearner
-from factormech.learning.concepts import ConceptClass, bits
+from factormech.learning.concepts import ConceptClass
 from factormech.learning.conjunctions import KearnsLearner
 from factormech.learning.populations import coins
 from factormech.learning.realizable import RealizableLearner, RealizableRefuter
@@ -33,8 +33,10 @@ _RIVALS, _CLOSER, _DRAWS = 4, 48, 512
 _ABOVE = 1.0 + 1e-6
 
 
-def realizable_laws(concepts: ConceptClass, certificate: Witness | None = None, alpha: float | None = None) -> FloatArray:
-    """(F, 2T): laws that a concept labels; with ``alpha`` some put just more than it on what two concepts differ in."""
+def realizable_laws(
+    concepts: ConceptClass, certificate: Witness | None = None, alpha: float | None = None
+) -> FloatArray:
+    """(F, 2T): laws that a concept labels; with ``alpha`` some put just more on what two concepts differ in."""
     k, T = concepts.matrix.shape
     masses = _MASSES if alpha is None else np.append(_MASSES, [_ABOVE * alpha, min(1.5 * alpha, 1.0)])
     first, points = [np.arange(k)], [np.full((k, T), 1.0 / T)]
@@ -105,7 +107,8 @@ def conjunction_laws(learner: KearnsLearner) -> FloatArray:
     but_one = T - 1 - (1 << np.arange(d))
     points, rows = [], []
     most = max(1, min(d, int(1.0 / (_ABOVE * alpha))))
-    for needed, each in ((most, 1.0 / most), (0, _ABOVE * alpha), (0, _ABOVE * alpha / d), (d // 2, _ABOVE * alpha / d)):
+    just = _ABOVE * alpha
+    for needed, each in ((most, 1.0 / most), (0, just), (0, just / d), (d // 2, just / d)):
         law = np.zeros(T)
         law[but_one] = each
         law[T - 1] = max(0.0, 1.0 - law.sum())

@@ -97,9 +97,7 @@ def reports_for(
     else:
         found = Tried(distance, norm_at(W, distance, shifted=False))
     R, A = found.norm.left.dense(), found.norm.right.dense()
-    factors = factorization(
-        np.hstack([W, -W]), R, np.hstack([A, -A]), distance=found.distance + found.norm.residual
-    )
+    factors = factorization(np.hstack([W, -W]), R, np.hstack([A, -A]), distance=found.distance + found.norm.residual)
     release = release_of("approximate", factors, check_epsilon(epsilon), randomizer=randomizer)
     if not isinstance(release, FactorizationRelease):
         raise BadValue("accuracy", accuracy, "be below 1", "constants are as accurate: ask for more")

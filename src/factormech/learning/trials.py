@@ -204,5 +204,3 @@ def _fewer(*successes: npt.NDArray[np.bool_]) -> int:
 
 def _part(users: int, share: float) -> int:
     return max(1, round(share * users))
-
-

@@ -45,7 +45,8 @@ def expected_largest(spreads: FloatArray) -> float:
     if len(spreads) < 2 or not len(s):
         return 0.0
     # A number that never moves is 0: T ≥ 0 leaves nothing of it.
-    low, high = (0.0 if len(s) < len(spreads) else -float(s.max())), float(s.max()) * math.sqrt(2.0 * math.log(len(s) + 1.0))
+    low = 0.0 if len(s) < len(spreads) else -float(s.max())
+    high = float(s.max()) * math.sqrt(2.0 * math.log(len(s) + 1.0))
     for _ in range(_HALVINGS):
         T = 0.5 * (low + high)
         low, high = (T, high) if float(np.sum(ndtr(-T / s))) > 1.0 else (low, T)
