@@ -24,6 +24,8 @@ from factormech.learning.conjunctions import KearnsLearner
 from factormech.learning.one_more_round import SequentialRefuter, refuter_of
 from factormech.learning.realizable import RealizableLearner, RealizableRefuter
 
+# Where certificates of agnostic learning are made besides 2α: a larger θ may have a centre.
+_THETAS = (0.5, 0.9)
 # Runs at a share of the users: (share, runs, random numbers of the search, of the runs) -> successes.
 Run: TypeAlias = Callable[[float, int, np.random.Generator, np.random.Generator], int]
 
@@ -52,8 +54,9 @@ class Promise:
 def agnostic_learner(ask: Promise) -> Task:
     """Excess loss at most α, whatever the law."""
     made = AgnosticLearner(ask.concepts, ask.epsilon, ask.alpha)
-    thetas = (2.0 * ask.alpha * (1.0 + 1e-6), *bounds.THETAS)
-    witnesses = bounds.learning_certificates(ask.concepts, thetas)
+    least_gap = 2.0 * ask.alpha * (1.0 + 1e-6)
+    thetas = (least_gap, *(theta for theta in _THETAS if theta > least_gap))
+    witnesses = bounds.learning_certificates(ask.concepts, thetas, gap=1e-2)
     family = populations.bases(ask.concepts, witnesses[:1])
 
     def run(share: float, trials: int, search: np.random.Generator, rng: np.random.Generator) -> int:
