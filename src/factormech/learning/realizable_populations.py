@@ -27,7 +27,7 @@ from factormech.learning.populations import coins
 from factormech.learning.realizable import RealizableLearner, RealizableRefuter
 from factormech.learning.realizable_bounds import learning_rows
 
-_MASSES = np.geomspace(1.0, 0.02, 14)
+_MASSES = np.geomspace(1.0, 1e-3, 22)
 _RIVALS, _CLOSER, _DRAWS = 4, 48, 512
 # A mass of wrong labels just above α.
 _ABOVE = 1.0 + 1e-6
