@@ -111,8 +111,12 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 
 def _seconds(asked: Asked) -> float:
-    points: int = len(list(asked.points(*_KEYS))) * len(asked["tasks"])
-    return points * (0.3 + 4e-3 * float(asked["trials"]))
+    """Runs, and certificates of the differences of concepts."""
+    from factormech.learning.concepts import concept_class
+
+    cells = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
+    repeated: int = len(asked["epsilon"]) * len(asked["alpha"])
+    return repeated * (len(cells) * len(asked["tasks"]) * (0.3 + 4e-3 * float(asked["trials"])) + 0.1 * sum(cells))
 
 
 EXPERIMENT = Experiment(
