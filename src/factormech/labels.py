@@ -125,8 +125,8 @@ SELECTION: dict[str, str] = {
     "one-coordinate": "One coordinate each (non-interactive)",
 }
 LEARNING: dict[str, str] = {
-    "learner/half-sphere": "Learner (half sphere)",
-    "learner/priv-unit": "Learner (PrivUnit)",
+    "learner/half-sphere": "Agnostic learner (half sphere)",
+    "learner/priv-unit": "Agnostic learner (PrivUnit)",
     "refuter/half-sphere": "Refuter (half sphere)",
     "refuter/priv-unit": "Refuter (PrivUnit)",
     "realizable/half-sphere": "Learner by η (half sphere)",
