@@ -45,6 +45,8 @@ EXPERIMENTS: dict[str, str] = {
     "disjointness": _HERE + "disjointness",
     "agnostic-learning": _HERE + "agnostic_learning",
     "refutation": _HERE + "refutation",
+    "realizable-learning": _HERE + "realizable_learning",
+    "learning-users": _HERE + "learning_users",
     "class-norms": _HERE + "class_norms",
     "coarse-jl": _HERE + "coarse_jl",
     "pure-constants": _HERE + "pure_constants",
