@@ -320,7 +320,7 @@ def test_sketch_releases() -> None:
     many = SketchRelease.of(6, 1.0, 12).draw(np.random.default_rng(0), 20000)
     np.testing.assert_array_equal(many.matrix, T)
     assert kstest(np.linalg.norm(many.noise, axis=1) / wide, "gamma", (12,)).pvalue > FALSE_ALARM
-    assert release.promise.delta == 0.0
+    assert release.guarantee.delta == 0.0
 
 
 def test_bad_input() -> None:
