@@ -5,8 +5,8 @@ states its own as ``guarantee``; :func:`guarantee_of` refuses what states none, 
 They are composed and converted in :mod:`factormech.composition`.
 
 **Verification.** A strategy matrix Q (m × n) is sampled by drawing output o for user type u with probability
-Q_ou / s_u, where s_u is the exact sum of column u (columns of floats never sum to 1 exactly). Its privacy loss, a user's
-type u exchanged for any u', is therefore
+Q_ou / s_u, where s_u is the exact sum of column u (columns of floats never sum to 1 exactly). Its privacy loss, a
+user's type u exchanged for any u', is therefore
 
 .. math:: \max_{o,u,u'} \log \frac{Q_{ou}}{Q_{ou'}} \frac{s_{u'}}{s_u}
           \;\le\; \log \max_o \frac{\max_u Q_{ou}}{\min_u Q_{ou}} + \log \frac{\max_u s_u}{\min_u s_u} .
