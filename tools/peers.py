@@ -1,7 +1,7 @@
 """Compare with other packages on what they also compute, and write ``docs/peers.md``.
 
-Run it with a Python in which the packages of ``requirements-peers.txt`` are installed beside this one (the lock file does
-not have them). Every comparison says how the two numbers must be related; one that is not is an error, here and in
+Run it with a Python in which the packages of ``requirements-peers.txt`` are installed beside this one (the lock file
+does not have them). Every comparison says how the two numbers must be related; one that is not is an error, here and in
 ``tests/peers``.
 """
 
@@ -98,7 +98,7 @@ def pure_ldp() -> Iterator[Compared]:
     from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 
     random.seed(1)
-    np.random.seed(1)  # noqa: NPY002: it draws from global state
+    np.random.seed(1)  # noqa: NPY002 (it draws from global state)
     direct, unary = DEServer(EPSILON, TYPES), UEServer(EPSILON, TYPES)
     p, q = direct.p, direct.q
     ours = histogram_variance("randomized-response")
