@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -22,3 +25,9 @@ def test_the_fault_is_caught(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) ->
 def test_there_are_enough() -> None:
     assert len(MUTANTS) >= 13
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+
+
+def test_the_page_lists_them() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text()
+    listed = re.findall(r"^\| (.*) \| (.*) \|$", page.split("| fault | caught by |")[1].split("\n\n")[0], re.MULTILINE)
+    assert listed[1:] == [(mutant.name, mutant.caught_by) for mutant in MUTANTS]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,3 +158,10 @@ def test_deviations_by_guarantee() -> None:
         laplace_scale(1.0, Guarantee(1.0, 1e-6))
     with pytest.raises(BadValue, match="sensitivity"):
         laplace_scale(np.inf, Guarantee(1.0))
+
+
+def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    exec(compile(code, "docs/trust.md", "exec"), {})  # noqa: S102
+    assert VERIFIED in capsys.readouterr().out
