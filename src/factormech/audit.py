@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -153,7 +154,7 @@ def _unions(values: FloatArray, ids: npt.NDArray[np.intp], delta: float, level: 
         best = int(np.argmax(bounds))
         kept = values[order[: best + 1]]
         words = f"{best + 1} of {len(values)} outputs"
-        found.append(_Candidate(float(bounds[best]), words, side, lambda rows, kept=kept: _among(rows, kept)))
+        found.append(_Candidate(float(bounds[best]), words, side, partial(_among, kept=kept)))
     return found
 
 
