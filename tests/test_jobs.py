@@ -113,7 +113,7 @@ def test_a_strategy_that_is_not_private_is_not_written(folder: Path, monkeypatch
     output = folder / "leaky.h5"
     given = ["--mechanism", "adaptive-pgd", "--epsilon", "1.0", "--root-seed", "0", "--seed", "0"]
     monkeypatch.setattr("sys.argv", ["solve", *given, str(folder / "prefix.h5"), "--output", str(output)])
-    with pytest.raises(BadValue, match="be at least the privacy loss of the strategy, 1.0999"):
+    with pytest.raises(BadValue, match=r"be at least the privacy loss of the strategy, 1\.0999"):
         solve_job.main()
     assert not output.exists()
 
