@@ -13,6 +13,8 @@ from factormech.bounds.staircase import best_subset_size, largest_information
 from factormech.errors import BadValue
 from factormech.local import subset_selection
 from factormech.local.symmetric import level_bound, mixture
+from factormech.local.symmetric import strategy as strategy_room
+from factormech.local.symmetric.collection import alias_tables
 from factormech.local.symmetric.kernels import transform_in_place
 from factormech.local.symmetric.patterns import Channel, Family, characters, gains, permute, rank
 from factormech.local.symmetric.solver import Options, SymmetricSolution, level_spectrum, solve
@@ -221,8 +223,10 @@ def test_decoding_together_is_the_sum_of_decoding_one_by_one() -> None:
     np.testing.assert_allclose(strategy.coefficients(reports), alone, atol=1e-10)
 
 
-def test_sampler_follows_the_probabilities() -> None:
+@pytest.mark.parametrize("cells_per_user", [0, 16], ids=["kept", "counted"])
+def test_sampler_follows_the_probabilities(cells_per_user: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mean and covariance of the estimated data vector at a simultaneous level, over every kind of family."""
+    monkeypatch.setattr(strategy_room, "_CELLS_PER_USER", cells_per_user)
     strategy, counts, trials = mixed(2.0), np.array([5, 0, 9, 1, 0, 3, 7, 2]), 1500
     samples = strategy.simulate_estimates(counts, trials, rng(5))
     reports, Q = every_report(strategy)
@@ -233,6 +237,24 @@ def test_sampler_follows_the_probabilities() -> None:
     mean = counts - counts.mean()
     assert mean_p_value(samples, mean, covariance) > FALSE_ALARM
     assert covariance_p_value(samples, mean, covariance) > FALSE_ALARM
+
+
+def test_alias_tables_give_back_the_weights() -> None:
+    weights = rng(3).random(1000) ** 4
+    choice, alias = alias_tables(weights)
+    kept = choice + np.bincount(alias, weights=1.0 - choice, minlength=1000)
+    np.testing.assert_allclose(kept / 1000, weights / weights.sum(), rtol=0.0, atol=1e-15)
+
+
+def test_every_report_is_counted_once() -> None:
+    """A permuted family on four attributes, whose equal placements are one: as many reports as users."""
+    strategy = solved("2-way-marginals", 16, 1.0).strategy
+    counts = np.arange(16) * 40
+    collection = strategy._collection
+    assert collection is not None
+    found = collection.counts(counts, rng(4))
+    assert found.sum() == counts.sum()
+    assert len(found) == collection.cells
 
 
 def test_answers_of_a_workload() -> None:

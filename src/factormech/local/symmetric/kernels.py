@@ -5,7 +5,9 @@ Importing this module imports numba (half a second), so its users import it wher
 
 from __future__ import annotations
 
-from factormech.arrays import FloatArray
+import numpy as np
+
+from factormech.arrays import FloatArray, IntArray
 from factormech.compiled import compiled
 
 # Stages whose pairs lie closer than this are done block by block: a block of 8192 numbers stays in the fast caches.
@@ -38,3 +40,40 @@ def transform_in_place(x: FloatArray) -> None:
     for start in range(0, n, block):
         _stages(x, start, start + block, 1, block)
     _stages(x, 0, n, block, n)
+
+
+@compiled()
+def count_reports(
+    users: IntArray,
+    placements: tuple[FloatArray, IntArray, IntArray, IntArray, IntArray],
+    noise: tuple[FloatArray, IntArray, IntArray, IntArray],
+    rng: np.random.Generator,
+    found: IntArray,
+) -> None:
+    """Draw a report of each user and count it (``collection.py``).
+
+    ``placements`` are choice, alias, masks (placements, m), where the counts of each begin, and its family; ``noise``
+    are π, the words inside and outside of T, and how many these are, by family.
+    """
+    choice, alias, masks, starts, families = placements
+    inside, ones, zeros, sizes = noise
+    size = len(choice)
+    odd = np.zeros(len(users), dtype=np.int64)
+    for u in range(1, len(users)):
+        odd[u] = odd[u >> 1] ^ (u & 1)
+    for u in range(len(users)):
+        for _ in range(users[u]):
+            place = int(rng.random() * size)
+            if rng.random() >= choice[place]:
+                place = alias[place]
+            word = 0
+            for i in range(masks.shape[1]):
+                word |= odd[masks[place, i] & u] << i
+            family = families[place]
+            x, limit = rng.random(), inside[family]
+            if x < limit:
+                word ^= ones[family, min(int(x / limit * sizes[family, 0]), sizes[family, 0] - 1)]
+            else:
+                x = (x - limit) / (1.0 - limit)
+                word ^= zeros[family, min(int(x * sizes[family, 1]), sizes[family, 1] - 1)]
+            found[starts[place] + word] += 1

@@ -29,6 +29,7 @@ from factormech.errors import BadValue
 from factormech.local.error_law import ErrorLaw
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation, StrategyMatrix
+from factormech.local.symmetric.collection import Collection
 from factormech.local.symmetric.patterns import Channel, Family, characters, gains, permute
 from factormech.privacy import VERIFIED, Guarantee
 from factormech.workloads import walsh
@@ -37,6 +38,8 @@ from factormech.workloads.base import Workload
 _BLOCK = 2**16  # users decoded at a time
 _FEW_POINTS = 16  # up to here reports are decoded one by one, whatever their matrix
 _USERS_LIMIT = 10_000_000
+_CELLS_LIMIT = 2**23  # different reports that are counted
+_CELLS_PER_USER = 16  # with fewer users than cells over this, decoding their reports is cheaper than reading the counts
 _PERMUTATIONS_LIMIT = 8  # attributes whose permutations are listed for a dense matrix
 
 
@@ -215,9 +218,13 @@ class SymmetricStrategy:
                     totals += self._totals_by_report(family, gamma, reports, who[start : start + step])
             else:
                 self._add_totals_by_matrix(totals, family, gamma, reports, who)
-        estimates = np.divide(totals, self.information, out=np.zeros_like(totals), where=self.information > 0)
+        estimates = self._estimates(totals)
         estimates[0] = len(reports)
         return estimates
+
+    def _estimates(self, totals: FloatArray) -> FloatArray:
+        """Totals over the reports divided by what one report says, (n,)."""
+        return np.divide(totals, self.information, out=np.zeros_like(totals), where=self.information > 0)
 
     def _totals_by_report(self, family: Family, gamma: FloatArray, reports: Reports, who: IntArray) -> FloatArray:
         chi = characters(self._matrices(family, reports.matrix[who], reports.permutation[who]))
@@ -250,16 +257,30 @@ class SymmetricStrategy:
     # Simulation --------------------------------------------------------------------------------------------
 
     def simulation_refusal(self, users: int) -> str:
-        """Users are drawn one by one."""
+        """Users are drawn one by one, whether their reports are kept or only counted."""
         return "" if users <= _USERS_LIMIT else f"{users} users are more than {_USERS_LIMIT} drawn one by one"
+
+    @cached_property
+    def _collection(self) -> Collection | None:
+        """The counter of reports, if these are few enough to be counted."""
+        if any(f.permuted for f in self.families) and self.attributes > _PERMUTATIONS_LIMIT:
+            return None
+        listed = [self._listed(f) for f in self.families]
+        if sum(len(masks) * f.points for (masks, _), f in zip(listed, self.families, strict=True)) > _CELLS_LIMIT:
+            return None
+        return Collection(self.families, self.channels, self._gains, listed, self.domain_size)
 
     def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
         """Centred estimates of the data vector, (types, trials)."""
         counts, trials = check_simulation(counts, self.domain_size, trials)
-        users = np.repeat(np.arange(self.domain_size), counts)
-        found = np.empty((self.domain_size, trials))
-        for trial in range(trials):
-            found[:, trial] = self.coefficients(self.randomise(users, rng))
+        collection, found = self._collection, np.empty((self.domain_size, trials))
+        if collection is not None and counts.sum() * _CELLS_PER_USER > collection.cells:
+            for trial in range(trials):
+                found[:, trial] = self._estimates(collection.totals(collection.counts(counts, rng)))
+        else:
+            users = np.repeat(np.arange(self.domain_size), counts)
+            for trial in range(trials):
+                found[:, trial] = self.coefficients(self.randomise(users, rng))
         found[0] = 0.0
         return walsh.transform(found) / self.domain_size
 
