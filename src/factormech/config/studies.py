@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from factormech.config import experiments
 from factormech.config import schema as schemas
-from factormech.config.relations import Definitions, Known, registries, relation_problems
+from factormech.config.relations import Definitions, Known, plugin_problems, registries, relation_problems
 from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.asked import Asked
@@ -152,7 +152,7 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
     schema
         The path of ``config.schema.yaml``.
     base
-        The folder that the paths of a user's own files are relative to.
+        The folder that the paths of a user's own files are relative to. Plugins are loaded into this process.
     known
         Names that may be used; those of the registries, if ``None``.
 
@@ -162,6 +162,7 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
         With all problems at once: for each the key, the value, the rule and the remedy on one line.
     """
     given, problems = schemas.plain(config)
+    problems += plugin_problems(given, Path(base))
     rules = experiments.with_experiments(read_yaml(schema), given)
     problems += schemas.problems_of(rules, given)
     problems += relation_problems(given, Path(base), registries() if known is None else known)
