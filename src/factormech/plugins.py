@@ -70,7 +70,7 @@ def load(path: Path) -> Plugin:
     known = _LOADED.get(module)
     if known is not None and known.path.resolve() != path.resolve():
         rule = f"have another file name than the plugin {known.path}"
-        raise BadValue("plugin", str(path), rule, "rename one of the two files")
+        raise BadValue(f"plugin {path}", path.name, rule, "rename one of the two files")
     if known is not None and known.digest == digest:
         return known
     if known is not None:
@@ -134,7 +134,7 @@ def _execute(plugin: Plugin, content: bytes) -> None:
         _refuse(plugin.path, error)
     if not plugin.workloads and not plugin.mechanisms:
         remedy = "decorate a function with workload(name) or mechanism(name) of factormech.plugins"
-        raise BadValue("plugin", str(plugin.path), "register a workload or a mechanism", remedy)
+        raise BadValue(f"plugin {plugin.path}", "no name", "register a workload or a mechanism", remedy)
 
 
 def _read(path: Path) -> bytes:
@@ -143,11 +143,11 @@ def _read(path: Path) -> bytes:
             content = file.read(SIZE_LIMIT + 1)
     except (OSError, ValueError) as error:  # ValueError: a zero in the path
         found = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
-        rule = f"be the path of a readable Python file ({found})"
-        raise BadValue("plugin", str(path), rule, "check the path, which is relative to the configuration") from None
+        rule, remedy = "be the path of a readable Python file", "check it; a configuration's are relative to its file"
+        raise BadValue(f"plugin {str(path)!r}", found, rule, remedy) from None
     if path.suffix != ".py" or len(content) > SIZE_LIMIT:
         rule = f"be a Python file (.py) of at most {SIZE_LIMIT} bytes"
-        raise BadValue("plugin", str(path), rule, "give the file that has the workload or mechanism")
+        raise BadValue("plugin", path.name, rule, "give the file that has the workload or mechanism")
     return content
 
 

@@ -1,7 +1,7 @@
 """Paths in a configuration: relative to its file, and never out of the project by a relative way.
 
-What a run reads and writes is relative to the folder that it runs in. So the paths of a configuration from elsewhere are
-rewritten once, when it is read, and everything after that is relative to one folder.
+What a run reads and writes is relative to the folder that it runs in. So the paths of a configuration from elsewhere
+are rewritten once, when it is read, and everything after that is relative to one folder.
 """
 
 from __future__ import annotations

@@ -130,8 +130,8 @@ def plugin_problems(config: Any, base: Path) -> list[BadValue]:
             # As it was given where possible: commands and files are to be those of another machine.
             plugins.load(Path(path) if base.absolute() == Path.cwd() else base / path)
         except BadValue as error:
-            own = error.name in (key, "plugin")
-            found.append(BadValue(key if own else f"{key}: {error.name}", error.value, error.rule, error.remedy))
+            name = key if error.name == key else f"{key}: {error.name}"
+            found.append(BadValue(name, error.value, error.rule, error.remedy))
     return found
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from factormech import labels, plugins
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
-from factormech.local.own import checked_strategy
 from factormech.local.optimal.problem import Report, silent
+from factormech.local.own import checked_strategy
 from factormech.local.solved import Option, Options, ReportingMechanism, Solution, SolvedMechanism
 from factormech.local.strategy import Strategy
 from factormech.seeds import rng_for
@@ -90,8 +90,10 @@ def mechanism(name: str, *, label: str = "") -> Callable[[Made], Made]:
     ``Strategy``; or ``Unavailable`` with the reason. ``label`` is what figures call it.
     """
 
+    _check_new(name, label)
+
     def register(build: Made) -> Made:
-        _add("mechanism", name, label, build)
+        _add(name, label, build)
         _FIXED[name] = plugins.target_of(build)
         return build
 
@@ -112,23 +114,28 @@ def solver(
     The rest is as in :class:`Solved`.
     """
 
+    _check_new(name, label)
+
     def register(mechanism: Made) -> Made:
-        _add("mechanism", name, label, mechanism() if isinstance(mechanism, type) else mechanism)
+        _add(name, label, mechanism() if isinstance(mechanism, type) else mechanism)
         _SOLVED[name] = Solved(plugins.target_of(mechanism), per_epsilon, seeded, options or {}, reports)
         return mechanism
 
     return register
 
 
-def _add(family: str, name: str, label: str, own: Any) -> None:
-    plugins.check_new(family, name, {*names(), *labels.SERIES, "lower-bound"}, label)
+def _check_new(name: Any, label: Any) -> None:
+    # Names of one figure or table: those of other curves, and of the rows of bounds, are taken, too.
+    plugins.check_new("mechanism", name, [*names(), *labels.SERIES, "lower-bound"], label)
 
+
+def _add(name: str, label: str, own: Any) -> None:
     def undo() -> None:
         for table in (_OWN, _FIXED, _SOLVED):
             table.pop(name, None)  # type: ignore[attr-defined]
 
     _OWN[name] = own
-    plugins.registered(family, name, label, undo)
+    plugins.registered("mechanism", name, label, undo)
 
 
 def names() -> list[str]:

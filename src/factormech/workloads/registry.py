@@ -86,9 +86,9 @@ def workload(name: str, *, label: str = "", binary: bool = False, seeded: bool =
     ``label`` is what figures call it.
     """
 
+    plugins.check_new("workload", name, [name] if _clash(name) else [], label)
+
     def register(made_by: Made) -> Made:
-        taken = names() if _clash(name) is None else [name]
-        plugins.check_new("workload", name, taken, label)
         entry = Entry(name, plugins.target_of(made_by), binary=binary, seeded=seeded, own=made_by)
         ENTRIES.append(entry)
         plugins.registered("workload", name, label, lambda: ENTRIES.remove(entry))
