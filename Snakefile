@@ -15,7 +15,6 @@ if not workflow.config_settings.configfiles:
     configfile: "config.yaml"
 
 
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/common_optimality.smk"
 include: "workflow/rules/common_norms.smk"

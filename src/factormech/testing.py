@@ -1,4 +1,4 @@
-"""Does a workload or a mechanism keep its promises? What the project's tests run on every registered name, for yours too.
+"""Does a workload or a mechanism keep its promises? What the project's tests ask of every name, for yours, too.
 
 From Python, ``check_workload("windows")`` and ``check_mechanism("arc-response")`` return how much was checked or raise
 :class:`BrokenPromise`; from a shell, ``python -m factormech.testing FILE.py …`` checks all that plugins register.
@@ -42,8 +42,8 @@ class BrokenPromise(AssertionError):
 def check_workload(name: str, domain_sizes: Sequence[int] = SIZES, *, k: Sequence[int] = (0, 1, 2)) -> int:
     """Hold everything that a workload says of itself against its own matrix; the number of members checked.
 
-    ``name`` may be a pattern, whose ``{k}`` is replaced. Sizes at which there is no such workload are passed over, and a
-    workload at none of them is a broken promise.
+    ``name`` may be a pattern, whose ``{k}`` is replaced. Sizes at which there is no such workload are passed over, and
+    a workload at none of them is a broken promise.
     """
     members = [name.replace("{k}", str(i)) for i in (k if "{k}" in name else (0,))]
     made = [(each, n) for each in members for n in domain_sizes if workloads.reason_against(each, n) is None]
@@ -57,8 +57,8 @@ def check_workload(name: str, domain_sizes: Sequence[int] = SIZES, *, k: Sequenc
 def check_mechanism(name: str, domain_sizes: Sequence[int] = SIZES, epsilons: Sequence[float] = EPSILONS) -> int:
     """Hold a mechanism against its definition: private, unbiased, its variance that of its reports.
 
-    Returns the number of strategies checked. Points where it is unavailable are passed over, and a mechanism without any
-    strategy, or that answers none of ``ASKED``, is a broken promise.
+    Returns the number of strategies checked. Points where it is unavailable are passed over, and a mechanism without
+    any strategy, or that answers none of ``ASKED``, is a broken promise.
     """
     checked, answered = 0, False
     for n in domain_sizes:

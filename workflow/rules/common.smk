@@ -90,7 +90,9 @@ def named_plugins(study):
     workloads = asked.grid.get("workload", ()) if asked else grid.workloads
     mechanisms = asked.grid.get("mechanism", ()) if asked else STUDIES[study].mechanisms
     modules = set().union(*[workload_definitions.modules_of(name, CONFIG.workloads) for name in workloads])
-    return [p.module for p in plugin_files.loaded() if p.module in modules or not {*mechanisms}.isdisjoint(p.mechanisms)]
+    return [
+        p.module for p in plugin_files.loaded() if p.module in modules or not {*mechanisms}.isdisjoint(p.mechanisms)
+    ]
 
 
 def job_modules(job):

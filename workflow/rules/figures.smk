@@ -26,4 +26,5 @@ rule draw:
         plugins=plugins(figure_modules),
     shell:
         "python -m factormech.jobs.draw --kind {params.kind} --title={params.title:q} --caption={params.caption:q}"
-        " {params.options} --plugins {params.plugins:q} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"
+        " {params.options}"
+        " --plugins {params.plugins:q} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"

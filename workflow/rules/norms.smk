@@ -26,7 +26,8 @@ rule factorize:
     shell:
         "python -m factormech.jobs.factorize --norm {wildcards.norm} --workload {wildcards.workload}"
         " --domain-size {wildcards.domain_size} {params.options} --root-seed {params.root}"
-        " --definitions {params.definitions:q} --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --definitions {params.definitions:q}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
 
 
 rule measure_norm:
@@ -58,5 +59,6 @@ rule measure_norm:
     shell:
         "python -m factormech.jobs.measure_norm --norm {wildcards.norm} --workloads {params.workloads}"
         " --domain-sizes {params.sizes} --seeds {params.seeds} {params.options} --root-seed {params.root}"
-        " --definitions {params.definitions:q} --factorizations {input.factorizations:q} --plugins {params.plugins:q} --code {params.digest}"
+        " --definitions {params.definitions:q} --factorizations {input.factorizations:q}"
+        " --plugins {params.plugins:q} --code {params.digest}"
         " --output {output} &> {log}"

@@ -28,7 +28,8 @@ rule starts:
     shell:
         "python -m factormech.jobs.starts --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --rows {params.rows} --starts {params.starts} --root-seed {params.root} --seeds {params.seeds}"
-        " --workloads {input.workloads:q} --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --workloads {input.workloads:q}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
 
 
 rule iterate:
@@ -80,5 +81,6 @@ rule trace:
         plugins=plugins(of_mechanism("trace")),
     shell:
         "{params.quiet} python -m factormech.jobs.trace --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
-        " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q} --plugins {params.plugins:q} --code {params.digest}"
+        " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
+        " --plugins {params.plugins:q} --code {params.digest}"
         " --output {output} &> {log}"

@@ -32,7 +32,8 @@ rule tabulate:
     shell:
         "python -m factormech.jobs.tabulate --kind {params.kind} --study {wildcards.study}"
         " --measured {input.measured:q} {params.files} --settings {params.settings:q}"
-        " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} --plugins {params.plugins:q} --code {params.digest} &> {log}"
+        " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
+        " --plugins {params.plugins:q} --code {params.digest} &> {log}"
 
 
 rule compare:

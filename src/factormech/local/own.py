@@ -15,8 +15,8 @@ from factormech.unavailable import Unavailable
 def checked_strategy(name: str, built: Any, domain_size: int, epsilon: float) -> Strategy | Unavailable:
     """The strategy, verified: of a matrix its privacy on the very floats, of a strategy what it promises.
 
-    A matrix is ε-LDP by verification. A ``Strategy`` of another kind states its guarantee, which must be for a user's type
-    exchanged for any other and of no more than ``epsilon``.
+    A matrix is ε-LDP by verification. A ``Strategy`` of another kind states its guarantee, which must be for a user's
+    type exchanged for any other and of no more than ``epsilon``.
     """
     what = f"mechanism {name}"
     if isinstance(built, Unavailable):

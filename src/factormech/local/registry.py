@@ -1,10 +1,10 @@
 """The local mechanisms, by the names that configuration, files and tables use.
 
 A user's own is registered by :func:`mechanism` or :func:`solver`, from a file outside of the package
-(:mod:`factormech.plugins`). To add one to the package, write a module with a function ``strategy(domain_size, epsilon)`` that returns a ``Strategy`` (or
-``Unavailable``), and add one line to ``_FIXED``. A mechanism whose strategy a solver finds for the workload offers a
-``SolvedMechanism`` instead, and its line goes to ``_SOLVED``. Nothing else needs to know: configuration, jobs, tables,
-figures and the tests that run on every mechanism all read these two tables.
+(:mod:`factormech.plugins`). To add one to the package, write a module with a function ``strategy(domain_size, epsilon)``
+that returns a ``Strategy`` (or ``Unavailable``), and add one line to ``_FIXED``. A mechanism whose strategy a solver
+finds for the workload offers a ``SolvedMechanism`` instead, and its line goes to ``_SOLVED``. Nothing else needs to
+know: configuration, jobs, tables, figures and the tests that run on every mechanism all read these two tables.
 """
 
 from __future__ import annotations
@@ -131,8 +131,9 @@ def _check_new(name: Any, label: Any) -> None:
 
 def _add(name: str, label: str, own: Any) -> None:
     def undo() -> None:
-        for table in (_OWN, _FIXED, _SOLVED):
-            table.pop(name, None)  # type: ignore[attr-defined]
+        _OWN.pop(name, None)
+        _FIXED.pop(name, None)
+        _SOLVED.pop(name, None)
 
     _OWN[name] = own
     plugins.registered("mechanism", name, label, undo)
