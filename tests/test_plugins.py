@@ -333,7 +333,7 @@ def test_a_wrong_plugin_in_a_configuration(tmp_path: Path, path: str, line: str)
     written(tmp_path, "raise ValueError('no')\n", "project/bad.py")
     with pytest.raises(ConfigErrors, match=line) as refused:
         loaded(tmp_path / "project", path, workload="neighbour")
-    assert all(line.startswith("config: ") for line in str(refused.value).splitlines())
+    assert len(str(refused.value).splitlines()) == 1
 
 
 def test_paths_are_relative_to_the_configuration(tmp_path: Path) -> None:

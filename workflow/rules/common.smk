@@ -86,9 +86,12 @@ def plugins(modules):
 
 def named_plugins(study):
     """Modules of plugins that have names of a study, which tables and figures show with the plugins' own labels."""
-    grid, asked = STUDIES[study].grid, STUDIES[study].asked
-    workloads = asked.grid.get("workload", ()) if asked else grid.workloads
-    mechanisms = asked.grid.get("mechanism", ()) if asked else STUDIES[study].mechanisms
+    asked = STUDIES[study].asked
+    workloads, mechanisms = STUDIES[study].grid.workloads, STUDIES[study].mechanisms
+    if asked:  # an experiment may name mechanisms by an axis or a setting of any name
+        workloads = asked.grid.get("workload", ())
+        values = [*asked.grid.values(), *asked.settings.values()]
+        mechanisms = {name for value in values if isinstance(value, (list, tuple)) for name in map(str, value)}
     modules = set().union(*[workload_definitions.modules_of(name, CONFIG.workloads) for name in workloads])
     return [
         p.module for p in plugin_files.loaded() if p.module in modules or not {*mechanisms}.isdisjoint(p.mechanisms)

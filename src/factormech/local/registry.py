@@ -126,7 +126,8 @@ def solver(
 
 def _check_new(name: Any, label: Any) -> None:
     # Names of one figure or table: those of other curves, and of the rows of bounds, are taken, too.
-    plugins.check_new("mechanism", name, [*names(), *labels.SERIES, "lower-bound"], label)
+    curves = {curve.partition("/")[0] for curve in labels.SERIES}
+    plugins.check_new("mechanism", name, {*names(), *curves, "lower-bound"}, label)
 
 
 def _add(name: str, label: str, own: Any) -> None:
