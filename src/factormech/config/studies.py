@@ -213,7 +213,8 @@ What a run computes and draws is in `config.yaml`. Every setting is here; this p
 `workflow/schemas/config.schema.yaml`, and for the kinds with settings of their own from their modules, by
 `python tools/configuration_reference.py`, and a test compares them. Settings with a default may be left out. A
 mistake is answered before anything runs, all mistakes at once, each with its key, its value, the rule and the remedy.
-Another file in its place is `make CONFIG=mine.yaml` or `snakemake --configfile mine.yaml`; its paths are relative to it.
+Another file in its place is `make CONFIG=mine.yaml` or `snakemake --configfile mine.yaml`; its paths are
+relative to it.
 
 `<name>` stands for a name of your choice, `[]` for every entry of a list. A number such as 1e-3 is text to
 YAML: write `0.001` or `1.0e-3`.
