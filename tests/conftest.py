@@ -14,15 +14,27 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from factormech import plugins
 from factormech.tables import kinds as tables
 
 # Minutes of subprocesses each: begun last, one of them would be waited for by idle workers.
 LONG = ("test_workflow", "test_adding", "test_jobs", "data/test_data")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``pytest --plugin mine.py tests/test_promises.py`` runs what every registered name is held to on yours, too."""
+    parser.addoption("--plugin", action="append", default=[], help="a plugin whose names the tests know")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for path in config.getoption("--plugin"):
+        plugins.load(Path(path))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -79,7 +79,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "config.yaml").write_text(yaml.safe_dump({"workloads": WORKLOADS, "studies": {"small-epsilon": STUDY}}))
     np.savetxt(folder / "grades.csv", np.eye(8)[:3], delimiter=",")
     (package / "workloads/windows.py").write_text(WINDOWS)
-    add_line(package / "workloads/registry.py", "ENTRIES = (\n", '    Entry("windows", _HERE + "windows:Windows"),\n')
+    add_line(package / "workloads/registry.py", "ENTRIES = [\n", '    Entry("windows", _HERE + "windows:Windows"),\n')
     (package / "local/coins.py").write_text(COINS)
     add_line(
         package / "local/registry.py",

@@ -34,6 +34,8 @@ query, one column a user type), which brings its own domain size. `--seed` fixes
   why.
 * What takes over two seconds shows a bar on standard error if that is a terminal, and else a line now and then.
 * A file is written whole or not at all; Ctrl-C leaves none.
+* `--plugin mine.py` makes the workloads and mechanisms of a file known ([adding things](adding.md)); a configuration
+  names its own.
 * BLAS runs on one thread unless `OMP_NUM_THREADS` says otherwise, as in the workflow: equal questions have equal
   answers.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -66,7 +66,12 @@ class _Parsed:
     syntax: bytes
 
 
-def code_of(*modules: str, root: Path | None = None, through_registries: bool = False) -> Code:
+def code_of(
+    *modules: str,
+    root: Path | None = None,
+    through_registries: bool = False,
+    elsewhere: Mapping[str, Path] | None = None,
+) -> Code:
     """All modules of a package that the given modules import, directly or not, and these themselves.
 
     Imports are read from the syntax wherever they stand, inside functions as well; those under
@@ -83,26 +88,28 @@ def code_of(*modules: str, root: Path | None = None, through_registries: bool = 
         The folder that holds the package's folder; the one of the running package, if ``None``.
     through_registries
         Whether registries count.
+    elsewhere
+        Where modules of the package's name are that have no file under ``root``: those of plugins.
 
     Returns
     -------
     Code
         Files and digest, independent of the order of ``modules``.
     """
-    root = _SOURCE if root is None else root
+    root, own = _SOURCE if root is None else root, elsewhere or {}
     found: dict[str, Path] = {}
     waiting = list(modules)
     for name in modules:
-        if _file_of(root, name) is None:
+        if _file_of(root, name, own) is None:
             remedy = "give a dotted name such as 'factormech.store'"
             raise BadValue("module", name, f"have a file under {root}", remedy)
     while waiting:
         name = waiting.pop()
-        path = _file_of(root, name)
+        path = _file_of(root, name, own)
         if name in found or path is None:
             continue
         found[name] = path
-        for needed in _needs(root, name, path):
+        for needed in _needs(root, name, path, own):
             if through_registries or needed.rpartition(".")[2] != "registry":
                 waiting.append(needed)
     return Code(tuple(sorted(found.values())), _digest(found))
@@ -116,8 +123,8 @@ def _digest(found: dict[str, Path]) -> str:
     return total.hexdigest()[:12]
 
 
-def _file_of(root: Path, module: str) -> Path | None:
-    """The file of a module or package; ``None`` if there is none under ``root``."""
+def _file_of(root: Path, module: str, own: Mapping[str, Path]) -> Path | None:
+    """The file of a module or package; ``None`` if there is none under ``root`` or elsewhere."""
     parts = module.split(".")
     if not all(part.isidentifier() for part in parts):
         return None
@@ -125,19 +132,19 @@ def _file_of(root: Path, module: str) -> Path | None:
     for path in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
         if path.is_file():
             return path
-    return None
+    return own.get(module)
 
 
-def _needs(root: Path, name: str, path: Path) -> Iterator[str]:
+def _needs(root: Path, name: str, path: Path, own: Mapping[str, Path]) -> Iterator[str]:
     """Modules of the same package that a module imports."""
     package = name.partition(".")[0]
     for module, imported in _parse(name, path).imports:
         if module.partition(".")[0] != package:
             continue
-        file = _file_of(root, module)
+        file = _file_of(root, module, own)
         if file is None:
             raise BadValue(f"import in {path}", module, "name a module that exists", "correct the import")
-        submodule = _file_of(root, f"{module}.{imported}")
+        submodule = _file_of(root, f"{module}.{imported}", own)
         if submodule is not None:  # "from package import errors"
             if submodule.name != "__init__.py":
                 yield f"{module}.{imported}"

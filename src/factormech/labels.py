@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from factormech import plugins
+
 MECHANISMS: dict[str, str] = {
     "randomized-response": "Randomized response",
     "rappor": "RAPPOR",
@@ -192,8 +194,8 @@ _WORKLOAD_FAMILIES = (
 
 
 def mechanism_label(name: str) -> str:
-    """What a reader calls a mechanism; a plugin goes by its own name."""
-    return MECHANISMS.get(name, name)
+    """What a reader calls a mechanism; a plugin goes by the label that it gives, or by its own name."""
+    return MECHANISMS.get(name) or plugins.LABELS["mechanism"].get(name, name)
 
 
 def bound_label(name: str) -> str:
@@ -205,6 +207,8 @@ def workload_label(name: str) -> str:
     """What a reader calls a workload: by family, else its name in title case."""
     if name in WORKLOADS:
         return WORKLOADS[name]
+    if name in plugins.LABELS["workload"]:
+        return plugins.LABELS["workload"][name]
     if name.endswith("-01"):
         return workload_label(name.removesuffix("-01")) + " (0/1)"
     for pattern, form in _WORKLOAD_FAMILIES:
@@ -234,7 +238,7 @@ def value_label(column: str, value: Any) -> str:
         return workload_label(value)
     if column == "data":
         return data_label(value)
-    return norm_label(value) if column == "norm" else SERIES.get(value, value)
+    return norm_label(value) if column == "norm" else SERIES.get(value) or mechanism_label(value)
 
 
 def order_label(p: float) -> str:

@@ -28,8 +28,10 @@ rule collect:
         seeds=measured_seeds,
         options=measured_options,
         digest=digest(of_mechanism("collect")),
+        plugins=plugins(of_mechanism("collect")),
     shell:
         "python -m factormech.jobs.collect --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --users {params.users} --populations {params.populations} --trials {params.trials} --level {params.level}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
-        " --strategies {input.strategies:q} --options {params.options:q} --code {params.digest} --output {output} &> {log}"
+        " --strategies {input.strategies:q} --options {params.options:q}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from snakemake.utils import update_config
 
+from factormech import plugins as plugin_files
 from factormech.bounds import registry as bounds_registry
 from factormech.code import code_of
+from factormech.config.paths import seen_from
 from factormech.config.studies import ConfigErrors, load
 from factormech.experiments import registry as experiments_registry
 from factormech.figures import registry as figures_registry
@@ -24,9 +26,11 @@ from factormech.data import files as data_room
 from factormech.workloads import definitions as workload_definitions
 
 update_config(config, typed(workflow.config_settings.config or {}))
+# Paths in a configuration are relative to its file: the last one that the command line names, else config.yaml.
+CONFIG_FOLDER = Path(([*workflow.config_settings.configfiles] or ["config.yaml"])[-1]).absolute().parent
 try:
     CONFIG = load(
-        config,
+        seen_from(config, CONFIG_FOLDER, Path.cwd()),
         Path(workflow.basedir) / "workflow/schemas/config.schema.yaml",
         base=Path.cwd(),
     )
@@ -55,7 +59,7 @@ wildcard_constraints:
 @cache
 def code_once(modules):
     """The code behind these modules, read once: a run is of one state of the code."""
-    return code_of(*modules)
+    return code_of(*modules, elsewhere=plugin_files.files())
 
 
 @cache
@@ -73,6 +77,25 @@ def code(modules):
 def digest(modules):
     """A parameter that says what the code says: it sees what time stamps do not."""
     return lambda wildcards: code_once(tuple(modules(wildcards))).digest
+
+
+def plugins(modules):
+    """A parameter that names the files of the user's own code among what some modules need, and no others."""
+    return lambda wildcards: plugin_files.among(code_once(tuple(modules(wildcards))).files)
+
+
+def named_plugins(study):
+    """Modules of plugins that have names of a study, which tables and figures show with the plugins' own labels."""
+    asked = STUDIES[study].asked
+    workloads, mechanisms = STUDIES[study].grid.workloads, STUDIES[study].mechanisms
+    if asked:  # an experiment may name mechanisms by an axis or a setting of any name
+        workloads = asked.grid.get("workload", ())
+        values = [*asked.grid.values(), *asked.settings.values()]
+        mechanisms = {name for value in values if isinstance(value, (list, tuple)) for name in map(str, value)}
+    modules = set().union(*[workload_definitions.modules_of(name, CONFIG.workloads) for name in workloads])
+    return [
+        p.module for p in plugin_files.loaded() if p.module in modules or not {*mechanisms}.isdisjoint(p.mechanisms)
+    ]
 
 
 def job_modules(job):
@@ -209,7 +232,13 @@ def figure_modules(wildcards):
     """Where the code of a study's figure starts; that of an experiment says what is shown."""
     kind = STUDIES[wildcards.study].kind
     declaration = [experiments_registry.module_of(kind)] if experiments_registry.is_experiment(kind) else []
-    return ["factormech.jobs.draw", figures_registry.module_of(kind), *declaration]
+    own = named_plugins(wildcards.study)
+    return ["factormech.jobs.draw", figures_registry.module_of(kind), *declaration, *own]
+
+
+def compare_modules(wildcards):
+    """Where the code of a study's comparisons starts."""
+    return ["factormech.jobs.compare", *named_plugins(wildcards.study)]
 
 
 def comparisons(study):

@@ -51,4 +51,5 @@ def tabulate_experiment_modules(wildcards):
     return [
         "factormech.jobs.tabulate_experiment",
         experiments_registry.module_of(experiment_kind(wildcards)),
+        *named_plugins(wildcards.study),
     ]

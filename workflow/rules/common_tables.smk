@@ -48,4 +48,5 @@ def tabulate_settings(wildcards):
 
 
 def tabulate_modules(wildcards):
-    return ["factormech.jobs.tabulate", tables_registry.module_of(STUDIES[wildcards.study].kind)]
+    kind, own = STUDIES[wildcards.study].kind, named_plugins(wildcards.study)
+    return ["factormech.jobs.tabulate", tables_registry.module_of(kind), *own]

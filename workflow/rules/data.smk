@@ -47,11 +47,12 @@ rule measure_on_data:
         options=measured_options,
         data=data_names,
         digest=digest(of_mechanism("measure_on_data")),
+        plugins=plugins(of_mechanism("measure_on_data")),
     shell:
         "python -m factormech.jobs.measure_on_data --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
         " --root-seed {params.root} --options {params.options:q} --data {params.data} --data-files {input.data:q}"
-        " --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
 
 
 rule bound_on_data:
@@ -111,9 +112,10 @@ rule process:
         options=measured_options,
         data=data_names,
         digest=digest(of_mechanism("process")),
+        plugins=plugins(of_mechanism("process")),
     shell:
         "python -m factormech.jobs.process --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --users {params.users} --trials {params.trials} --level {params.level}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
         " --strategies {input.strategies:q} --options {params.options:q} --data {params.data}"
-        " --data-files {input.data:q} --code {params.digest} --output {output} &> {log}"
+        " --data-files {input.data:q} --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"

@@ -24,9 +24,10 @@ rule experiment:
         kind=experiment_kind,
         asked=part_json,
         digest=digest(part_modules),
+        plugins=plugins(part_modules),
     shell:
         "python -m factormech.jobs.experiment --kind {params.kind} --study {wildcards.study} --part {wildcards.part:q}"
-        " --asked {params.asked:q} --code {params.digest} --output {output:q} &> {log:q}"
+        " --asked {params.asked:q} --plugins {params.plugins:q} --code {params.digest} --output {output:q} &> {log:q}"
 
 
 rule tabulate_experiment:
@@ -52,7 +53,8 @@ rule tabulate_experiment:
     params:
         kind=experiment_kind,
         digest=digest(tabulate_experiment_modules),
+        plugins=plugins(tabulate_experiment_modules),
     shell:
         "python -m factormech.jobs.tabulate_experiment --kind {params.kind} --study {wildcards.study}"
         " --parts {input.parts:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
-        " --code {params.digest} &> {log}"
+        " --plugins {params.plugins:q} --code {params.digest} &> {log}"

@@ -23,6 +23,8 @@ rule draw:
         caption=figure_caption,
         options=figure_options,
         digest=digest(figure_modules),
+        plugins=plugins(figure_modules),
     shell:
         "python -m factormech.jobs.draw --kind {params.kind} --title={params.title:q} --caption={params.caption:q}"
-        " {params.options} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"
+        " {params.options}"
+        " --plugins {params.plugins:q} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"

@@ -24,11 +24,12 @@ rule measure:
         seeds=measured_seeds,
         options=measured_options,
         digest=digest(of_mechanism("measure")),
+        plugins=plugins(of_mechanism("measure")),
     shell:
         "python -m factormech.jobs.measure --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
         " --root-seed {params.root} --options {params.options:q}"
-        " --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
 
 
 rule bound_point:

@@ -22,10 +22,12 @@ rule factorize:
         definitions=factorize_definitions,
         options=factorize_options,
         digest=digest(factorize_modules),
+        plugins=plugins(factorize_modules),
     shell:
         "python -m factormech.jobs.factorize --norm {wildcards.norm} --workload {wildcards.workload}"
         " --domain-size {wildcards.domain_size} {params.options} --root-seed {params.root}"
-        " --definitions {params.definitions:q} --code {params.digest} --output {output} &> {log}"
+        " --definitions {params.definitions:q}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
 
 
 rule measure_norm:
@@ -53,8 +55,10 @@ rule measure_norm:
         definitions=norm_definitions,
         options=norm_options,
         digest=digest(measure_norm_modules),
+        plugins=plugins(measure_norm_modules),
     shell:
         "python -m factormech.jobs.measure_norm --norm {wildcards.norm} --workloads {params.workloads}"
         " --domain-sizes {params.sizes} --seeds {params.seeds} {params.options} --root-seed {params.root}"
-        " --definitions {params.definitions:q} --factorizations {input.factorizations:q} --code {params.digest}"
+        " --definitions {params.definitions:q} --factorizations {input.factorizations:q}"
+        " --plugins {params.plugins:q} --code {params.digest}"
         " --output {output} &> {log}"

@@ -24,10 +24,12 @@ rule starts:
         root=CONFIG.seed,
         seeds=measured_seeds,
         digest=digest(of_mechanism("starts")),
+        plugins=plugins(of_mechanism("starts")),
     shell:
         "python -m factormech.jobs.starts --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --rows {params.rows} --starts {params.starts} --root-seed {params.root} --seeds {params.seeds}"
-        " --workloads {input.workloads:q} --code {params.digest} --output {output} &> {log}"
+        " --workloads {input.workloads:q}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
 
 
 rule iterate:
@@ -76,7 +78,9 @@ rule trace:
         root=CONFIG.seed,
         seeds=measured_seeds,
         digest=digest(of_mechanism("trace")),
+        plugins=plugins(of_mechanism("trace")),
     shell:
         "{params.quiet} python -m factormech.jobs.trace --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
-        " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest}"
+        " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
+        " --plugins {params.plugins:q} --code {params.digest}"
         " --output {output} &> {log}"

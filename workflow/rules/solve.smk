@@ -23,6 +23,8 @@ rule solve:
         seed=solve_seed,
         options=solve_options,
         digest=digest(of_mechanism("solve")),
+        plugins=plugins(of_mechanism("solve")),
     shell:
         "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
-        " {params.seed} --options {params.options:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"
+        " {params.seed} --options {params.options:q}"
+        " --plugins {params.plugins:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"

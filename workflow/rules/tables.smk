@@ -28,16 +28,18 @@ rule tabulate:
         files=tabulate_options,
         settings=tabulate_settings,
         digest=digest(tabulate_modules),
+        plugins=plugins(tabulate_modules),
     shell:
         "python -m factormech.jobs.tabulate --kind {params.kind} --study {wildcards.study}"
         " --measured {input.measured:q} {params.files} --settings {params.settings:q}"
-        " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} --code {params.digest} &> {log}"
+        " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
+        " --plugins {params.plugins:q} --code {params.digest} &> {log}"
 
 
 rule compare:
     input:
         table="results/tables/{study}.csv",
-        code=code(job_modules("compare")),
+        code=code(compare_modules),
     output:
         csv="results/tables/{study}-{what}.csv",
         latex="results/tables/{study}-{what}.tex",
@@ -57,8 +59,9 @@ rule compare:
     params:
         mechanism=compared_mechanism,
         exclude=compared_without,
-        digest=digest(job_modules("compare")),
+        digest=digest(compare_modules),
+        plugins=plugins(compare_modules),
     shell:
         "python -m factormech.jobs.compare --what {wildcards.what} --mechanism {params.mechanism}"
         " --exclude {params.exclude} --table {input.table:q} --csv {output.csv} --latex {output.latex}"
-        " --code {params.digest} &> {log}"
+        " --plugins {params.plugins:q} --code {params.digest} &> {log}"

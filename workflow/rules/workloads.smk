@@ -22,6 +22,8 @@ rule workload:
         seed=workload_seed,
         definitions=workload_definition,
         digest=digest(workload_modules),
+        plugins=plugins(workload_modules),
     shell:
         "python -m factormech.jobs.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
-        " --root-seed {params.root} {params.seed} --definitions {params.definitions:q} --code {params.digest} --output {output} &> {log}"
+        " --root-seed {params.root} {params.seed} --definitions {params.definitions:q}"
+        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"

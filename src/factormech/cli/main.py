@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from factormech import plugins
 from factormech.cli.parser import parse
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _answer(args: argparse.Namespace) -> Answer:
+    for path in args.plugin:
+        plugins.load(path)
     module, _, function = args.answer.partition(":")
     found: Answer = getattr(import_module(f"factormech.cli.{module}"), function)(args)
     return found

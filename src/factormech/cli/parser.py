@@ -60,6 +60,8 @@ def _group(groups: Any, name: str, text: str) -> Any:
 def _command(groups: Any, name: str, answer: str, text: str) -> Parser:
     parser: Parser = groups.add_parser(name, help=text, description=text, allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="answer with one JSON object")
+    text = "a Python file with workloads or mechanisms of your own, which are then known by name; may be repeated"
+    parser.add_argument("--plugin", type=Path, action="append", default=[], metavar="FILE.py", help=text)
     parser.set_defaults(answer=answer)
     return parser
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import number, percent, table
-from factormech.labels import SERIES
+from factormech.labels import SERIES, mechanism_label
 
 if TYPE_CHECKING:
     from factormech.measure.ranking import Ranked, Ranking
@@ -37,7 +37,7 @@ def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
 def label(name: str) -> str:
     """What a reader calls a mechanism."""
     base, _, randomizer = name.partition("/")
-    return SERIES.get(name) or (f"{SERIES.get(base, base)}, {randomizer}" if randomizer else base)
+    return SERIES.get(name) or (f"{SERIES.get(base, base)}, {randomizer}" if randomizer else mechanism_label(base))
 
 
 def lines(ranking: Ranking) -> list[str]:

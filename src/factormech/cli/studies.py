@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import Answer
@@ -35,11 +36,10 @@ def check(args: argparse.Namespace) -> Answer:
 
 def _data(args: argparse.Namespace, studies: Iterable[Study]) -> tuple[list[str], str]:
     """Which data are used, and the folder they are in; a named folder that lacks a file ends here."""
-    from factormech.config.studies import read_yaml
     from factormech.data import files
 
     asked = list(dict.fromkeys(name for study in studies for name in study.grid.data))
-    folder = files.named_folder(read_yaml(args.config).get("data"), args.config.resolve().parent)
+    folder = files.named_folder(_read(args).get("data"), Path())
     if found := list(files.problems(asked, folder)):
         raise ValueError("\n".join(f"data: {problem}" for problem in found))
     return (files.resolved(asked, folder) if asked else []), str(folder or "")
@@ -120,13 +120,22 @@ def _object(study: Study) -> dict[str, Any]:
     }
 
 
+def _read(args: argparse.Namespace) -> Mapping[str, Any]:
+    """The configuration, its paths as they are seen from here; the workflow reads it so, too."""
+    from factormech.config.paths import seen_from
+    from factormech.config.studies import read_yaml
+
+    found: Mapping[str, Any] = seen_from(read_yaml(args.config), args.config.resolve().parent, Path.cwd())
+    return found
+
+
 def _studies(args: argparse.Namespace) -> Mapping[str, Study]:
-    from factormech.config.studies import load, read_yaml
+    from factormech.config.studies import load
 
     for name, path in (("--config", args.config), ("--schema", args.schema)):
         if not path.is_file():
             what = f"{path} ({'a folder' if path.is_dir() else 'no such file'})"
             raise BadValue(name, what, "be a file", f"run it in the project's folder, or give {name} FILE")
-    config = load(read_yaml(args.config), args.schema, base=args.config.resolve().parent)
+    config = load(_read(args), args.schema, base=Path.cwd())
     found: Mapping[str, Study] = config.quick_studies if args.quick else config.studies
     return found

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from factormech import plugins
 from factormech.config import experiments
+from factormech.config.paths import leads_outside
 from factormech.config.schema import Missing, mapping, place
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.registry import is_experiment
@@ -114,6 +116,23 @@ def registries() -> Known:
         definitions.reason_against,
         mechanisms.check_options,
     )
+
+
+def plugin_problems(config: Any, base: Path) -> list[BadValue]:
+    """Load the plugins of a configuration, before any name is looked up; what is wrong with one, a line each."""
+    found = []
+    for i, path in _texts(mapping(config).get("plugins")):
+        key = place(("plugins", i))
+        try:
+            if leads_outside(path, base):
+                rule, remedy = "stay inside the folder of the project", "give the absolute path, or move it there"
+                raise BadValue(key, path, rule, remedy)
+            # As it was given where possible: commands and files are to be those of another machine.
+            plugins.load(Path(path) if base.absolute() == Path.cwd() else base / path)
+        except BadValue as error:
+            name = key if error.name == key else f"{key}: {error.name}"
+            found.append(BadValue(name, error.value, error.rule, error.remedy))
+    return found
 
 
 def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:

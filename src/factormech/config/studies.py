@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from factormech.config import experiments
 from factormech.config import schema as schemas
-from factormech.config.relations import Definitions, Known, registries, relation_problems
+from factormech.config.relations import Definitions, Known, plugin_problems, registries, relation_problems
 from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.asked import Asked
@@ -152,7 +152,7 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
     schema
         The path of ``config.schema.yaml``.
     base
-        The folder that the paths of a user's own files are relative to.
+        The folder that the paths of a user's own files are relative to. Plugins are loaded into this process.
     known
         Names that may be used; those of the registries, if ``None``.
 
@@ -162,9 +162,13 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
         With all problems at once: for each the key, the value, the rule and the remedy on one line.
     """
     given, problems = schemas.plain(config)
+    broken = plugin_problems(given, Path(base))
     rules = experiments.with_experiments(read_yaml(schema), given)
     problems += schemas.problems_of(rules, given)
-    problems += relation_problems(given, Path(base), registries() if known is None else known)
+    relations = relation_problems(given, Path(base), registries() if known is None else known)
+    # A name that nothing has may be that of a plugin which could not be loaded: first things first.
+    first = bool(broken) or any(problem.name.startswith("plugins") for problem in problems)
+    problems += broken + [found for found in relations if not (first and isinstance(found, UnknownName))]
     problems += _refusals(given, problems)
     if problems:
         raise ConfigErrors(problems)
@@ -209,6 +213,8 @@ What a run computes and draws is in `config.yaml`. Every setting is here; this p
 `workflow/schemas/config.schema.yaml`, and for the kinds with settings of their own from their modules, by
 `python tools/configuration_reference.py`, and a test compares them. Settings with a default may be left out. A
 mistake is answered before anything runs, all mistakes at once, each with its key, its value, the rule and the remedy.
+Another file in its place is `make CONFIG=mine.yaml` or `snakemake --configfile mine.yaml`; its paths are
+relative to it.
 
 `<name>` stands for a name of your choice, `[]` for every entry of a list. A number such as 1e-3 is text to
 YAML: write `0.001` or `1.0e-3`.

@@ -324,7 +324,9 @@ def _reserve(plugins: list[str]) -> dict[str, Style]:
         markers = {marker for marker, _ in taken}
         free = [look for look in order if look not in taken]
         marker, line = next((look for look in free if look[0] not in markers), free[0])
-        styles[name] = Style(name, INDIGO, marker, line, scale=1.5 if marker in ("2", "3", "4") else 1.0)
+        styles[name] = Style(
+            labels.mechanism_label(name), INDIGO, marker, line, scale=1.5 if marker in ("2", "3", "4") else 1.0
+        )
     return styles
 
 

@@ -9,13 +9,26 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from factormech import store
+from factormech import plugins, store
 from factormech.workloads.stored import StoredWorkload
+
+
+class LoadPlugins(argparse.Action):
+    """Load the files as they are read from the command line, so that their names are known to what comes after."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        """One file or several."""
+        paths = values if isinstance(values, list) else [values]
+        for path in paths:
+            plugins.load(path)
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *paths])
 
 
 def job_parser(description: str | None) -> argparse.ArgumentParser:
     """An argument parser with what all jobs take."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    words = "files of the user's own code that this job needs"
+    parser.add_argument("--plugins", nargs="*", type=Path, action=LoadPlugins, default=[], help=words)
     parser.add_argument("--code", default="", help="digest of the code that the result depends on")
     return parser
 

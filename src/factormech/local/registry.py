@@ -1,23 +1,26 @@
 """The local mechanisms, by the names that configuration, files and tables use.
 
-To add one, write a module with a function ``strategy(domain_size, epsilon)`` that returns a ``Strategy`` (or
-``Unavailable``), and add one line to ``_FIXED``. A mechanism whose strategy a solver finds for the workload offers a
-``SolvedMechanism`` instead, and its line goes to ``_SOLVED``. Nothing else needs to know: configuration, jobs, tables,
-figures and the tests that run on every mechanism all read these two tables.
+A user's own is registered by :func:`mechanism` or :func:`solver`, from a file outside of the package
+(:mod:`factormech.plugins`). To add one to the package, write a module with ``strategy(domain_size, epsilon)``,
+which returns a ``Strategy`` (or ``Unavailable``), and add one line to ``_FIXED``. A mechanism whose strategy a solver
+finds for the workload offers a ``SolvedMechanism`` instead, and its line goes to ``_SOLVED``. Nothing else needs to
+know: configuration, jobs, tables, figures and the tests that run on every mechanism all read these two tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from factormech import labels, plugins
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
 from factormech.local.optimal.problem import Report, silent
+from factormech.local.own import checked_strategy
 from factormech.local.solved import Option, Options, ReportingMechanism, Solution, SolvedMechanism
 from factormech.local.strategy import Strategy
 from factormech.seeds import rng_for
@@ -74,6 +77,69 @@ _SOLVED = {
 }
 
 
+# What plugins have registered: the very functions and solvers whose names stand in the tables above.
+_OWN: dict[str, Any] = {}
+
+Made = TypeVar("Made")
+
+
+def mechanism(name: str, *, label: str = "") -> Callable[[Made], Made]:
+    """Register a mechanism of one's own, a function (domain_size, epsilon), under a name that no other has.
+
+    It returns a strategy's matrix Q (outputs × user types, columns that sum to 1), which is verified to be ε-LDP; or a
+    ``Strategy``; or ``Unavailable`` with the reason. ``label`` is what figures call it.
+    """
+
+    _check_new(name, label)
+
+    def register(build: Made) -> Made:
+        _add(name, label, build)
+        _FIXED[name] = plugins.target_of(build)
+        return build
+
+    return register
+
+
+def solver(
+    name: str,
+    *,
+    per_epsilon: bool,
+    seeded: bool,
+    options: Mapping[str, Option] | None = None,
+    reports: bool = False,
+    label: str = "",
+) -> Callable[[Made], Made]:
+    """Register a mechanism of one's own that solves for its strategy: a ``SolvedMechanism``, or a class of them.
+
+    The rest is as in :class:`Solved`.
+    """
+
+    _check_new(name, label)
+
+    def register(mechanism: Made) -> Made:
+        _add(name, label, mechanism() if isinstance(mechanism, type) else mechanism)
+        _SOLVED[name] = Solved(plugins.target_of(mechanism), per_epsilon, seeded, options or {}, reports)
+        return mechanism
+
+    return register
+
+
+def _check_new(name: Any, label: Any) -> None:
+    # Names of one figure or table: those of other curves, and of the rows of bounds, are taken, too.
+    curves = {curve.partition("/")[0] for curve in labels.SERIES}
+    plugins.check_new("mechanism", name, {*names(), *curves, "lower-bound"}, label)
+
+
+def _add(name: str, label: str, own: Any) -> None:
+    def undo() -> None:
+        _OWN.pop(name, None)
+        _FIXED.pop(name, None)
+        _SOLVED.pop(name, None)
+
+    _OWN[name] = own
+    plugins.registered("mechanism", name, label, undo)
+
+
 def names() -> list[str]:
     """Every mechanism, in the order in which legends and tables show them."""
     return [*_FIXED, *_SOLVED]
@@ -101,8 +167,11 @@ def build(name: str, domain_size: int, epsilon: float) -> Strategy | Unavailable
     """The strategy of a fixed mechanism, or the reason why there is none."""
     if name in _SOLVED:
         raise BadValue("mechanism", name, "be a fixed one here", "solve it for a workload, or load its strategy")
-    built: Strategy | Unavailable = _load(name)(domain_size, check_epsilon(epsilon))
-    return built
+    if name in _OWN:
+        built = plugins.call(_OWN[name], f"mechanism {name}", domain_size, check_epsilon(epsilon))
+        return checked_strategy(name, built, domain_size, epsilon)
+    made: Strategy | Unavailable = _load(name)(domain_size, check_epsilon(epsilon))
+    return made
 
 
 def check_options(name: str, options: Options, key: str = "options") -> list[BadValue]:
@@ -165,7 +234,13 @@ def restore(name: str, solution: Solution, epsilon: float) -> Strategy:
     """The strategy of a solved mechanism from its solution, verified."""
     solver_of(name)
     mechanism: SolvedMechanism = _load(name)
-    return mechanism.restore(solution, check_epsilon(epsilon))
+    restored = mechanism.restore(solution, check_epsilon(epsilon))
+    if name not in _OWN:
+        return restored
+    checked = checked_strategy(name, restored, restored.domain_size, epsilon)
+    if isinstance(checked, Unavailable):
+        raise BadValue(f"mechanism {name}", checked.reason, "restore what it has solved", "correct its restore")
+    return checked
 
 
 def strategy_for(name: str, workload: Workload, epsilon: float, *, seed: int = 0) -> Strategy | Unavailable:
@@ -184,6 +259,8 @@ def rng_of(name: str, workload: Workload, epsilon: float | None, *seeds: int) ->
 
 
 def _load(name: str) -> Any:
+    if name in _OWN:
+        return _OWN[name]
     module, _, attribute = _target(name).partition(":")
     return getattr(import_module(module), attribute)
 

@@ -1,6 +1,7 @@
 """The names of all workloads: the one place where a name becomes an object.
 
-To add a workload, write one module with a callable ``(name, domain_size, …) -> Workload`` (a class will do),
+A user's own is registered by :func:`workload`, from a file outside of the package (:mod:`factormech.plugins`). To add
+one to the package, write one module with a callable ``(name, domain_size, …) -> Workload`` (a class will do),
 and add one line to ``ENTRIES``: its name, and ``"module:callable"``. A ``{k}`` in the name is a whole number
 that the callable gets as ``k``; a ``binary`` family exists only over 2^d types, d ≥ k; a ``seeded`` one gets
 a generator ``rng``. Modules are imported when a workload of theirs is made, and not before.
@@ -9,10 +10,12 @@ a generator ``rng``. Modules are imported when a workload of theirs is made, and
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+from factormech import plugins
 from factormech.arrays import DENSE_BYTES_LIMIT, check_positive_integer
 from factormech.errors import BadValue, UnknownName
 from factormech.seeds import rng_for
@@ -30,6 +33,8 @@ class Entry:
     seeded: bool = False
     dense: bool = False
     """Whether the family is kept as a dense n × n matrix, and so exists only where that fits in memory."""
+    own: Callable[..., Any] | None = None
+    """What makes it, of a plugin: a function (domain_size, …) to a matrix or a workload, or a class as above."""
 
     @property
     def module(self) -> str:
@@ -47,7 +52,7 @@ class Member:
 
 
 _HERE = "factormech.workloads."
-ENTRIES = (
+ENTRIES = [
     Entry("histogram", _HERE + "histogram:Histogram"),
     Entry("total", _HERE + "histogram:Total"),
     Entry("prefix", _HERE + "ranges:Prefix"),
@@ -63,10 +68,48 @@ ENTRIES = (
     Entry("at-most-{k}-way-parities-01", _HERE + "parities:at_most_01", binary=True),
     Entry("conjunctions-{k}", _HERE + "conjunctions:Conjunctions", binary=True),
     Entry("random-signs", _HERE + "random_signs:square", seeded=True, dense=True),
-)
+]
 
 # Without leading zeros: one workload has one name, and so one file.
 _NUMBER = r"(0|[1-9][0-9]{0,5})"
+
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+
+def workload(name: str, *, label: str = "", binary: bool = False, seeded: bool = False) -> Callable[[Made], Made]:
+    """Register a workload of one's own under a name that no other has.
+
+    What is decorated is a function (domain_size) → W, a matrix with one row a query and one column a user type, or a
+    :class:`Workload`; or a class derived from :class:`Workload`, made with (name, domain_size). Where the name has a
+    ``{k}``, both get ``k`` as well, and of a ``seeded`` one ``rng``. A ``binary`` one exists over 2^d types only.
+    ``label`` is what figures call it.
+    """
+
+    plugins.check_new("workload", name, [name] if _clash(name) else [], label)
+
+    def register(made_by: Made) -> Made:
+        entry = Entry(name, plugins.target_of(made_by), binary=binary, seeded=seeded, own=made_by)
+        ENTRIES.append(entry)
+        plugins.registered("workload", name, label, lambda: ENTRIES.remove(entry))
+        return made_by
+
+    return register
+
+
+def _clash(name: Any) -> Entry | None:
+    """The family with which a new name, or pattern, would share a name."""
+    if not isinstance(name, str):
+        return None
+    for entry in ENTRIES:
+        pairs = ((entry.pattern, name), (name, entry.pattern))
+        if any(_match(pattern, other.replace("{k}", "0")) for pattern, other in pairs):
+            return entry
+    return None
+
+
+def _match(pattern: str, name: str) -> re.Match[str] | None:
+    return re.fullmatch(re.escape(pattern).replace(r"\{k\}", _NUMBER), name)
 
 
 def names() -> list[str]:
@@ -89,7 +132,7 @@ def resolve(name: str) -> Member:
 
 def _find(name: Any) -> Member | None:
     for entry in ENTRIES if isinstance(name, str) else ():
-        found = re.fullmatch(re.escape(entry.pattern).replace(r"\{k\}", _NUMBER), name)
+        found = _match(entry.pattern, name)
         if found is not None:
             return Member(name, entry, dict(zip(["k"], map(int, found.groups()), strict=False)))
     return None
@@ -128,9 +171,27 @@ def create(name: str, domain_size: int, *, seed: int = 0, stream: tuple[str, ...
     reason = reason_against(name, domain_size)
     if reason is not None:
         raise BadValue("domain_size", domain_size, f"suit the workload {name}", reason)
-    module, _, attribute = member.entry.target.partition(":")
     parameters: dict[str, Any] = dict(member.parameters)
     if member.entry.seeded:
         parameters["rng"] = rng_for(seed, "workload", name, str(domain_size), *stream)
+    if member.entry.own is not None:
+        return _own(member.entry.own, name, int(domain_size), parameters)
+    module, _, attribute = member.entry.target.partition(":")
     target = getattr(import_module(module), attribute)
     return cast(Workload, target(name, int(domain_size), **parameters))
+
+
+def _own(made_by: Callable[..., Any], name: str, domain_size: int, parameters: dict[str, Any]) -> Workload:
+    """A workload of a plugin, which may be given by its matrix: of the right shape, and finite numbers."""
+    from factormech.workloads.matrix import MatrixWorkload, checked_matrix
+
+    what = f"workload {name}"
+    arguments = (name, domain_size) if isinstance(made_by, type) else (domain_size,)
+    made = plugins.call(made_by, what, *arguments, **parameters)
+    if not isinstance(made, Workload):
+        made = MatrixWorkload(name, checked_matrix(f"matrix of {what}", made))
+    if made.domain_size != domain_size:
+        rule = f"be {domain_size}, the domain size that it is asked for"
+        raise BadValue(f"columns of {what}", made.domain_size, rule, "make one column for each user type")
+    made.name = name  # results are kept under the name that was asked for
+    return cast(Workload, made)
