@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "workflow" / "reporter" / "snakemake_report_plugin_factormech"))
-page = pytest.importorskip("page")
+sys.path.insert(0, str(ROOT / "workflow" / "reporter"))
+page = pytest.importorskip("snakemake_report_plugin_factormech.page")
+times = pytest.importorskip("snakemake_report_plugin_factormech.times")
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 CSV = 'a,b\n1,"</script><script>alert(1)</script>"\n'
@@ -70,3 +71,15 @@ def test_the_policy_lets_nothing_in() -> None:
     sources = {source for rule in rules.values() for source in rule.split()}
     assert sources == {"'none'", "'unsafe-inline'", "data:", "blob:"}
     assert not re.search(r'(?:src|href)="(?!#|data:)', html)
+
+
+def test_a_study_takes_what_all_its_jobs_took(tmp_path: Path) -> None:
+    """A diamond: one workload for two strategies for one figure; the strategies' own file is lost for one of them."""
+    dependencies = {"draw": {"one": {}, "two": {}}, "one": {"workload": {}}, "two": {"workload": {}}, "other": {}}
+    jobs = times.closure(["draw"], dependencies)
+    assert jobs == {"draw", "one", "two", "workload"}
+    for name, wall, cpu in (("draw", "2.0", "1.5"), ("one", "4.0", "3.0"), ("workload", "0.1", "NA")):
+        (tmp_path / f"{name}.tsv").write_text(f"s\th:m:s\tcpu_time\n{wall}\t0:00:01\t{cpu}\n")
+    found = times.times("s", [*(tmp_path / f"{name}.tsv" for name in sorted(jobs)), None])
+    assert found == times.Times("s", jobs=4, measured=3, wall_seconds=6.1, cpu_seconds=4.5)
+    assert times.table([found]) == "study,jobs,measured,wall_seconds,cpu_seconds\ns,4,3,6.1,4.5\n"

@@ -17,6 +17,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from snakemake_report_plugin_factormech.times import Times
+
 HERE = Path(__file__).parent
 
 
@@ -60,6 +62,7 @@ class Study:
     tables: Sequence[Table]
     made_with: dict[str, str] = field(default_factory=dict)
     configuration: str = ""
+    times: Times | None = None
 
     @property
     def anchor(self) -> str:
