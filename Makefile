@@ -54,18 +54,22 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	snakemake --lint
 	python tools/environment.py --check
 	python tools/artefacts.py --check
+	python tools/readme.py --check
 	python tools/command_line_page.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
 	python tools/environment.py
 
-gallery: $(STAMP)  ## copy figures and tables of a full run into docs/gallery
+gallery: report  ## copy figures, tables and times of a full run into docs/gallery
 	python tools/gallery.py
+	python tools/artefacts.py
+	python tools/readme.py
 
 docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py
 	python tools/artefacts.py
+	python tools/readme.py
 	python tools/command_line_page.py
 
 clean:  ## remove what runs made, and the environment
