@@ -79,8 +79,9 @@ def times() -> str:
     else:
         alone = [seconds for row in studies if (seconds := complete(row)) is not None]
         text = (
-            f"No full run has been measured as a whole yet: {len(alone)} of the studies below took "
-            f"{duration(sum(alone))} of one core,\neach alone, and `make` says what it expects before it begins"
+            f"No full run has been measured as a whole yet: {len(alone)} of the studies below were, and took "
+            f"{duration(sum(alone))} of one core;\nthe longest are not among them, and `make` says what it "
+            "expects before it begins"
         )
     return text + (f"; `make quick` took {duration(quick)} of one core." if quick else ".")
 
