@@ -107,7 +107,7 @@ def typed(folder: Path, command: str) -> str:
 
 
 def environment_of(folder: Path) -> None:
-    """What ``make setup`` makes, with the packages of this environment and the clone's own: .ci/run tries the real one."""
+    """In the place of ``make setup``, which .ci/run tries: the packages of this environment, and the clone itself."""
     venv.create(folder / ".venv", symlinks=True)
     (site,) = (folder / ".venv").glob("lib/python*/site-packages")
     (site / "clone.pth").write_text(f"{folder / 'src'}\n{sysconfig.get_path('purelib')}\n")
