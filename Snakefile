@@ -9,10 +9,10 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config.yaml"
+# A configuration on the command line takes the place of the project's own: its studies alone are made.
+if not workflow.config_settings.configfiles:
 
-
-report: "workflow/report/workflow.rst"
+    configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"

@@ -1,6 +1,9 @@
 """Where the report of a run shows a file, and under which names."""
 
 
+report: "../report/workflow.rst"
+
+
 def report_paper(wildcards):
     return STUDIES[wildcards.study].paper
 
