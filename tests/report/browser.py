@@ -70,9 +70,10 @@ class Browser:
         return list(found)
 
     def requests(self) -> list[str]:
-        """The addresses that the page has asked for since this was last called."""
+        """The addresses that pages have asked for since this was last called, the browser's own first one aside."""
         messages = (json.loads(entry["message"])["message"] for entry in self.log("performance"))
-        return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        return [s["request"]["url"] for s in sent if not s["documentURL"].startswith("chrome:")]
 
 
 def request(method: str, url: str, body: dict[str, Any] | None = None) -> Any:
