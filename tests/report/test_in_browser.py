@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,30 @@ def test_studies_are_found_and_one_is_shown_at_a_time(page: browsers.Browser) ->
         "return [all, found, document.querySelectorAll('article:not([hidden])').length];"
     )
     assert counts[0] > counts[1] >= counts[2] == 1
+
+
+def test_files_are_saved_under_their_names(page: browsers.Browser, tmp_path: Path) -> None:
+    allowed = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    page.call("POST", "goog/cdp/execute", {"cmd": "Page.setDownloadBehavior", "params": allowed})
+    names = page.run(
+        "const study = document.querySelector('article.study');"
+        "location.hash = '#' + study.id; dispatchEvent(new HashChangeEvent('hashchange'));"
+        "for (const button of study.querySelectorAll('button')) if (/^Save/.test(button.textContent)) button.click();"
+        "return [...study.querySelectorAll('[data-file]')].map((holder) => holder.dataset.file);"
+    )
+    wait_for(lambda: {path.name for path in tmp_path.iterdir()} == set(names))
+    if REPORT.is_relative_to(ROOT):
+        for name in names:
+            folder = "figures/quick" if name.endswith(".svg") else "results/tables/quick"
+            assert (tmp_path / name).read_bytes() == (ROOT / folder / name).read_bytes()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait for a download, ten seconds at most."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_the_console_is_silent_and_nothing_is_requested(page: browsers.Browser) -> None:

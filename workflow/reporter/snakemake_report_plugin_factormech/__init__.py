@@ -58,7 +58,7 @@ class Reporter(ReporterBase):  # type: ignore[misc]
             raise WorkflowError(
                 "nothing that was asked for is marked for the report: ask for studies, 'all' or 'quick'"
             )
-        records.sort(key=lambda record: (record.labels["no."], record.path.suffix != ".svg", record.path.name))
+        records.sort(key=place)
         studies = [study_of(list(group)) for _, group in groupby(records, lambda record: record.labels["study"])]
         took = times_of(records, self.dag.dependencies)
         quick = all(study.name.startswith(QUICK) for study in studies)
@@ -72,6 +72,12 @@ class Reporter(ReporterBase):  # type: ignore[misc]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, html.encode())
         write_whole(path.with_name("times.csv"), times.table(took.values()).encode())
+
+
+def place(record: Any) -> tuple[str, int, str]:
+    """Where a file stands: by its study, in which the figure, its numbers, and what is made from these follow."""
+    shows = record.labels["shows"]
+    return record.labels["no."], ["figure", "table"].index(shows) if shows in ("figure", "table") else 2, shows
 
 
 def study_of(records: list[Any]) -> page.Study:
