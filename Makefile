@@ -11,8 +11,11 @@ SHELL := bash
 
 STAMP := $(VENV)/.ready
 RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
+# The page is written by the workflow's own reporter (workflow/reporter), which Snakemake finds by its place.
+REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
+	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
 
-.PHONY: all quick verify setup test test-slow lint environment docs gallery clean help
+.PHONY: all quick report verify setup test test-slow test-report lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -23,6 +26,9 @@ quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick
 	@factormech check --config $(CONFIG) --quick
 	$(call RUN,quick)
 	@factormech study list --config $(CONFIG) --made --quick
+
+report: $(if $(QUICK),quick,all)  ## all studies in one page, results/report.html; QUICK=1: those of make quick
+	$(call REPORT,$(if $(QUICK),quick,all),results/$(if $(QUICK),quick/)report.html)
 
 verify: $(STAMP)  ## an independent check of every optimised strategy: results/verification.txt
 	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
@@ -36,6 +42,10 @@ test: $(STAMP)  ## the fast tests
 test-slow: $(STAMP)  ## the slow tests
 	@pytest -q -m slow -n auto --dist loadscope --no-loadscope-reorder
 
+test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools/ci_packages.sh installs one)
+	$(call REPORT,quick,results/quick/report.html)
+	@pytest -q -m report tests/report
+
 lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	ruff check .
 	ruff format --check .
@@ -44,18 +54,22 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	snakemake --lint
 	python tools/environment.py --check
 	python tools/artefacts.py --check
+	python tools/readme.py --check
 	python tools/command_line_page.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
 	python tools/environment.py
 
-gallery: $(STAMP)  ## copy figures and tables of a full run into docs/gallery
+gallery: report  ## copy figures, tables and times of a full run into docs/gallery
 	python tools/gallery.py
+	python tools/artefacts.py
+	python tools/readme.py
 
 docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py
 	python tools/artefacts.py
+	python tools/readme.py
 	python tools/command_line_page.py
 
 clean:  ## remove what runs made, and the environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -48,9 +49,10 @@ def test_what_is_made_is_copied_once_and_listed(
     monkeypatch.setattr(sys, "argv", ["gallery", "--root", str(run)])
     gallery.main()
     copied = {path.name for path in target.iterdir()}
-    assert copied == {"one.svg", "one.txt", "one.csv", "one-improvement.csv", "config.yaml", "README.md"}
+    assert copied == {"one.svg", "one.txt", "one.csv", "one-improvement.csv", "config.yaml", "README.md", "times.csv"}
     page = (target / "README.md").read_text()
-    assert "## Figure 1: First" in page
+    assert "* [p](#p)\n  * [Figure 1: First](#figure-1-first)" in page
+    assert "## p\n\n### Figure 1: First" in page
     assert "What it shows." in page
     assert "Second" not in page
     assert "[one-improvement.csv](one-improvement.csv)" in page
@@ -58,3 +60,22 @@ def test_what_is_made_is_copied_once_and_listed(
     before = {path.name: path.stat().st_mtime_ns for path in target.iterdir()}
     gallery.main()
     assert before == {path.name: path.stat().st_mtime_ns for path in target.iterdir()}
+
+
+HEADER = "study,jobs,measured,wall_seconds,cpu_seconds\n"
+
+
+def test_times_are_those_of_the_last_run_of_each_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, target = tmp_path / "run", tmp_path / "gallery"
+    (run / "results/quick").mkdir(parents=True)
+    target.mkdir()
+    monkeypatch.setattr(gallery, "GALLERY", target)
+    config = SimpleNamespace(studies={"one": None, "two": None})
+    (target / "times.csv").write_text(HEADER + "one,1,1,1.0,1.0\ntwo,2,2,2.0,2.0\ngone,1,1,1.0,1.0\nall,3,3,3.0,3.0\n")
+    (run / "results/times.csv").write_text(HEADER + "one,5,5,5.0,5.0\nall,5,5,5.0,5.0\n")
+    assert gallery.times(config, run, set()) == HEADER + "one,1,1,1.0,1.0\ntwo,2,2,2.0,2.0\nall,3,3,3.0,3.0\n"
+    (run / "results/quick/times.csv").write_text(HEADER + "quick/one,5,5,5.0,5.0\nquick,9,9,9.0,9.0\n")
+    expected = HEADER + "one,5,5,5.0,5.0\ntwo,2,2,2.0,2.0\nall,3,3,3.0,3.0\nquick,9,9,9.0,9.0\n"
+    assert gallery.times(config, run, {"one"}) == expected
+    (run / "results/times.csv").write_text(HEADER + "one,5,5,5.0,5.0\ntwo,6,6,6.0,6.0\nall,8,8,8.0,8.0\n")
+    assert "all,8,8,8.0,8.0\n" in gallery.times(config, run, {"one", "two"})

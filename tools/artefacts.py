@@ -1,19 +1,20 @@
 """Write the table of all studies into README.md, between its two marks; ``--check`` only says whether it is current.
 
 A row is what ``config.yaml`` says of a study (paper, artefact, title), its place in the gallery if it has one, and the
-minutes that it takes alone, from nothing, on one core, as ``factormech study show`` estimates them.
+minutes of one core that it took alone, from nothing, in the run that the gallery shows (``docs/gallery/times.csv``).
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from factormech.config.studies import Config, Study, load, read_yaml
-from factormech.measure.estimate import run_seconds
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- studies: make docs -->\n", "<!-- end of studies -->\n"
@@ -42,9 +43,21 @@ def linked(study: Study) -> str:
 
 
 def minutes(study: Study) -> str:
-    """Minutes of one core, or that it is less than one."""
-    found = round(run_seconds([study]) / 60)
-    return str(found) if found else "< 1"
+    """Minutes of one core, or that it is less than one; more than those where some jobs were not measured."""
+    row = measured().get(study.name)
+    if row is None:
+        return "–"
+    found = float(row["cpu_seconds"]) / 60
+    if row["measured"] != row["jobs"]:
+        return f"> {int(found)}"
+    return str(round(found)) if found >= 0.5 else "< 1"
+
+
+@cache
+def measured() -> dict[str, dict[str, str]]:
+    """What studies took, by their names."""
+    with (ROOT / "docs/gallery/times.csv").open(newline="") as file:
+        return {row["study"]: row for row in csv.DictReader(file)}
 
 
 def main() -> None:

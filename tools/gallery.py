@@ -1,11 +1,16 @@
 """Copy the figures (SVG), captions and tables (CSV) of a full run into docs/gallery, with what made them.
 
 Files that would not change are not written again. ``--root`` is the folder of the run, ``--studies`` limits the copy.
+``times.csv`` of the gallery has a row for each study that a run measured, and the sums of the last whole run (``all``)
+and of the last quick one (``quick``), as ``make report`` writes them.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
+import itertools
 import re
 from pathlib import Path
 
@@ -21,8 +26,8 @@ HEAD = """\
 # Gallery
 
 Of every study the figure and the tables of its last run on the full grid, copied by `make gallery`; `snakemake NAME`
-makes one again. `config.yaml` here has the grids; digests of the code and all versions are in the attributes of the
-result files that a run makes.
+makes one again. [config.yaml](config.yaml) has the grids, [times.csv](times.csv) what studies took; digests of the
+code and all versions are in the attributes of the result files that a run makes.
 
 """
 
@@ -41,6 +46,7 @@ def main() -> None:
             print(f"{name}: not made in {args.root}; left as it was")
     update(GALLERY / "config.yaml", (args.root / "config.yaml").read_bytes())
     update(GALLERY / "README.md", page(config, args.root).encode())
+    update(GALLERY / "times.csv", times(config, args.root, {study.name for study in made}).encode())
 
 
 def configuration(root: Path) -> Config:
@@ -73,19 +79,70 @@ def update(path: Path, content: bytes) -> None:
 
 
 def page(config: Config, root: Path) -> str:
-    """The list of what the gallery has, in the order of the configuration."""
-    parts = [HEAD]
+    """What the gallery has, paper by paper in the order of the configuration: first a list, then the figures."""
     before = (GALLERY / "README.md").read_text(encoding="utf-8") if (GALLERY / "README.md").exists() else ""
-    for study in config.studies.values():
-        if not (GALLERY / f"{study.name}.svg").exists():
-            continue
-        caption = (GALLERY / f"{study.name}.txt").read_text().strip()
-        tables = [f"[{path.name}]({path.name})" for path in tables_of(study, GALLERY)]
-        parts.append(
-            f"## {study.artefact}: {study.title}\n\n![{study.title}]({study.name}.svg)\n\n{caption}\n\n"
-            f"`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n\n"
-        )
-    return "".join(parts)
+    shown = [study for study in config.studies.values() if (GALLERY / f"{study.name}.svg").exists()]
+    order = list(dict.fromkeys(study.paper for study in shown))
+    shown.sort(key=lambda study: order.index(study.paper))
+    papers = [(paper, list(studies)) for paper, studies in itertools.groupby(shown, key=lambda study: study.paper)]
+    contents = "".join(
+        f"* [{heading(paper)}](#{anchor(heading(paper))})\n"
+        + "".join(f"  * [{named(study)}](#{anchor(named(study))})\n" for study in studies)
+        for paper, studies in papers
+    )
+    sections = (
+        f"## {heading(paper)}\n\n" + "".join(entry(study, root, before) for study in studies)
+        for paper, studies in papers
+    )
+    return HEAD + contents + "\n" + "".join(sections)
+
+
+def heading(paper: str) -> str:
+    """What a paper is called: the title of its page."""
+    path = ROOT / f"docs/papers/{paper}.md"
+    return path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if path.exists() else paper
+
+
+def named(study: Study) -> str:
+    """What a study is called: the artefact of its paper, and its title."""
+    return f"{study.artefact}: {study.title}"
+
+
+def anchor(text: str) -> str:
+    """The place of a heading in a page of Markdown."""
+    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+
+
+def entry(study: Study, root: Path, before: str) -> str:
+    """A study: its figure, its caption, its tables and what made them."""
+    caption = (GALLERY / f"{study.name}.txt").read_text(encoding="utf-8").strip()
+    tables = [f"[{path.name}]({path.name})" for path in tables_of(study, GALLERY)]
+    return (
+        f"### {named(study)}\n\n![{study.title}]({study.name}.svg)\n\n"
+        f"{caption}\n\n`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n\n"
+    )
+
+
+def times(config: Config, root: Path, made: set[str]) -> str:
+    """What is known of the times, with those of this run in the place of older ones."""
+    known = rows(GALLERY / "times.csv")
+    run = rows(root / "results/times.csv")
+    whole = {"all"} if set(config.studies) <= set(run) else set()
+    known |= {name: row for name, row in run.items() if name in made | whole}
+    known |= {name: row for name, row in rows(root / "results/quick/times.csv").items() if name == "quick"}
+    names = [name for name in (*config.studies, "all", "quick") if name in known]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([["study", "jobs", "measured", "wall_seconds", "cpu_seconds"], *(known[name] for name in names)])
+    return text.getvalue()
+
+
+def rows(path: Path) -> dict[str, list[str]]:
+    """A table of times by the names in its first column; nothing where there is no such file."""
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        return {row[0]: row for row in list(csv.reader(file))[1:]}
 
 
 def versions(root: Path, study: Study, before: str) -> str:

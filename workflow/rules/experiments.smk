@@ -35,7 +35,13 @@ rule tabulate_experiment:
         parts=tabulated_parts,
         code=code(tabulate_experiment_modules),
     output:
-        csv="results/tables/{study}.csv",
+        csv=report(
+            "results/tables/{study}.csv",
+            caption="../report/table.rst",
+            category=report_paper,
+            subcategory=report_study,
+            labels=report_table,
+        ),
         latex="results/tables/{study}.tex",
         hdf5="results/{study}.h5",
     log:

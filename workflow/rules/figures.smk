@@ -6,7 +6,16 @@ rule draw:
         table="results/tables/{study}.csv",
         code=code(figure_modules),
     output:
-        multiext("figures/{study}", ".pdf", ".svg", ".png", ".txt"),
+        pdf="figures/{study}.pdf",
+        svg=report(
+            "figures/{study}.svg",
+            caption="../report/figure.rst",
+            category=report_paper,
+            subcategory=report_study,
+            labels=report_figure,
+        ),
+        png="figures/{study}.png",
+        caption="figures/{study}.txt",
     log:
         "results/logs/draw/{study}.log",
     benchmark:

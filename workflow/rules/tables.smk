@@ -8,7 +8,13 @@ rule tabulate:
         iterations=tabulated_iterations,
         code=code(tabulate_modules),
     output:
-        csv="results/tables/{study}.csv",
+        csv=report(
+            "results/tables/{study}.csv",
+            caption="../report/table.rst",
+            category=report_paper,
+            subcategory=report_study,
+            labels=report_table,
+        ),
         latex="results/tables/{study}.tex",
         hdf5="results/{study}.h5",
     log:
@@ -41,7 +47,13 @@ rule compare:
         table="results/tables/{study}.csv",
         code=code(compare_modules),
     output:
-        csv="results/tables/{study}-{what}.csv",
+        csv=report(
+            "results/tables/{study}-{what}.csv",
+            caption="../report/table.rst",
+            category=report_paper,
+            subcategory=report_study,
+            labels=report_table,
+        ),
         latex="results/tables/{study}-{what}.tex",
     log:
         "results/logs/compare/{study}-{what}.log",

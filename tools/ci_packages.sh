@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The packages of the system that some tests need and pip does not install: a browser for the report (Debian's names).
+# What is there already is left alone. Tests say what they miss and are skipped, but not in CI, which runs this first.
+set -euo pipefail
+
+missing=()
+command -v chromium > /dev/null && command -v chromedriver > /dev/null || missing+=(chromium chromium-driver)
+
+if [ "${#missing[@]}" -gt 0 ]; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    apt-get install -qq --no-install-recommends "${missing[@]}" > /dev/null
+fi

@@ -1,0 +1,120 @@
+"""Fill the blocks of numbers of README.md from the gallery's tables, and find numbers that are in no block.
+
+A block begins with ``<!-- numbers: NAME -->`` and ends with ``<!-- end of numbers -->``; ``times`` is what runs took
+(``docs/gallery/times.csv``), ``figure-1`` what the certified figure says. The table of studies is ``artefacts.py``'s.
+``--check`` writes nothing: it ends with an error where a block is not what the tables say, and where the text has a
+digit outside of blocks, code and links that :data:`ALLOWED` does not explain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+GALLERY = ROOT / "docs" / "gallery"
+BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- end of numbers -->\n)", re.DOTALL)
+# Phrases with digits, and why they are no result: a reader of the text may trust them for another reason.
+ALLOWED = {
+    r"(?:mckenna|edmonds|liu|nikolov)20\d\d|PVLDB 13\(11\), 2020": "names of papers",
+    r"Figures? \d(?: and \d)?|§6": "names of their parts",
+    r"HDF5|L2 matrix mechanism|Python 3\.11 or newer": "names; the last is requires-python of pyproject.toml",
+    r"ε = 0\.001 to 40": "the budgets of the tests of closed forms",
+    r"10⁷ users|\(10⁶": "the grids of the studies simulated-collection and consistency in config.yaml",
+    r"Up to 16 types": "the largest domain for which bounds are proved in whole numbers, proof.CERTIFIED_UP_TO",
+}
+
+
+def main() -> None:
+    """Write, or compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    page = ROOT / "README.md"
+    text = page.read_text(encoding="utf-8")
+    wanted = filled(text)
+    if not args.check:
+        page.write_text(wanted, encoding="utf-8")
+    elif text != wanted:
+        sys.exit("README.md is not what docs/gallery says; run: make docs")
+    if found := unexplained(wanted):
+        sys.exit("numbers of README.md that come from no table (tools/readme.py):\n" + "\n".join(found))
+
+
+def filled(text: str) -> str:
+    """The page with all its blocks written again."""
+    writers = {"times": times, "figure-1": figure_1}
+    return BLOCK.sub(lambda block: block[1] + writers[block[2]]() + "\n" + block[4], text)
+
+
+def unexplained(text: str) -> list[str]:
+    """The lines that have a digit outside of blocks, code, links and what is allowed."""
+    text = BLOCK.sub("", text)
+    text = re.sub(r"<!-- studies.*?<!-- end of studies -->", "", text, flags=re.DOTALL)
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"`[^`]*`", "", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub("|".join(ALLOWED), "", text)
+    return [line for line in text.splitlines() if re.search(r"\d", line)]
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """A table of the gallery."""
+    with (GALLERY / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def times() -> str:
+    """What the targets take: of the last whole run, or of the studies that runs measured so far; and of a quick run."""
+    measured = {row["study"]: row for row in rows("times.csv")}
+    whole = complete(measured.get("all"))
+    quick = complete(measured.get("quick"))
+    studies = [row for name, row in measured.items() if name not in ("all", "quick")]
+    if whole:
+        text = f"The last full run took {duration(whole)} of one core for {len(studies)} studies"
+    else:
+        alone = [seconds for row in studies if (seconds := complete(row)) is not None]
+        text = (
+            f"No full run has been measured as a whole yet: {len(alone)} of the studies below were, and took "
+            f"{duration(sum(alone))} of one core;\nthe longest are not among them, and `make` says what it "
+            "expects before it begins"
+        )
+    return text + (f"; `make quick` took {duration(quick)} of one core." if quick else ".")
+
+
+def complete(row: dict[str, str] | None) -> float | None:
+    """Seconds of one core, where all jobs were measured."""
+    return float(row["cpu_seconds"]) if row and row["jobs"] == row["measured"] else None
+
+
+def duration(seconds: float) -> str:
+    """Minutes, or hours."""
+    return f"{seconds / 3600:.1f} hours" if seconds >= 7200 else f"{max(1, round(seconds / 60))} minutes"
+
+
+def figure_1() -> str:
+    """How near the optimised strategies come to the bound, and how far the published fixed ones are from them."""
+    points: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+    for row in rows("mckenna2020-figure-1.csv"):
+        if row["status"] == "ok":
+            points.setdefault((row["workload"], row["epsilon"]), {})[row["mechanism"]] = row
+    near, gain = [], []
+    for mechanisms in points.values():
+        users = {name: float(row["sample_complexity"]) for name, row in mechanisms.items()}
+        best = users.pop("optimised")
+        fixed = min(value for name, value in users.items() if name != "adaptive-pgd")
+        near.append(best / float(mechanisms["optimised"]["lower_bound"]))
+        gain.append(fixed / best)
+    return (
+        f"At the {len(points)} points of this figure our strategies need {statistics.median(near):.3f} times the users "
+        f"of the bound in the median and {max(near):.2f} times at most;\nthe best fixed mechanism of the paper needs "
+        f"{statistics.median(gain):.1f} times theirs in the median and {max(gain):.0f} times at most."
+    )
+
+
+if __name__ == "__main__":
+    main()
