@@ -109,7 +109,7 @@ def write(path: FilePath, kind: str, *, datasets: Mapping[str, Any], attributes:
             _put_attributes(file, plain | own)
             for name, value in content.items():
                 _put(file, name, value)
-        _seal.stamp(temporary)
+        _seal.stamp(temporary, path)
 
 
 def read(path: FilePath, kind: str | None = None, *, needs: Iterable[str] = ()) -> Record:
