@@ -173,9 +173,10 @@ def check_writable(*folders: Path) -> None:
 
 def after_failure(folder: Path) -> str:
     """What to do when jobs have failed, on one line."""
-    free = shutil.disk_usage(folder).free
-    if free < ROOM:
-        return str(_full(folder, free))
+    try:
+        check_writable(folder)
+    except BadValue as problem:
+        return str(problem)
     return f"some jobs failed: correct what the lines above name, and {AGAIN}"
 
 

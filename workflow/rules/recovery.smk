@@ -5,6 +5,7 @@ not where a job was to make it again and failed: its dependents are of an earlie
 out to make, and the next one makes what is missing of it.
 """
 
+import atexit
 import glob
 
 from snakemake.logging import logger
@@ -54,9 +55,20 @@ def stored_results():
     return [path for path in found if any(rule.is_producer(str(path)) for rule in workflow.rules)]
 
 
+def failed():
+    """Say what to do; also where Snakemake itself cannot go on, as on a full disk."""
+    atexit.unregister(failed)
+    print(f"error: {recovery.after_failure(Path('results'))}", file=sys.stderr, flush=True)
+
+
 onstart:
+    atexit.register(failed)
     recovery.note_unfinished(NOTES, [str(name) for job in workflow.dag.needrun_jobs() for name in job.output])
 
 
+onsuccess:
+    atexit.unregister(failed)
+
+
 onerror:
-    print(f"error: {recovery.after_failure(Path('results'))}", file=sys.stderr, flush=True)
+    failed()

@@ -1,0 +1,188 @@
+"""Faults done to runs of the workflow, and what came of them: ``make trust``.
+
+Each trial breaks a run of a copy of the project in one way, at a moment drawn from its seed. It is survived if every
+run after that says in one line what to do, or ends complete with the very files of an undisturbed run, and if no file
+under a final name is ever anything else. One line is printed for each trial, and the table counts them::
+
+    python tools/trust.py                          # a hundred trials on six jobs, five on the quick run
+    python tools/trust.py --only "full disk" --trials 10 --quick-trials 0
+    python tools/trust.py --trials 50-75 --log L   # a piece; L collects pieces, and the table is of all in it
+
+Faults of disks need the rights of root, and are skipped, with the reason, where they are missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from faults import FAULTS, ROOT, Broken, Skipped, Trial, limited_python, made, settle
+
+SIX_JOBS = """\
+studies:
+  small:
+    paper: mckenna2020
+    artefact: Figure 1
+    kind: sample-complexity
+    title: Small
+    caption: A small study.
+    grid: {workload: [prefix], domain_size: [8], epsilon: [0.5, 1.0]}
+    mechanisms: [hadamard, subset-selection]
+    alpha: 0.01
+"""
+WORKFLOWS = {"six jobs": "small", "quick": "quick"}
+# How often each fault comes in a hundred trials, and those of the quick run.
+SHARES = dict(zip(FAULTS, (16, 16, 6, 10, 6, 10, 9, 10, 7, 10), strict=True))
+QUICK = ("kill -9 of Snakemake", "kill -9 of a job", "two runs at once", "flipped bit", "foreign result")
+OUTCOMES = ("complete", "told, then complete", "skipped", "failed")
+TABLE = ROOT / "docs" / "trust-faults.csv"
+
+
+class Bench:
+    """Copies of the project, made where trials need them; each workflow has run once undisturbed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.tools = limited_python(folder / "tools")
+        self.ready: dict[str, tuple[float, dict[str, bytes]]] = {}
+
+    def trial(self, workflow: str, complete: bool, rng: random.Random) -> Trial:
+        """A copy for one trial, fresh or complete."""
+        seconds, expected = self._undisturbed(workflow)
+        place = self.folder / "trial"
+        shutil.rmtree(place, ignore_errors=True)
+        source = self.folder / f"{workflow} {'complete' if complete else 'fresh'}"
+        shutil.copytree(source, place / "project", symlinks=True)
+        return Trial(place / "project", WORKFLOWS[workflow], seconds, expected, rng, self.tools)
+
+    def _undisturbed(self, workflow: str) -> tuple[float, dict[str, bytes]]:
+        if workflow not in self.ready:
+            fresh, complete = (self.folder / f"{workflow} {state}" for state in ("fresh", "complete"))
+            _copy_of_project(fresh, workflow)
+            shutil.copytree(fresh, complete, symlinks=True)
+            trial = Trial(complete, WORKFLOWS[workflow], 0.0, {}, random.Random(), self.tools)
+            start = time.monotonic()
+            if trial.ended(trial.start()):
+                raise SystemExit(f"error: an undisturbed run of {workflow} fails: {trial.said}")
+            self.ready[workflow] = time.monotonic() - start, made(complete)
+        return self.ready[workflow]
+
+
+def _copy_of_project(folder: Path, workflow: str) -> None:
+    """The tracked files that a run needs."""
+    for name in filter(None, subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")):
+        if name.split("/")[0] in {"src", "workflow", "Snakefile", "environment.yml", "profiles", "tools", "config.yaml"}:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    if workflow == "six jobs":
+        (folder / "config.yaml").write_text(SIX_JOBS)
+
+
+def planned(trials: int, quick: int) -> list[tuple[int, str, str]]:
+    """Every trial: number, workflow, fault; the faults in their shares, mixed."""
+    deck = [fault for fault, share in SHARES.items() for _ in range(share)]
+    random.Random(0).shuffle(deck)
+    six = [(i, "six jobs", deck[i % len(deck)]) for i in range(trials)]
+    return six + [(1000 + i, "quick", QUICK[i % len(QUICK)]) for i in range(quick)]
+
+
+def tried(bench: Bench, number: int, workflow: str, fault: str, seed: int) -> dict[str, Any]:
+    """One trial, and what came of it."""
+    act, complete = FAULTS[fault]
+    trial = bench.trial(workflow, complete, random.Random(f"{seed} {number} {fault}"))
+    start, outcome, note = time.monotonic(), "", ""
+    try:
+        act(trial)
+        settle(trial)
+        outcome = "told, then complete" if trial.said else "complete"
+        note = trial.said[-1] if trial.said else ""
+    except Skipped as reason:
+        outcome, note = "skipped", str(reason)
+    except Broken as reason:
+        outcome, note = "failed", str(reason)
+    return {
+        "trial": number,
+        "workflow": workflow,
+        "fault": fault,
+        "moment": trial.moment,
+        "outcome": outcome,
+        "note": note,
+        "seconds": round(time.monotonic() - start, 1),
+    }
+
+
+def table_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Counts of outcomes by workflow and fault."""
+    counts = Counter((row["workflow"], row["fault"], row["outcome"]) for row in rows)
+    groups = [(workflow, fault) for workflow in WORKFLOWS for fault in FAULTS]
+    table = []
+    for workflow, fault in groups:
+        found = {outcome: counts[workflow, fault, outcome] for outcome in OUTCOMES}
+        if any(found.values()):
+            table.append({"workflow": workflow, "fault": fault, "trials": sum(found.values()), **found})
+    return table
+
+
+def arguments() -> argparse.Namespace:
+    """What is asked."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--trials", default="0-100", help="how many on six jobs, or from which to which (50-75)")
+    parser.add_argument("--quick-trials", type=int, default=5, help="on the quick run")
+    parser.add_argument("--only", choices=list(FAULTS), help="one fault only")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--log", type=Path, help="JSON lines: trials are added, and the table is of all of them")
+    parser.add_argument("--table", type=Path, help="CSV of the counts")
+    return parser.parse_args()
+
+
+def in_own_mounts() -> None:
+    """Start this program again where its mounts are nobody else's and end with it; only root can."""
+    if os.geteuid() == 0 and "FACTORMECH_TRUST_MOUNTS" not in os.environ and shutil.which("unshare"):
+        os.environ["FACTORMECH_TRUST_MOUNTS"] = "own"
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+
+
+def main() -> None:
+    """Make the trials that are asked for, and say what came of them."""
+    in_own_mounts()
+    args = arguments()
+    first, _, last = args.trials.rpartition("-")
+    wanted = planned(int(last), args.quick_trials)[int(first or 0) :]
+    if args.only:
+        wanted = [(number, workflow, args.only) for number, workflow, _ in wanted]
+    rows = [json.loads(line) for line in args.log.read_text().splitlines()] if args.log and args.log.exists() else []
+    with tempfile.TemporaryDirectory(prefix="trust-") as folder:
+        bench = Bench(Path(folder).resolve())
+        for number, workflow, fault in wanted:
+            row = tried(bench, number, workflow, fault, args.seed)
+            rows.append(row)
+            print("{trial:>4} {workflow:<9} {fault:<21} {seconds:>6} s  {outcome}: {note}".format(**row), flush=True)
+            if args.log:
+                with args.log.open("a") as log:
+                    log.write(json.dumps(row) + "\n")
+    table = table_of(rows)
+    writer = csv.DictWriter(sys.stdout, list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    if args.table:
+        with args.table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(table)
+    if any(row["failed"] for row in table):
+        sys.exit("error: some faults were not survived")
+
+
+if __name__ == "__main__":
+    main()
