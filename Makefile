@@ -12,7 +12,7 @@ SHELL := bash
 STAMP := $(VENV)/.ready
 RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
 
-.PHONY: all quick verify setup test test-slow lint environment docs gallery clean help
+.PHONY: all quick verify setup test test-slow trust lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -35,6 +35,9 @@ test: $(STAMP)  ## the fast tests
 
 test-slow: $(STAMP)  ## the slow tests
 	@pytest -q -m slow -n auto --dist loadscope
+
+trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
+	@python tools/trust.py --table docs/trust-faults.csv
 
 lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	ruff check .

@@ -82,7 +82,15 @@ class Bench:
 def _copy_of_project(folder: Path, workflow: str) -> None:
     """The tracked files that a run needs."""
     for name in filter(None, subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")):
-        if name.split("/")[0] in {"src", "workflow", "Snakefile", "environment.yml", "profiles", "tools", "config.yaml"}:
+        if name.split("/")[0] in {
+            "src",
+            "workflow",
+            "Snakefile",
+            "environment.yml",
+            "profiles",
+            "tools",
+            "config.yaml",
+        }:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
     if workflow == "six jobs":

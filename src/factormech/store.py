@@ -254,6 +254,7 @@ def _get(item: h5py.Dataset | h5py.Group) -> Array | Table:
 
 
 def _get_array(item: h5py.Dataset) -> Array:
+    check_dense_size(f"dataset {item.name} of {item.file.filename}", *(item.shape or ()))  # compressed, it may be vast
     if h5py.check_string_dtype(item.dtype):
         return np.array(item.asstr()[...], dtype=object)
     return np.asarray(item[...])

@@ -6,6 +6,7 @@ Values of a wrong type are passed over here, for the schema has named them alrea
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,7 +121,7 @@ def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
     """Every broken relation of a configuration, defaults not filled in; ``base`` is where its files are."""
     given = mapping(config)
     workloads = _Workloads(mapping(given.get("workloads")), base, known)
-    found = list(workloads.problems())
+    found = [*_outside(("data",), given.get("data"), base), *workloads.problems()]
     studies = mapping(given.get("studies"))
     papers = {paper for study in studies.values() if isinstance(paper := mapping(study).get("paper"), str)}
     for name, study in studies.items():
@@ -328,7 +329,11 @@ class _Workloads:
         file, key = definition.get("file"), place(("workloads", name, "file"))
         if not isinstance(file, str) or not _has_a_shape(definition):
             return
-        if "\0" in file or not (self.base / file).is_file():
+        outside = list(_outside(("workloads", name, "file"), file, self.base))
+        if outside:
+            yield outside[0]
+            return
+        if not _is_file(self.base / file):
             remedy = "check the path, which is relative to the folder of the configuration"
             yield BadValue(key, file, "be the path of an existing file", remedy)
             return
@@ -349,6 +354,25 @@ class _Workloads:
             reached |= new
             waiting += new
         return reached
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long; a zero in it
+        return False
+
+
+def _outside(key: Key, value: Any, base: Path) -> Iterator[BadValue]:
+    """The line for a relative path that climbs out of the project; an absolute one is where its user says.
+
+    A link inside the project may lead anywhere: whoever made it had the right to, as no text of a configuration has.
+    """
+    if not isinstance(value, str) or "\0" in value or ".." not in Path(value).parts or os.path.isabs(value):
+        return
+    if not (base / value).resolve().is_relative_to(base.resolve()):
+        rule, remedy = "stay inside the folder of the project", "give the absolute path, or move it into the project"
+        yield BadValue(place(key), value, rule, remedy)
 
 
 def _name_problem(key: Key, name: str, family: Family, more_names: Iterable[str] = ()) -> Iterator[BadValue]:

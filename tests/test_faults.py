@@ -1,0 +1,85 @@
+"""A few of the faults of ``make trust``: the run survives them, and a check that survives nothing is no check."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[1] / "tools"
+sys.path.insert(0, str(TOOLS))
+import faults  # type: ignore[import-not-found]  # noqa: E402
+import trust  # type: ignore[import-not-found]  # noqa: E402
+
+sys.path.remove(str(TOOLS))
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    yield trust.Bench(tmp_path_factory.mktemp("bench").resolve())
+
+
+FEW = ("kill -9 of Snakemake", "kill -9 of a job", "two runs at once", "too little memory", "foreign result")
+
+
+@pytest.mark.parametrize("fault", FEW)
+def test_faults_are_survived(bench: Any, fault: str) -> None:
+    row = trust.tried(bench, 0, "six jobs", fault, seed=1)
+    assert row["outcome"] in ("complete", "told, then complete"), row["note"]
+
+
+def test_jobs_of_a_dead_run_are_found_and_its_lock_is_not_in_the_way(bench: Any) -> None:
+    """Killed the moment that a job is at work: the next run says so; after the job's end, it just runs."""
+    trial = bench.trial("six jobs", False, random.Random(0))
+    run = trial.start()
+    while not (jobs := faults.jobs_of(trial.folder)):
+        assert run.poll() is None
+    for job in jobs:
+        subprocess.run(["kill", "-STOP", str(job)], check=False)
+    run.kill()
+    try:
+        assert trial.ended(run) < 0
+        assert list((trial.folder / ".snakemake/locks").iterdir())
+        assert trial.ended(trial.start()) == 1
+        assert "jobs of a run that was killed" in trial.said[-1]
+    finally:
+        for job in jobs:
+            subprocess.run(["kill", "-KILL", str(job)], check=False)
+    trial.check_sound()
+    assert faults.settle(trial) == 1
+
+
+def test_a_result_that_could_not_be_made_again_is_not_forgotten(bench: Any) -> None:
+    """Code changed under an old time stamp; the one job that it concerns fails; then the code is as it was, and runs."""
+    trial = bench.trial("six jobs", True, random.Random(0))
+    module = trial.folder / "src/factormech/local/hadamard.py"
+    old = module.stat().st_mtime - 10**6
+    module.write_text(module.read_text() + "\nOTHER = 1\n")
+    os.utime(module, (old, old))
+    assert trial.ended(trial.start(limit="measure 30000")) == 1
+    assert not (trial.folder / "results/measurements/small/hadamard.h5").exists()
+    assert trial.ended(trial.start()) == 0
+    assert (trial.folder / "results/measurements/small/hadamard.h5").exists()
+
+
+def test_what_is_not_right_is_seen(bench: Any) -> None:
+    """A changed table, a temporary file and a traceback are no survival."""
+    trial = bench.trial("six jobs", True, random.Random(0))
+    table = trial.folder / "results/tables/small.csv"
+    whole = table.read_bytes()
+    table.write_bytes(whole.replace(b"8", b"9", 1))
+    with pytest.raises(faults.Broken, match=r"small\.csv is there"):
+        trial.check_sound()
+    with pytest.raises(faults.Broken, match="different from an undisturbed run"):
+        faults.settle(trial)
+    table.write_bytes(whole)
+    (trial.folder / "results" / ".x.tmp").touch()
+    with pytest.raises(faults.Broken, match="left behind"):
+        faults.settle(trial)
