@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield trust.Bench(tmp_path_factory.mktemp("bench").resolve())
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return trust.Bench(tmp_path_factory.mktemp("bench").resolve())
 
 
 FEW = ("kill -9 of Snakemake", "kill -9 of a job", "two runs at once", "too little memory", "foreign result")
@@ -57,7 +56,7 @@ def test_jobs_of_a_dead_run_are_found_and_its_lock_is_not_in_the_way(bench: Any)
 
 
 def test_a_result_that_could_not_be_made_again_is_not_forgotten(bench: Any) -> None:
-    """Code changed under an old time stamp; the one job that it concerns fails; then the code is as it was, and runs."""
+    """Code changed under an old time stamp; the one job that it concerns fails; the next run makes it."""
     trial = bench.trial("six jobs", True, random.Random(0))
     module = trial.folder / "src/factormech/local/hadamard.py"
     old = module.stat().st_mtime - 10**6

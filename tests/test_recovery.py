@@ -163,7 +163,7 @@ def test_what_was_not_finished_is_remembered_until_it_is_there(tmp_path: Path, m
 def test_a_disk_without_room_or_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recovery.check_writable(tmp_path / "not" / "yet", tmp_path)
     monkeypatch.setattr(recovery, "ROOM", 2**60)
-    with pytest.raises(BadValue, match="MiB of free disk.*free some space"):
+    with pytest.raises(BadValue, match=r"MiB of free disk.*free some space"):
         recovery.check_writable(tmp_path)
     assert "free some space" in recovery.after_failure(tmp_path)
     monkeypatch.setattr(recovery, "ROOM", 0)

@@ -306,7 +306,9 @@ def little_memory(trial: Trial) -> None:
 
 def settle(trial: Trial) -> int:
     """Run again, doing what is said, until a run is complete; the number of runs. Then everything must be right."""
-    for runs in range(1, 6):
+    runs = 0
+    while runs < 5:
+        runs += 1
         if trial.ended(trial.start()) == 0:
             break
         if "killed" in trial.said[-1] or "another run" in trial.said[-1]:

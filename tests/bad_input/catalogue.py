@@ -1,7 +1,7 @@
 """Bad configurations and files, each with words that its answer has: what users write by mistake, and what enemies do.
 
-A configuration is the good one with other settings: keys are dotted, and ``...`` leaves one out. A file is the matrix of
-a user's own workload, written by a function of its path. The command lines are in :mod:`tests.cli.test_refusals`.
+A configuration is the good one with other settings: keys are dotted, and ``...`` leaves one out. A file is the matrix
+of a user's own workload, written by a function of its path. The command lines are in :mod:`tests.cli.test_refusals`.
 """
 
 from __future__ import annotations

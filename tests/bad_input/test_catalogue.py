@@ -159,15 +159,16 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def answer_to(config: Any, base: Path) -> list[str]:
     """The lines for a configuration, checked for their form."""
+    problems = 0
+    lines: list[str] = []
     try:
         load(config, SCHEMA, base=base)
     except ConfigErrors as errors:
-        lines = str(errors).splitlines()
-        assert len(lines) == len(errors.problems)
-        for line in lines:
-            assert LINE.fullmatch(line), line
-        return lines
-    return []
+        lines, problems = str(errors).splitlines(), len(errors.problems)
+    assert len(lines) == problems
+    for line in lines:
+        assert LINE.fullmatch(line), line
+    return lines
 
 
 def known_settings() -> set[tuple[str, ...]]:
