@@ -6,7 +6,7 @@ under a final name is ever anything else. One line is printed for each trial, an
 
     python tools/trust.py                          # a hundred trials on six jobs, five on the quick run
     python tools/trust.py --only "full disk" --trials 10 --quick-trials 0
-    python tools/trust.py --trials 50-75 --log L   # a piece; L collects pieces, and the table is of all in it
+    python tools/trust.py --trials 50-75 --log L   # a piece; L collects pieces: what is in it is not done again
 
 Faults of disks need the rights of root, and are skipped, with the reason, where they are missing.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import os
 import random
@@ -46,7 +47,7 @@ WORKFLOWS = {"six jobs": "small", "quick": "quick"}
 SHARES = dict(zip(FAULTS, (16, 16, 6, 10, 6, 10, 9, 10, 7, 10), strict=True))
 QUICK = ("kill -9 of Snakemake", "kill -9 of a job", "two runs at once", "flipped bit", "foreign result")
 OUTCOMES = ("complete", "told, then complete", "skipped", "failed")
-TABLE = ROOT / "docs" / "trust-faults.csv"
+BEGIN, END = "<!-- trials -->\n", "<!-- end of trials -->\n"
 
 
 class Bench:
@@ -112,12 +113,13 @@ def tried(bench: Bench, number: int, workflow: str, fault: str, seed: int) -> di
     start, outcome, note = time.monotonic(), "", ""
     try:
         act(trial)
-        settle(trial)
+        if not trial.settled:
+            settle(trial)
         outcome = "told, then complete" if trial.said else "complete"
         note = trial.said[-1] if trial.said else ""
     except Skipped as reason:
         outcome, note = "skipped", str(reason)
-    except Broken as reason:
+    except (Broken, subprocess.TimeoutExpired) as reason:
         outcome, note = "failed", str(reason)
     return {
         "trial": number,
@@ -142,6 +144,24 @@ def table_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return table
 
 
+def as_csv(table: list[dict[str, Any]]) -> str:
+    """The counts as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    return text.getvalue()
+
+
+def show(table: Path, page: Path) -> None:
+    """Put the counts into the page, between its two marks."""
+    header, *rows = csv.reader(table.read_text().splitlines())
+    lines = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
+    before, begin, rest = page.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    page.write_text(before + begin + "".join(f"{line}\n" for line in lines) + end + after)
+
+
 def arguments() -> argparse.Namespace:
     """What is asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -149,8 +169,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick-trials", type=int, default=5, help="on the quick run")
     parser.add_argument("--only", choices=list(FAULTS), help="one fault only")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--log", type=Path, help="JSON lines: trials are added, and the table is of all of them")
-    parser.add_argument("--table", type=Path, help="CSV of the counts")
+    parser.add_argument("--log", type=Path, help="JSON lines: trials in it are not done again, and new ones are added")
+    parser.add_argument("--table", type=Path, help="CSV of the counts, shown in the page of that name")
     return parser.parse_args()
 
 
@@ -170,6 +190,8 @@ def main() -> None:
     if args.only:
         wanted = [(number, workflow, args.only) for number, workflow, _ in wanted]
     rows = [json.loads(line) for line in args.log.read_text().splitlines()] if args.log and args.log.exists() else []
+    done = {(row["trial"], row["fault"]) for row in rows}
+    wanted = [trial for trial in wanted if (trial[0], trial[2]) not in done]
     with tempfile.TemporaryDirectory(prefix="trust-") as folder:
         bench = Bench(Path(folder).resolve())
         for number, workflow, fault in wanted:
@@ -180,14 +202,10 @@ def main() -> None:
                 with args.log.open("a") as log:
                     log.write(json.dumps(row) + "\n")
     table = table_of(rows)
-    writer = csv.DictWriter(sys.stdout, list(table[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table)
+    print(as_csv(table), end="")
     if args.table:
-        with args.table.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(table)
+        args.table.write_text(as_csv(table))
+        show(args.table, args.table.with_suffix(".md"))
     if any(row["failed"] for row in table):
         sys.exit("error: some faults were not survived")
 
