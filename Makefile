@@ -31,10 +31,10 @@ verify: $(STAMP)  ## an independent check of every optimised strategy: results/v
 setup: $(STAMP)  ## make .venv from requirements.lock
 
 test: $(STAMP)  ## the fast tests
-	@pytest -q -n auto --dist loadscope
+	@pytest -q -n auto --dist loadscope --no-loadscope-reorder
 
 test-slow: $(STAMP)  ## the slow tests
-	@pytest -q -m slow -n auto --dist loadscope
+	@pytest -q -m slow -n auto --dist loadscope --no-loadscope-reorder
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
 	@python tools/trust.py --table docs/trust-faults.csv
