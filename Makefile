@@ -37,7 +37,7 @@ test-slow: $(STAMP)  ## the slow tests
 	@pytest -q -m slow -n auto --dist loadscope --no-loadscope-reorder
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
-	@python tools/trust.py --table docs/trust-faults.csv
+	@python tools/trust.py --table
 
 lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	ruff check .
@@ -48,6 +48,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/environment.py --check
 	python tools/artefacts.py --check
 	python tools/command_line_page.py --check
+	python tools/trust_page.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -60,6 +61,7 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py
 	python tools/artefacts.py
 	python tools/command_line_page.py
+	python tools/trust_page.py
 
 clean:  ## remove what runs made, and the environment
 	rm -rf $(VENV) .snakemake

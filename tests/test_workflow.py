@@ -273,20 +273,19 @@ def test_a_bad_configuration_is_answered_in_lines(project: Path) -> None:
         assert any(part in line for line in lines), (part, output)
 
 
-def test_a_damaged_result_is_made_again(project: Path) -> None:
+def test_a_damaged_result_is_to_be_made_again(project: Path) -> None:
     """A bit that turned over under an old time stamp, in a file that everything was already made from."""
-    path = project / "results/workloads/prefix/n8.h5"
+    path = project / "results/measurements/small/hadamard.h5"
     whole, stamp = path.read_bytes(), path.stat().st_mtime_ns
-    table = (project / "results/tables/small.csv").read_bytes()
     path.write_bytes(whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:])
     os.utime(path, ns=(stamp, stamp))
-    assert "workload workload=prefix, domain_size=8, seed=" in planned(project)
-    done = snakemake(project, "all", "quick")
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "damaged, to be made again: results/workloads/prefix/n8.h5" in done.stdout + done.stderr
-    assert path.read_bytes() == whole
-    assert (project / "results/tables/small.csv").read_bytes() == table
-    assert planned(project) == set()
+    try:
+        again = planned(project)
+    finally:
+        path.write_bytes(whole)
+        os.utime(path, ns=(stamp, stamp))
+    assert {job.split()[0] for job in again} == {"measure", "tabulate", "draw"}
+    assert all("small" in job for job in again)
 
 
 ON_DATA = """

@@ -50,6 +50,7 @@ class Trial:
     runs: int = 0
     settled: bool = False
     number: dict[int, int] = field(default_factory=dict)
+    broken: dict[str, bytes] = field(default_factory=dict)  # what was put in the place of results, on purpose
 
     def start(self, *, limit: str = "") -> subprocess.Popen[bytes]:
         """Begin a run, in a session of its own; ``limit`` is for the jobs (see ``limited_python``)."""
@@ -97,10 +98,10 @@ class Trial:
         """The files that are there now."""
         return [self.folder / name for name in made(self.folder) if name.endswith(suffix)]
 
-    def check_sound(self, broken: Path | None = None) -> None:
-        """Every file that stands under a final name is right, but for the one that was broken on purpose."""
+    def check_sound(self) -> None:
+        """Every file that stands under a final name is right, but for what was broken on purpose and not touched since."""
         for name, content in made(self.folder).items():
-            if self.folder / name != broken and content != self.expected.get(name):
+            if content not in (self.expected.get(name), self.broken.get(name)):
                 raise Broken(f"{name} is there and is not what an undisturbed run makes")
 
 
@@ -189,23 +190,21 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
 
 def full_disk(trial: Trial) -> None:
     """A small file system that something else fills at a random moment: of the results alone, or of everything."""
-    whole = trial.rng.random() < 0.5
-    place = trial.folder if whole else trial.folder / "results"
-    saved = trial.folder.with_name("saved")
+    place = trial.folder if trial.rng.random() < 0.5 else trial.folder / "results"
+    saved, filler = trial.folder.with_name("saved"), place / ".filler"  # hidden: it is no result
     place.mkdir(exist_ok=True)
-    if whole:
-        shutil.copytree(trial.folder, saved, symlinks=True)
-    with mounted(place, "-t", "tmpfs", "-o", "size=64m", "tmpfs"):
-        if whole:
-            shutil.copytree(saved, place, symlinks=True, dirs_exist_ok=True)
+    shutil.copytree(place, saved, symlinks=True)
+    size = sum(path.lstat().st_size + 4096 for path in saved.rglob("*")) + 2**26
+    with mounted(place, "-t", "tmpfs", "-o", f"size={size}", "tmpfs"):
+        shutil.copytree(saved, place, symlinks=True, dirs_exist_ok=True)
         run = trial.start()
         trial.wait()
-        with (place / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
             while True:
-                filler.write(b"\0" * 4096)
+                file.write(b"\0" * 4096)
         trial.ended(run)
         trial.check_sound()
-        (place / "filler").unlink()
+        filler.unlink()
         settle(trial)
 
 
@@ -232,12 +231,22 @@ def read_only(trial: Trial) -> None:
 
 def _damage(trial: Trial, how: Callable[[bytes], bytes]) -> None:
     """One result of a complete run replaced, under its old time stamp or a new one."""
-    path = trial.rng.choice(trial.results(".h5"))
-    stamp = path.stat().st_mtime_ns
-    path.write_bytes(how(path.read_bytes()))
+    _replace(trial, trial.rng.choice(trial.results(".h5")), how)
+    trial.check_sound()
+
+
+def _replace(trial: Trial, path: Path, how: Callable[[bytes], bytes]) -> None:
+    stamp, content = path.stat().st_mtime_ns, how(path.read_bytes())
+    path.write_bytes(content)
+    trial.broken[path.relative_to(trial.folder).as_posix()] = content
     if trial.rng.random() < 0.5:
         os.utime(path, ns=(stamp, stamp))
-    trial.check_sound(path)
+
+
+def cut_off(trial: Trial, count: int) -> None:
+    """Many results of a complete run cut off at random bytes: the next run has them, and what depends on them, to make."""
+    for path in trial.rng.sample(trial.results(".h5"), count):
+        _replace(trial, path, lambda whole: whole[: trial.rng.randrange(1, len(whole))])
 
 
 def truncated(trial: Trial) -> None:

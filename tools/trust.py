@@ -8,6 +8,8 @@ under a final name is ever anything else. One line is printed for each trial, an
     python tools/trust.py --only "full disk" --trials 10 --quick-trials 0
     python tools/trust.py --trials 50-75 --log L   # a piece; L collects pieces: what is in it is not done again
 
+A trial on six jobs begins with nothing made, or, where a result is damaged, with all. One on the quick run begins with all
+made and twelve results cut off, drawn at random: the run that makes them again, with what depends on them, is disturbed.
 Faults of disks need the rights of root, and are skipped, with the reason, where they are missing.
 """
 
@@ -19,6 +21,7 @@ import io
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -28,7 +31,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from faults import FAULTS, ROOT, Broken, Skipped, Trial, limited_python, made, settle
+import trust_page
+from faults import FAULTS, ROOT, Broken, Skipped, Trial, cut_off, limited_python, made, settle
 
 SIX_JOBS = """\
 studies:
@@ -45,9 +49,10 @@ studies:
 WORKFLOWS = {"six jobs": "small", "quick": "quick"}
 # How often each fault comes in a hundred trials, and those of the quick run.
 SHARES = dict(zip(FAULTS, (16, 16, 6, 10, 6, 10, 9, 10, 7, 10), strict=True))
-QUICK = ("kill -9 of Snakemake", "kill -9 of a job", "two runs at once", "flipped bit", "foreign result")
+QUICK = ("kill -9 of Snakemake", "kill -9 of a job", "two runs at once", "full disk", "flipped bit")
+# How many results of the quick run are there to be made again when a trial begins.
+CUT_OFF = 12
 OUTCOMES = ("complete", "told, then complete", "skipped", "failed")
-BEGIN, END = "<!-- trials -->\n", "<!-- end of trials -->\n"
 
 
 class Bench:
@@ -59,8 +64,17 @@ class Bench:
         self.ready: dict[str, tuple[float, dict[str, bytes]]] = {}
 
     def trial(self, workflow: str, complete: bool, rng: random.Random) -> Trial:
-        """A copy for one trial, fresh or complete."""
-        seconds, expected = self._undisturbed(workflow)
+        """A copy for one trial: fresh or complete, and of the quick run complete but for some results."""
+        if workflow not in self.ready:
+            self.ready[workflow] = self._undisturbed(workflow)
+        trial = self._copy(workflow, complete or workflow == "quick", rng, *self.ready[workflow])
+        if workflow == "quick":
+            cut_off(trial, CUT_OFF)
+        return trial
+
+    def _copy(
+        self, workflow: str, complete: bool, rng: random.Random, seconds: float, expected: dict[str, bytes]
+    ) -> Trial:
         place = self.folder / "trial"
         shutil.rmtree(place, ignore_errors=True)
         source = self.folder / f"{workflow} {'complete' if complete else 'fresh'}"
@@ -68,16 +82,22 @@ class Bench:
         return Trial(place / "project", WORKFLOWS[workflow], seconds, expected, rng, self.tools)
 
     def _undisturbed(self, workflow: str) -> tuple[float, dict[str, bytes]]:
-        if workflow not in self.ready:
-            fresh, complete = (self.folder / f"{workflow} {state}" for state in ("fresh", "complete"))
-            _copy_of_project(fresh, workflow)
-            shutil.copytree(fresh, complete, symlinks=True)
-            trial = Trial(complete, WORKFLOWS[workflow], 0.0, {}, random.Random(), self.tools)
+        """The seconds of the run that trials disturb, undisturbed, and the files that it makes."""
+        fresh, complete = (self.folder / f"{workflow} {state}" for state in ("fresh", "complete"))
+        _copy_of_project(fresh, workflow)
+        shutil.copytree(fresh, complete, symlinks=True)
+        trial = Trial(complete, WORKFLOWS[workflow], 0.0, {}, random.Random(), self.tools)
+        start = time.monotonic()
+        if trial.ended(trial.start()):
+            raise SystemExit(f"error: an undisturbed run of {workflow} fails: {trial.said}")
+        expected = made(complete)
+        print(f"{workflow}: {len(expected)} files in {time.monotonic() - start:.0f} s, undisturbed", flush=True)
+        if workflow == "quick":
+            trial = self._copy(workflow, True, random.Random(0), 0.0, expected)
+            cut_off(trial, CUT_OFF)
             start = time.monotonic()
-            if trial.ended(trial.start()):
-                raise SystemExit(f"error: an undisturbed run of {workflow} fails: {trial.said}")
-            self.ready[workflow] = time.monotonic() - start, made(complete)
-        return self.ready[workflow]
+            settle(trial)
+        return time.monotonic() - start, expected
 
 
 def _copy_of_project(folder: Path, workflow: str) -> None:
@@ -110,7 +130,7 @@ def tried(bench: Bench, number: int, workflow: str, fault: str, seed: int) -> di
     """One trial, and what came of it."""
     act, complete = FAULTS[fault]
     trial = bench.trial(workflow, complete, random.Random(f"{seed} {number} {fault}"))
-    start, outcome, note = time.monotonic(), "", ""
+    start, cpu, outcome, note = time.monotonic(), _cpu_seconds(), "", ""
     try:
         act(trial)
         if not trial.settled:
@@ -128,8 +148,16 @@ def tried(bench: Bench, number: int, workflow: str, fault: str, seed: int) -> di
         "moment": trial.moment,
         "outcome": outcome,
         "note": note,
+        "runs": trial.runs,
         "seconds": round(time.monotonic() - start, 1),
+        "cpu": round(_cpu_seconds() - cpu, 1),
     }
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of those that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def table_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -153,15 +181,6 @@ def as_csv(table: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def show(table: Path, page: Path) -> None:
-    """Put the counts into the page, between its two marks."""
-    header, *rows = csv.reader(table.read_text().splitlines())
-    lines = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
-    before, begin, rest = page.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
-    page.write_text(before + begin + "".join(f"{line}\n" for line in lines) + end + after)
-
-
 def arguments() -> argparse.Namespace:
     """What is asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -170,7 +189,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=list(FAULTS), help="one fault only")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--log", type=Path, help="JSON lines: trials in it are not done again, and new ones are added")
-    parser.add_argument("--table", type=Path, help="CSV of the counts, shown in the page of that name")
+    parser.add_argument("--table", action="store_true", help="write the counts into docs/trust-faults.csv and its page")
     return parser.parse_args()
 
 
@@ -184,7 +203,7 @@ def in_own_mounts() -> None:
 def main() -> None:
     """Make the trials that are asked for, and say what came of them."""
     in_own_mounts()
-    args = arguments()
+    start, args = time.monotonic(), arguments()
     first, _, last = args.trials.rpartition("-")
     wanted = planned(int(last), args.quick_trials)[int(first or 0) :]
     if args.only:
@@ -202,10 +221,13 @@ def main() -> None:
                 with args.log.open("a") as log:
                     log.write(json.dumps(row) + "\n")
     table = table_of(rows)
+    minutes, cpu = (sum(row[unit] for row in rows) / 60 for unit in ("seconds", "cpu"))
     print(as_csv(table), end="")
+    print(f"{len(rows)} trials in {minutes:.1f} min ({cpu:.1f} min of processors)")
+    print(f"this program: {(time.monotonic() - start) / 60:.1f} min")
     if args.table:
-        args.table.write_text(as_csv(table))
-        show(args.table, args.table.with_suffix(".md"))
+        trust_page.TABLE.write_text(as_csv(table), encoding="utf-8")
+        trust_page.write()
     if any(row["failed"] for row in table):
         sys.exit("error: some faults were not survived")
 
