@@ -99,7 +99,7 @@ class Trial:
         return [self.folder / name for name in made(self.folder) if name.endswith(suffix)]
 
     def check_sound(self) -> None:
-        """Every file that stands under a final name is right, but for what was broken on purpose and not touched since."""
+        """Every file that stands under a final name is right, or as it was broken on purpose."""
         for name, content in made(self.folder).items():
             if content not in (self.expected.get(name), self.broken.get(name)):
                 raise Broken(f"{name} is there and is not what an undisturbed run makes")
@@ -244,7 +244,7 @@ def _replace(trial: Trial, path: Path, how: Callable[[bytes], bytes]) -> None:
 
 
 def cut_off(trial: Trial, count: int) -> None:
-    """Many results of a complete run cut off at random bytes: the next run has them, and what depends on them, to make."""
+    """Many results of a complete run cut off: the next run has them to make, and what depends on them."""
     for path in trial.rng.sample(trial.results(".h5"), count):
         _replace(trial, path, lambda whole: whole[: trial.rng.randrange(1, len(whole))])
 

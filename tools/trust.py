@@ -8,8 +8,8 @@ under a final name is ever anything else. One line is printed for each trial, an
     python tools/trust.py --only "full disk" --trials 10 --quick-trials 0
     python tools/trust.py --trials 50-75 --log L   # a piece; L collects pieces: what is in it is not done again
 
-A trial on six jobs begins with nothing made, or, where a result is damaged, with all. One on the quick run begins with all
-made and twelve results cut off, drawn at random: the run that makes them again, with what depends on them, is disturbed.
+A trial on six jobs begins with nothing made, or, where a result is damaged, with all. One on the quick run begins with
+all made and twelve results cut off, drawn at random: the run that makes them and their dependents again is disturbed.
 Faults of disks need the rights of root, and are skipped, with the reason, where they are missing.
 """
 
