@@ -49,7 +49,7 @@ class Trial:
     said: list[str] = field(default_factory=list)
     runs: int = 0
     settled: bool = False
-    number: dict[int, int] = field(default_factory=dict)
+    number: dict[int, int] = field(default_factory=dict)  # process of a run → which run it is
     broken: dict[str, bytes] = field(default_factory=dict)  # what was put in the place of results, on purpose
 
     def start(self, *, limit: str = "") -> subprocess.Popen[bytes]:
@@ -70,6 +70,12 @@ class Trial:
             )
         self.number[run.pid] = self.runs
         return run
+
+    def end(self) -> None:
+        """End what is still at work: runs, and jobs of killed ones."""
+        for process in self.number:
+            with suppress(ProcessLookupError):
+                os.killpg(process, signal.SIGKILL)
 
     def _output(self, number: int) -> Path:
         return self.folder.with_name(f"output-{number}")
@@ -290,7 +296,7 @@ def foreign(trial: Trial) -> None:
 
 def limited_python(folder: Path) -> Path:
     """A folder with a ``python`` that gives the jobs of one module less memory (``MODULE KILOBYTES``), for ``PATH``."""
-    folder.mkdir()
+    folder.mkdir(parents=True, exist_ok=True)
     script = folder / "python"
     script.write_text(
         "#!/bin/sh\n"

@@ -17,17 +17,20 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import io
 import json
 import os
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +69,7 @@ class Bench:
     def trial(self, workflow: str, complete: bool, rng: random.Random) -> Trial:
         """A copy for one trial: fresh or complete, and of the quick run complete but for some results."""
         if workflow not in self.ready:
-            self.ready[workflow] = self._undisturbed(workflow)
+            self.ready[workflow] = self._kept(workflow) or self._undisturbed(workflow)
         trial = self._copy(workflow, complete or workflow == "quick", rng, *self.ready[workflow])
         if workflow == "quick":
             cut_off(trial, CUT_OFF)
@@ -81,15 +84,26 @@ class Bench:
         shutil.copytree(source, place / "project", symlinks=True)
         return Trial(place / "project", WORKFLOWS[workflow], seconds, expected, rng, self.tools)
 
+    def _kept(self, workflow: str) -> tuple[float, dict[str, bytes]] | None:
+        """What :meth:`_undisturbed` found before, in the same folder and of the same project."""
+        note = self.folder / f"{workflow}.json"
+        seconds, project = json.loads(note.read_text()) if note.exists() else (0.0, "")
+        return (seconds, made(self.folder / f"{workflow} complete")) if project == _digest() else None
+
     def _undisturbed(self, workflow: str) -> tuple[float, dict[str, bytes]]:
         """The seconds of the run that trials disturb, undisturbed, and the files that it makes."""
         fresh, complete = (self.folder / f"{workflow} {state}" for state in ("fresh", "complete"))
+        for folder in (fresh, complete):
+            shutil.rmtree(folder, ignore_errors=True)
         _copy_of_project(fresh, workflow)
         shutil.copytree(fresh, complete, symlinks=True)
         trial = Trial(complete, WORKFLOWS[workflow], 0.0, {}, random.Random(), self.tools)
         start = time.monotonic()
-        if trial.ended(trial.start()):
-            raise SystemExit(f"error: an undisturbed run of {workflow} fails: {trial.said}")
+        try:
+            if trial.ended(trial.start()):
+                raise SystemExit(f"error: an undisturbed run of {workflow} fails: {trial.said}")
+        finally:
+            trial.end()
         expected = made(complete)
         print(f"{workflow}: {len(expected)} files in {time.monotonic() - start:.0f} s, undisturbed", flush=True)
         if workflow == "quick":
@@ -97,23 +111,31 @@ class Bench:
             cut_off(trial, CUT_OFF)
             start = time.monotonic()
             settle(trial)
-        return time.monotonic() - start, expected
+        seconds = time.monotonic() - start
+        (self.folder / f"{workflow}.json").write_text(json.dumps([seconds, _digest()]))
+        return seconds, expected
+
+
+def _names() -> list[str]:
+    """The tracked files that a run needs."""
+    needed = {"src", "workflow", "Snakefile", "environment.yml", "profiles", "tools", "config.yaml"}
+    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    return [name for name in names if name.partition("/")[0] in needed]
+
+
+def _digest() -> str:
+    """What these files are, but for the tools, of which no result depends."""
+    digest = hashlib.sha256()
+    for name in _names():
+        if not name.startswith("tools/") and not (ROOT / name).is_symlink():
+            digest.update(f"{name}\0{hashlib.sha256((ROOT / name).read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _copy_of_project(folder: Path, workflow: str) -> None:
-    """The tracked files that a run needs."""
-    for name in filter(None, subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")):
-        if name.split("/")[0] in {
-            "src",
-            "workflow",
-            "Snakefile",
-            "environment.yml",
-            "profiles",
-            "tools",
-            "config.yaml",
-        }:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    for name in _names():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
     if workflow == "six jobs":
         (folder / "config.yaml").write_text(SIX_JOBS)
 
@@ -141,6 +163,8 @@ def tried(bench: Bench, number: int, workflow: str, fault: str, seed: int) -> di
         outcome, note = "skipped", str(reason)
     except (Broken, subprocess.TimeoutExpired) as reason:
         outcome, note = "failed", str(reason)
+    finally:
+        trial.end()
     return {
         "trial": number,
         "workflow": workflow,
@@ -189,6 +213,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=list(FAULTS), help="one fault only")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--log", type=Path, help="JSON lines: trials in it are not done again, and new ones are added")
+    parser.add_argument("--folder", type=Path, help="keep the undisturbed runs here, for the next piece")
     parser.add_argument("--table", action="store_true", help="write the counts into docs/trust-faults.csv and its page")
     return parser.parse_args()
 
@@ -211,7 +236,8 @@ def main() -> None:
     rows = [json.loads(line) for line in args.log.read_text().splitlines()] if args.log and args.log.exists() else []
     done = {(row["trial"], row["fault"]) for row in rows}
     wanted = [trial for trial in wanted if (trial[0], trial[2]) not in done]
-    with tempfile.TemporaryDirectory(prefix="trust-") as folder:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: ended before all was tried"))
+    with nullcontext(args.folder) if args.folder else tempfile.TemporaryDirectory(prefix="trust-") as folder:
         bench = Bench(Path(folder).resolve())
         for number, workflow, fault in wanted:
             row = tried(bench, number, workflow, fault, args.seed)
