@@ -65,15 +65,21 @@ def test_jobs_that_outlive_their_run_are_waited_for(tmp_path: Path, monkeypatch:
         with pytest.raises(BadValue, match=rf"jobs of a run that was killed \({process}\)"):
             recovery.claim(tmp_path, notes)
         assert recovery.holders(notes / "run.lock") == []  # a refusal holds nothing
-    monkeypatch.setenv(recovery.VARIABLE, str(recovery.jobs_lock(notes)))
-    with recovery.job(), recovery.job(), pytest.raises(BadValue, match="jobs of a run"):
-        recovery.claim(tmp_path, notes)
+    dead = recovery.claim(tmp_path, notes)
+    assert dead is not None
+    monkeypatch.setenv(recovery.VARIABLE, recovery.ticket(notes))
+    with recovery.job(), recovery.job():  # the run's own
+        with pytest.raises(BadValue, match="another run"):
+            recovery.claim(tmp_path, notes)
+        dead.close()
+        with pytest.raises(BadValue, match="jobs of a run"):
+            recovery.claim(tmp_path, notes)
     run = recovery.claim(tmp_path, notes)
     assert run is not None
-    with recovery.job():  # the run's own
-        pass
+    with pytest.raises(BadValue, match="run of this job = 'over'"), recovery.job():  # of the dead run, and late
+        raise AssertionError("a job of a dead run beside a living one")
     run.close()
-    monkeypatch.setenv(recovery.VARIABLE, str(tmp_path / "none" / "there"))
+    monkeypatch.setenv(recovery.VARIABLE, f"0 {tmp_path / 'none' / 'there'}")
     with pytest.raises(ValueError, match="mine"), recovery.job():
         raise ValueError("mine")
 

@@ -295,11 +295,15 @@ def foreign(trial: Trial) -> None:
 
 
 def limited_python(folder: Path) -> Path:
-    """A folder with a ``python`` that gives the jobs of one module less memory (``MODULE KILOBYTES``), for ``PATH``."""
+    """A folder for ``PATH`` with a ``python`` that gives the jobs of one module less memory (``MODULE KILOBYTES``).
+
+    One that begins while a file ``hold`` is beside it waits for a file ``release``.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     script = folder / "python"
     script.write_text(
         "#!/bin/sh\n"
+        'here="${0%/*}"; if [ -e "$here/hold" ]; then until [ -e "$here/release" ]; do sleep 0.1; done; fi\n'
         'set -- "${FACTORMECH_TRUST_LIMIT%% *}" "${FACTORMECH_TRUST_LIMIT##* }" "$@"\n'
         "module=$1 size=$2; shift 2\n"
         'if [ -n "$module" ]; then case "$*" in *"factormech.jobs.$module "*) ulimit -v "$size";; esac; fi\n'

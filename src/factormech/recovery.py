@@ -3,7 +3,8 @@
 A run that was killed (``kill -9``, a lost machine) leaves three things behind: jobs that go on without it, temporary
 files beside results, and the locks of the workflow system. Two files are locked here with ``flock``, which the kernel
 gives back when a process ends, however it ends: one by each run, the other, shared, by each of its jobs. Who gets both
-knows that nobody else is at work in the folder, so that what is left there belongs to nobody.
+knows that nobody else is at work in the folder, so that what is left there belongs to nobody. It writes a mark of its
+own into the second file: a job of a dead run that had not locked it yet finds another mark than its run's, and ends.
 
 Where a file system has no such locks, nothing is locked: the workflow system's own locks remain.
 """
@@ -15,10 +16,11 @@ import json
 import os
 import platform
 import re
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -27,8 +29,8 @@ from factormech._seal import DamagedFile
 from factormech.atomic import write_whole
 from factormech.errors import BadValue
 
-# Where the jobs of a run find the file that they lock.
-VARIABLE = "FACTORMECH_JOBS_LOCK"
+# Where the jobs of a run find their ticket.
+VARIABLE = "FACTORMECH_JOB"
 # Free bytes below which no run begins (its first results and logs would fill the disk), and a failed one says so.
 ROOM = 2**24
 _RUN, _JOBS, _UNFINISHED = "run.lock", "jobs.lock", "unfinished.json"
@@ -57,8 +59,10 @@ def claim(folder: Path, notes: Path) -> IO[str] | None:
     run = (notes / _RUN).open("a+", encoding="utf-8")
     try:
         _lock(run, folder, "another run")
-        with jobs_lock(notes).open("a", encoding="utf-8") as jobs:
+        with (notes / _JOBS).open("a", encoding="utf-8") as jobs:
             _lock(jobs, folder, "jobs of a run that was killed")
+            jobs.truncate(0)
+            jobs.write(secrets.token_hex(8))
     except BadValue:
         run.close()
         raise
@@ -68,9 +72,10 @@ def claim(folder: Path, notes: Path) -> IO[str] | None:
     return run
 
 
-def jobs_lock(notes: Path) -> Path:
-    """The file that jobs lock."""
-    return notes / _JOBS
+def ticket(notes: Path) -> str:
+    """What the jobs of the run that has claimed a folder are told: its mark, and the file that they lock."""
+    file = (notes / _JOBS).absolute()
+    return f"{file.read_text(encoding='utf-8')} {file}"
 
 
 def was_here(run: IO[str]) -> bool:
@@ -112,19 +117,25 @@ def holders(path: Path) -> list[int]:
 
 @contextmanager
 def job() -> Iterator[None]:
-    """The time in which a job of a run is at work: the next run finds out, even if this job's own run has died."""
-    name, file = os.environ.get(VARIABLE), None
-    if name:
-        with suppress(OSError):  # no such file, or no locks on this file system
-            import fcntl
+    """The time in which a job of a run is at work: the next run finds out, even if this job's own run has died.
 
-            file = open(name, "a", encoding="utf-8")  # noqa: SIM115
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    try:
+    Raises
+    ------
+    BadValue
+        If the next run has already begun.
+    """
+    mark, _, name = os.environ.get(VARIABLE, "").partition(" ")
+    with ExitStack() as open_files:
+        if name:
+            with suppress(OSError):  # no such file, or no locks on this file system
+                import fcntl
+
+                file = open_files.enter_context(open(name, encoding="utf-8"))
+                fcntl.flock(file, fcntl.LOCK_SH)  # a run that claims the folder has it for a moment
+                if file.read() != mark:
+                    rule = "be the one that has this folder"
+                    raise BadValue("run of this job", "over", rule, "let the run at work make what is missing")
         yield
-    finally:
-        if file is not None:
-            file.close()
 
 
 # Whole ------------------------------------------------------------------------------------------------------

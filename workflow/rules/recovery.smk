@@ -40,7 +40,7 @@ def begin():
         return
     globals()["RUN_LOCK"] = run  # open until this process ends
     if workflow.local_exec:
-        os.environ[recovery.VARIABLE] = str(recovery.jobs_lock(NOTES).absolute())
+        os.environ[recovery.VARIABLE] = recovery.ticket(NOTES)
     if recovery.was_here(run):
         for path in Path(".snakemake/locks").glob("*.lock"):
             path.unlink(missing_ok=True)
