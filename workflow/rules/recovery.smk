@@ -7,6 +7,7 @@ out to make, and the next one makes what is missing of it.
 
 import atexit
 import glob
+import logging
 
 from snakemake.logging import logger
 
@@ -31,6 +32,7 @@ def prepared():
 
 def begin():
     """Lock the folder and remove what nobody can be using; the line of a refusal ends the run."""
+    logging.raiseExceptions = False  # a log file on a full disk would fill the screen with tracebacks
     try:
         recovery.check_writable(Path(".snakemake"), Path("results"), Path("figures"))
         run = recovery.claim(Path.cwd(), NOTES)
