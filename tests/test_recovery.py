@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech import atomic, recovery, store
+from factormech import atomic, recovery, starved, store
 from factormech.errors import BadValue
 
 HOLD = """
@@ -206,16 +206,29 @@ def test_failures_of_the_code_keep_their_traceback(error: Exception) -> None:
     assert recovery.line_of(error) is None
 
 
-def test_a_job_without_memory_for_its_libraries_says_so() -> None:
+@pytest.mark.parametrize("mebibytes", [40, 170])  # at 170, OpenBLAS would try for ever to be loaded
+def test_a_job_without_memory_for_its_libraries_says_so(mebibytes: int) -> None:
     done = subprocess.run(
-        ["sh", "-c", 'ulimit -v 40000; exec "$0" -m factormech.jobs.workload', sys.executable],
+        ["sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$0" -m factormech.jobs.measure', sys.executable],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=False,
+        timeout=60,
     )
     assert done.returncode == 1
     assert done.stderr == (
-        "error: memory = too little to load the libraries: must be enough for this job; free memory or raise its limit,"
+        f"error: memory = {mebibytes} MiB: must have at least 320 MiB of address space; raise the limit (ulimit -v),"
         " and run the same command again\n"
     )
+
+
+def test_a_library_that_cannot_be_loaded_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for error in (MemoryError(), ImportError("lib.so: failed to map segment from shared object")):
+        starved.in_one_line(type(error), error, None)
+        said = capsys.readouterr().err
+        assert said.startswith("error: memory = ")
+        assert said.count("\n") == 1
+    error = ValueError("x")
+    starved.in_one_line(ValueError, error, None)
+    assert "ValueError: x" in capsys.readouterr().err

@@ -316,7 +316,7 @@ def limited_python(folder: Path) -> Path:
 def little_memory(trial: Trial) -> None:
     """A job with a limit on its memory (RLIMIT_AS) below its need, at a random place of its work."""
     module = trial.rng.choice(["workload", "measure", "bound", "tabulate", "draw"])
-    run = trial.start(limit=f"{module} {trial.rng.randrange(24, 160) * 1024}")
+    run = trial.start(limit=f"{module} {trial.rng.randrange(24, 480) * 1024}")
     trial.ended(run)
     trial.check_sound()
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "load"]
 
 if sys.argv[:1] == ["-m"]:  # as long as ``python -m factormech.…`` loads the package: a job, or the command line
-    from factormech.starved import in_one_line
+    from factormech.starved import check_limit, in_one_line
 
     sys.excepthook = in_one_line
+    check_limit()
 
 
 def __getattr__(name: str) -> Any:
