@@ -15,7 +15,7 @@ RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python to
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
 
-.PHONY: all quick report verify setup test test-slow test-report lint environment docs gallery clean help
+.PHONY: all quick report verify setup test test-slow test-report trust lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -46,6 +46,9 @@ test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools
 	$(call REPORT,quick,results/quick/report.html)
 	@pytest -q -m report tests/report
 
+trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
+	@python tools/trust.py --table
+
 lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	ruff check .
 	ruff format --check .
@@ -56,6 +59,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/artefacts.py --check
 	python tools/readme.py --check
 	python tools/command_line_page.py --check
+	python tools/trust_page.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -71,6 +75,7 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/artefacts.py
 	python tools/readme.py
 	python tools/command_line_page.py
+	python tools/trust_page.py
 
 clean:  ## remove what runs made, and the environment
 	rm -rf $(VENV) .snakemake

@@ -21,6 +21,7 @@ include: "workflow/rules/common_norms.smk"
 include: "workflow/rules/common_experiments.smk"
 include: "workflow/rules/common_tables.smk"
 include: "workflow/rules/common_report.smk"
+include: "workflow/rules/recovery.smk"
 
 
 # Here, for what plain ``snakemake`` makes is the first rule of this file itself, never one of an included file.

@@ -243,7 +243,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     write_example(path)
     old = path.read_bytes()
 
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise failure
 
     for place, name in ((_seal, "stamp"), (os, "fsync")):

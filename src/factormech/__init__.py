@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from factormech.reading import load as load
 
 __all__ = ["__version__", "load"]
+
+if sys.argv[:1] == ["-m"]:  # as long as ``python -m factormech.…`` loads the package: a job, or the command line
+    from factormech.starved import check_limit, in_one_line
+
+    sys.excepthook = in_one_line
+    check_limit()
 
 
 def __getattr__(name: str) -> Any:

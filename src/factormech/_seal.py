@@ -27,9 +27,13 @@ class DamagedFile(BadValue):
         super().__init__(os.fspath(path).replace("\n", " "), found, rule, remedy)
 
 
-def stamp(path: Path) -> None:
-    """Write the seal into the first 512 bytes of a finished file."""
-    seal = _seal_of(path)
+def stamp(path: Path, place: str | os.PathLike[str] = "") -> None:
+    """Write the seal into the first 512 bytes of a finished file, whose place will be the one given.
+
+    A place relative to the folder of the work is in the seal, as a digest: a whole file in the place of another one is
+    found out (:func:`check_place`). An absolute one is not, for it says where somebody's folders are.
+    """
+    seal = _seal_of(path, _mark(place))
     with path.open("rb+") as file:
         file.write(seal)
 
@@ -46,19 +50,43 @@ def check(path: Path) -> None:
         if claimed and size < SEAL_BYTES + int(claimed[1]):
             whole = SEAL_BYTES + int(claimed[1])
             raise DamagedFile(path, f"{size} of {whole} bytes", "be a whole result file (it is truncated)")
-        if head != _seal_of(path):
+        if head != _seal_of(path, _marked(head)):
             raise DamagedFile(path, "bytes that changed", "be as it was written: its checksum does not fit")
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _seal_of(path: Path) -> bytes:
-    """The seal that belongs to what a file has after its first 512 bytes."""
+def check_place(path: Path) -> None:
+    """Refuse a file that :func:`check` refuses, or that was not written under this very relative path."""
+    check(path)
+    with path.open("rb") as file:
+        found = _marked(file.read(SEAL_BYTES))
+    if found != _mark(path):
+        raise DamagedFile(path, "a result from elsewhere", "be the result that was made in this place")
+
+
+def _mark(place: str | os.PathLike[str]) -> str:
+    """Sixteen digits for a relative path, none for another."""
+    name = os.fspath(place)
+    if not name or os.path.isabs(name):
+        return ""
+    return hashlib.sha256(Path(name).as_posix().encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def _marked(head: bytes) -> str:
+    """The digits of the place that a seal names."""
+    found = re.search(rb"; place: ([0-9a-f]{16})\n", head)
+    return found[1].decode() if found else ""
+
+
+def _seal_of(path: Path, mark: str) -> bytes:
+    """The seal that belongs to what a file has after its first 512 bytes, and to its place."""
     with path.open("rb") as file:
         file.seek(SEAL_BYTES)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         size = file.tell() - SEAL_BYTES
-    text = _MAGIC + f" (HDF5 after this block); SHA-256 of the {size} bytes after it: {digest}\n".encode()
+    place = f"; place: {mark}" if mark else ""
+    text = _MAGIC + f" (HDF5 after this block); SHA-256 of the {size} bytes after it: {digest}{place}\n".encode()
     return text.ljust(SEAL_BYTES, b"\0")
 
 

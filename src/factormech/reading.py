@@ -10,6 +10,7 @@ import numpy as np
 
 from factormech import store
 from factormech.tables import kinds as tables
+from factormech.tables.format import SIZE_LIMIT
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -35,6 +36,9 @@ def _load_csv(path: Path) -> Any:
     """A table of results; an empty cell is NaN among numbers and ``""`` among texts, as in HDF5."""
     import pandas as pd
 
+    if path.is_file() and path.stat().st_size > SIZE_LIMIT:
+        rule, remedy = f"have at most {SIZE_LIMIT >> 20} MiB", "give a table of results"
+        raise store.DamagedFile(path, f"{path.stat().st_size} bytes", rule, remedy)
     if tables.has_header(path):
         return tables.read_csv(path)
     try:

@@ -109,7 +109,7 @@ def write(path: FilePath, kind: str, *, datasets: Mapping[str, Any], attributes:
             _put_attributes(file, plain | own)
             for name, value in content.items():
                 _put(file, name, value)
-        _seal.stamp(temporary)
+        _seal.stamp(temporary, path)
 
 
 def read(path: FilePath, kind: str | None = None, *, needs: Iterable[str] = ()) -> Record:
@@ -254,6 +254,7 @@ def _get(item: h5py.Dataset | h5py.Group) -> Array | Table:
 
 
 def _get_array(item: h5py.Dataset) -> Array:
+    check_dense_size(f"dataset {item.name} of {item.file.filename}", *(item.shape or ()))  # compressed, it may be vast
     if h5py.check_string_dtype(item.dtype):
         return np.array(item.asstr()[...], dtype=object)
     return np.asarray(item[...])

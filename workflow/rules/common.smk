@@ -71,7 +71,12 @@ def stamp_once(modules):
 
 def code(modules):
     """An input that stands for all code that some modules need; which ones may depend on wildcards."""
-    return lambda wildcards: stamp_once(tuple(modules(wildcards)))
+
+    def stamped(wildcards):
+        prepared()
+        return stamp_once(tuple(modules(wildcards)))
+
+    return stamped
 
 
 def digest(modules):
@@ -416,11 +421,12 @@ def asked_for(files):
     on_data = [study for study in STUDIES if STUDIES[study].grid.data and not {*artefacts([study])}.isdisjoint(files)]
 
     def checked(wildcards):
+        prepared()
         for study in on_data:
             check_data(study)
         return files
 
-    return checked if on_data else files
+    return checked
 
 
 def data_files(wildcards):

@@ -120,13 +120,14 @@ def registries() -> Known:
 
 def plugin_problems(config: Any, base: Path) -> list[BadValue]:
     """Load the plugins of a configuration, before any name is looked up; what is wrong with one, a line each."""
-    found = []
+    found: list[BadValue] = []
     for i, path in _texts(mapping(config).get("plugins")):
         key = place(("plugins", i))
+        outside = list(_outside(("plugins", i), path, base))
+        if outside:
+            found += outside
+            continue
         try:
-            if leads_outside(path, base):
-                rule, remedy = "stay inside the folder of the project", "give the absolute path, or move it there"
-                raise BadValue(key, path, rule, remedy)
             # As it was given where possible: commands and files are to be those of another machine.
             plugins.load(Path(path) if base.absolute() == Path.cwd() else base / path)
         except BadValue as error:
@@ -139,7 +140,7 @@ def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
     """Every broken relation of a configuration, defaults not filled in; ``base`` is where its files are."""
     given = mapping(config)
     workloads = _Workloads(mapping(given.get("workloads")), base, known)
-    found = list(workloads.problems())
+    found = [*_outside(("data",), given.get("data"), base), *workloads.problems()]
     studies = mapping(given.get("studies"))
     papers = {paper for study in studies.values() if isinstance(paper := mapping(study).get("paper"), str)}
     for name, study in studies.items():
@@ -347,7 +348,11 @@ class _Workloads:
         file, key = definition.get("file"), place(("workloads", name, "file"))
         if not isinstance(file, str) or not _has_a_shape(definition):
             return
-        if "\0" in file or not (self.base / file).is_file():
+        outside = list(_outside(("workloads", name, "file"), file, self.base))
+        if outside:
+            yield outside[0]
+            return
+        if not _is_file(self.base / file):
             remedy = "check the path, which is relative to the folder of the configuration"
             yield BadValue(key, file, "be the path of an existing file", remedy)
             return
@@ -368,6 +373,20 @@ class _Workloads:
             reached |= new
             waiting += new
         return reached
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long; a zero in it
+        return False
+
+
+def _outside(key: Key, value: Any, base: Path) -> Iterator[BadValue]:
+    """The line for a relative path that climbs out of the project."""
+    if isinstance(value, str) and leads_outside(value, base):
+        rule, remedy = "stay inside the folder of the project", "give the absolute path, or move it into the project"
+        yield BadValue(place(key), value, rule, remedy)
 
 
 def _name_problem(key: Key, name: str, family: Family, more_names: Iterable[str] = ()) -> Iterator[BadValue]:

@@ -18,6 +18,10 @@ from factormech.errors import BadValue, shorten
 Node: TypeAlias = Mapping[str, Any]
 
 
+# Values in a configuration, and how deep they may be inside each other.
+ENTRIES_LIMIT, DEPTH_LIMIT = 10**5, 100
+
+
 class Missing:
     """Stands for the value of a key that is not there."""
 
@@ -41,8 +45,34 @@ def mapping(value: Any) -> Node:
     return value if isinstance(value, Mapping) else {}
 
 
-def plain(value: Any, path: tuple[str | int, ...] = (), above: tuple[int, ...] = ()) -> tuple[Any, list[BadValue]]:
+def plain(value: Any) -> tuple[Any, list[BadValue]]:
     """A copy in ``dict`` and ``list``, without loops and keys that are not texts, and what was wrong."""
+    if _entries(value) > ENTRIES_LIMIT:
+        remedy = "write out less: an alias (*name) stands for all that it names"
+        found = f"more than {ENTRIES_LIMIT} entries"
+        return {}, [BadValue("(top level)", found, f"have at most {ENTRIES_LIMIT} entries", remedy)]
+    return _plain(value, (), ())
+
+
+def _entries(value: Any) -> int:
+    """How many values a configuration has, aliases written out; one more than the limit if there are more.
+
+    A few lines of aliases of aliases stand for more values than any memory holds. Below the deepest level nothing is
+    counted: only a configuration inside itself gets there, which is refused in words of its own.
+    """
+    count, waiting = 0, [iter([value])]
+    while waiting and count <= ENTRIES_LIMIT:
+        for entry in waiting[-1]:
+            count += 1
+            if isinstance(entry, (Mapping, list, tuple)) and len(waiting) < DEPTH_LIMIT:
+                waiting.append(iter(list(entry.values()) if isinstance(entry, Mapping) else entry))
+            break
+        else:
+            waiting.pop()
+    return count
+
+
+def _plain(value: Any, path: tuple[str | int, ...], above: tuple[int, ...]) -> tuple[Any, list[BadValue]]:
     if id(value) in above:
         return None, [BadValue(place(path), "itself", "not be inside itself", "write it out instead of an alias")]
     problems: list[BadValue] = []
@@ -50,14 +80,14 @@ def plain(value: Any, path: tuple[str | int, ...] = (), above: tuple[int, ...] =
         entries: dict[str, Any] = {}
         for key, entry in value.items():
             if isinstance(key, str):
-                entries[key], more = plain(entry, (*path, key), (*above, id(value)))
+                entries[key], more = _plain(entry, (*path, key), (*above, id(value)))
                 problems += more
             else:
                 remedy = "put the key in quotes" if isinstance(key, (bool, int, float)) else "use a text as key"
                 problems.append(BadValue(f"key of {place(path)}", key, "be a text", remedy))
         return entries, problems
     if isinstance(value, (list, tuple)):
-        pairs = [plain(entry, (*path, i), (*above, id(value))) for i, entry in enumerate(value)]
+        pairs = [_plain(entry, (*path, i), (*above, id(value))) for i, entry in enumerate(value)]
         return [entry for entry, _ in pairs], [problem for _, more in pairs for problem in more]
     return value, []
 

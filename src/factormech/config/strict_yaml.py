@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from factormech.errors import BadValue
 
+# The project's own configuration has 40 kB.
+SIZE_LIMIT = 2**22
+MERGED_LIMIT = 10**4
+
 
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
     """The safe loader, which by itself lets the last of two equal keys win in silence."""
+
+    def flatten_mapping(self, node: Any) -> None:
+        """Write out what ``<<`` merges: merges of merges could be more than any memory holds."""
+        super().flatten_mapping(node)
+        if len(node.value) > MERGED_LIMIT:
+            problem = f"merges (<<) make more than {MERGED_LIMIT} keys"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         seen: dict[Hashable, int] = {}
@@ -40,10 +50,12 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     name = os.fspath(path)
     try:
-        content = yaml.load(Path(path).read_bytes(), Loader=_StrictLoader)
+        content = yaml.load(_bounded(name), Loader=_StrictLoader)
     except OSError as error:
         found = error.strerror or type(error).__name__
         raise BadValue(name, found, "be a readable file", "check the path") from None
+    except BadValue:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}, line {mark.line + 1}, column {mark.column + 1}" if mark else name
@@ -53,6 +65,16 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise BadValue(name, " ".join(str(error).split()), "be valid YAML", "correct it") from None
     if not isinstance(content, dict):
         raise BadValue(name, content, "be a mapping from keys to values", "write lines such as 'seed: 0'")
+    return content
+
+
+def _bounded(name: str) -> bytes:
+    """The bytes of a file, of which no more than the limit are ever read: not all files have an end."""
+    with open(name, "rb") as file:
+        content = file.read(SIZE_LIMIT + 1)
+    if len(content) > SIZE_LIMIT:
+        remedy = "give a configuration, or split it up"
+        raise BadValue(name, f"more than {SIZE_LIMIT} bytes", f"have at most {SIZE_LIMIT} bytes", remedy)
     return content
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from factormech import plugins, store
+from factormech import plugins, recovery, store
 from factormech.workloads.stored import StoredWorkload
 
 
@@ -34,13 +34,15 @@ def job_parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Call a job's main; a broken rule ends it with one line and exit code 1."""
+    """Call a job's main; a broken rule, a full disk or memory ends it with one line and exit code 1."""
     try:
-        main()
-    except ValueError as error:
-        if not hasattr(error, "remedy"):  # not one of ours: the traceback is what the developer needs
+        with recovery.job():
+            main()
+    except Exception as error:
+        line = recovery.line_of(error)
+        if line is None:  # not one of ours: the traceback is what the developer needs
             raise
-        sys.exit(f"error: {error}")
+        sys.exit(f"error: {line}")
 
 
 def options_of(text: str) -> dict[str, Any]:

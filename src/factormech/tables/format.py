@@ -31,6 +31,8 @@ _INTEGER = re.compile(r"-?[0-9]+")
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
 _INFINITE = ("inf", "-inf")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
+# The largest table that is read, in bytes; those of the project have less than one MiB.
+SIZE_LIMIT = 2**28
 _AGAIN = "delete the file and run the workflow again"
 
 
@@ -191,6 +193,9 @@ def read_lines(path: Path) -> list[list[str]]:
     """The cells of each line of a CSV file that ends as a whole one does."""
     again = "delete it and run the workflow again"
     try:
+        if path.stat().st_size > SIZE_LIMIT:
+            rule, remedy = f"have at most {SIZE_LIMIT >> 20} MiB", "give a file of results/tables"
+            raise BadValue("table", str(path), rule, remedy)
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__

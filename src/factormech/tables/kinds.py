@@ -113,7 +113,7 @@ def has_header(path: Path) -> bool:
     """Whether a file begins as a table does."""
     try:
         with path.open("rb") as file:
-            first = file.readline().decode("utf-8").rstrip("\n")
+            first = file.readline(2**16).decode("utf-8").rstrip("\n")
     except (OSError, UnicodeDecodeError):
         return False
     return any(known.has(first.split(",")) for known in formats())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_dense_size
+from factormech.arrays import DENSE_BYTES_LIMIT, FloatArray, check_dense_size
 from factormech.errors import BadValue
 from factormech.workloads.matrix import checked_matrix
 
@@ -30,7 +30,11 @@ def read(path: str | Path, dataset: str | None = None) -> FloatArray:
     if dataset is not None and READERS[suffix] is not _hdf5:
         raise BadValue("dataset", dataset, "be left out for a file that is not HDF5", f"remove it for {path}")
     try:
-        empty = path.stat().st_size == 0
+        size = path.stat().st_size
+        if size > DENSE_BYTES_LIMIT:
+            rule, found = f"have at most {DENSE_BYTES_LIMIT >> 30} GiB", f"{size / 2**30:.1f} GiB"
+            raise BadValue(str(path), found, rule, "give fewer queries, or coefficients with fewer digits")
+        empty = size == 0
         matrix = None if empty else READERS[suffix](path, dataset)
     except (OSError, MemoryError) as error:
         raise BadValue(str(path), _reason(error), "be readable", "see to its permissions and its disk") from error
@@ -59,6 +63,7 @@ def _csv(path: Path, dataset: str | None) -> Any:
         raise BadValue(str(path), "no rows", "hold a matrix", "write the file again")
     try:
         _check_lengths(path, lines)
+        check_dense_size(str(path), len(lines), lines[0].count(",") + 1)
         return np.loadtxt(lines, delimiter=",", comments=None, ndmin=2)
     except ValueError as error:
         if isinstance(error, BadValue):

@@ -1,0 +1,42 @@
+"""The page of faults and bad input shows the committed counts, and says when it does not."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+import faults  # type: ignore[import-not-found]  # noqa: E402
+import trust_page  # type: ignore[import-not-found]  # noqa: E402
+
+sys.path.remove(str(ROOT / "tools"))
+
+
+def test_another_table_and_a_changed_page_are_seen(tmp_path: Path) -> None:
+    table, page = tmp_path / "t.csv", tmp_path / "t.md"
+    table.write_text("workflow,fault,trials,failed\nsix,a,3,0\nsix,b,4,1\n")
+    page.write_text(
+        "x\n<!-- trials -->\n<!-- end of trials -->\n<!-- bad input -->\nold\n<!-- end of bad input -->\ny\n"
+    )
+    assert trust_page.write(check=True, table=table, page=page) == 1
+    assert trust_page.write(table=table, page=page) == 0
+    assert "\n| all |  | 7 | 1 |\n" in page.read_text()
+    assert "old" not in page.read_text()
+    assert trust_page.write(check=True, table=table, page=page) == 0
+    page.write_text(page.read_text().replace("| 4 |", "| 5 |"))
+    assert trust_page.write(check=True, table=table, page=page) == 1
+    page.write_text("no marks")
+    with pytest.raises(SystemExit, match="no part"):
+        trust_page.write(table=table, page=page)
+
+
+def test_every_fault_was_tried_and_none_failed() -> None:
+    counts = list(csv.DictReader(trust_page.TABLE.read_text().splitlines()))
+    tried = {row["fault"]: int(row["trials"]) for row in counts if row["workflow"] == "six jobs"}
+    assert tried.keys() == faults.FAULTS.keys()
+    assert sum(tried.values()) == 100
+    assert {row["failed"] for row in counts} == {"0"}

@@ -1,0 +1,76 @@
+"""Before a run plans: it is alone in its folder, a dead run's leftovers go, and what is damaged or unfinished is made.
+
+Snakemake passes over the missing file of a job whose dependents exist. That is right where a user has deleted it, but
+not where a job was to make it again and failed: its dependents are of an earlier state. So each run notes what it sets
+out to make, and the next one makes what is missing of it.
+"""
+
+import atexit
+import glob
+import logging
+
+from snakemake.logging import logger
+
+from factormech import atomic, recovery
+from factormech.errors import BadValue
+
+NOTES = Path(".snakemake/factormech")
+
+
+@cache
+def prepared():
+    """Once a run, when its plan is begun. A dry run changes nothing; a command that plans no run asks for nothing."""
+    if workflow.executor_plugin is None or not workflow.is_main_process or workflow.touch:
+        return
+    if not workflow.dryrun:
+        begin()
+    for problem in recovery.damaged(stored_results()):
+        logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
+        workflow.dag.forcefiles.add(problem.name)
+    workflow.dag.forcefiles.update(recovery.unfinished(NOTES))
+
+
+def begin():
+    """Lock the folder and remove what nobody can be using; the line of a refusal ends the run."""
+    logging.raiseExceptions = False  # a log file on a full disk would fill the screen with tracebacks
+    try:
+        recovery.check_writable(Path(".snakemake"), Path("results"), Path("figures"))
+        run = recovery.claim(Path.cwd(), NOTES)
+    except BadValue as problem:
+        sys.exit(f"error: {problem}")
+    if run is None:
+        return
+    globals()["RUN_LOCK"] = run  # open until this process ends
+    if workflow.local_exec:
+        os.environ[recovery.VARIABLE] = recovery.ticket(NOTES)
+    if recovery.was_here(run):
+        for path in Path(".snakemake/locks").glob("*.lock"):
+            path.unlink(missing_ok=True)
+    for folder in ("results", "figures"):
+        for path in atomic.sweep(folder):
+            logger.info(f"removed what a killed job left: {path}")
+
+
+def stored_results():
+    """The files below ``results`` that are results of a rule; a user's own are none of our business."""
+    found = [Path(name) for name in sorted(glob.glob("results/**/*.h5", recursive=True))]
+    return [path for path in found if any(rule.is_producer(str(path)) for rule in workflow.rules)]
+
+
+def failed():
+    """Say what to do; also where Snakemake itself cannot go on, as on a full disk."""
+    atexit.unregister(failed)
+    print(f"error: {recovery.after_failure(Path('results'))}", file=sys.stderr, flush=True)
+
+
+onstart:
+    atexit.register(failed)
+    recovery.note_unfinished(NOTES, [str(name) for job in workflow.dag.needrun_jobs() for name in job.output])
+
+
+onsuccess:
+    atexit.unregister(failed)
+
+
+onerror:
+    failed()
