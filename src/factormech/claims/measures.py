@@ -114,17 +114,17 @@ def slope(
 
 
 def leads(
-    tables: Tables, of: Operand, among: str, name: str, points_needed: int, per: Sequence[str], which: str = "least"
+    tables: Tables, of: Operand, among: str, entry: str, points_needed: int, per: Sequence[str], which: str = "least"
 ) -> Measured:
-    """The share of points at which ``name``, of all entries of the column ``among``, has the least (largest) number."""
+    """The share of points at which ``entry``, of all entries of the column ``among``, has the least (largest) number."""
     found = points(tables, of, [*per, among])
     sides = found.groupby(list(per), sort=False)[VALUE]
     first = found.loc[(sides.idxmin() if which == "least" else sides.idxmax()).to_numpy()]
     _enough(first, points_needed)
-    if name not in set(found[among]):
-        raise NotEvaluated(f"no number for {among} = {name}")
-    share = float((first[among] == name).mean())
-    counts = ", ".join(f"{entry} {count}" for entry, count in first[among].value_counts().items())
+    if entry not in set(found[among]):
+        raise NotEvaluated(f"no number for {among} = {entry}")
+    share = float((first[among] == entry).mean())
+    counts = ", ".join(f"{rival} {count}" for rival, count in first[among].value_counts().items())
     return Measured(share, share, share, len(first), f"{which} at {round(share * len(first))} of {len(first)} ({counts})")
 
 
