@@ -37,7 +37,8 @@ def names_in(text: str) -> set[str]:
     tree = _parsed(text)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
-    _value(tree.body, dict.fromkeys(found, np.ones(1)), text)
+    with np.errstate(all="ignore"):
+        _value(tree.body, dict.fromkeys(found, np.ones(1)), text)
     return found
 
 

@@ -73,7 +73,7 @@ def holds(
     per: Sequence[str] = (),
     slack: float = 0.0,
 ) -> Measured:
-    """The share of points at which left ≤ right (or ≥, <, >), up to a relative ``slack``.
+    """The share of points at which left ≤ right (or ≥, <, >), up to ``slack``, relative to numbers above one.
 
     The lower end counts the points where the whole intervals agree, the upper one those where they may.
     """
@@ -84,7 +84,7 @@ def holds(
     behind = {end: both[f"{end}{small}"].to_numpy() for end in ENDS}
 
     def share(below: FloatArray, above: FloatArray) -> float:
-        room = slack * np.maximum(np.abs(above), np.abs(below))
+        room = slack * np.maximum(1.0, np.maximum(np.abs(above), np.abs(below)))
         return float(np.mean(below < above + room if relation in ("<", ">") else below <= above + room))
 
     sure, middle, possible = (share(behind[a], ahead[b]) for a, b in ((HIGH, LOW), (VALUE, VALUE), (LOW, HIGH)))

@@ -77,13 +77,11 @@ def divided(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
 
 
 def joined(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
-    """The rows of both at the same points; the right one may be coarser, and its numbers are called so."""
-    shared = [c for c in right.columns if c not in ENDS]
+    """The rows of both at the same points; one of them may be coarser, and the right one's numbers are called so."""
     renamed = right.rename(columns={end: f"{end} right" for end in ENDS})
+    shared = [c for c in left.columns if c in right.columns and c not in ENDS]
     if not shared:
         return left.merge(renamed, how="cross")
-    if missing := [c for c in shared if c not in left.columns]:
-        raise NotEvaluated(f"the two sides are told apart by different columns ({', '.join(missing)})")
     return left.merge(renamed, on=shared, how="inner")
 
 
