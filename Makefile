@@ -12,7 +12,7 @@ SHELL := bash
 STAMP := $(VENV)/.ready
 RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
 
-.PHONY: all quick verify setup test test-slow lint environment docs gallery clean help
+.PHONY: all quick verify claims setup test test-slow lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -27,6 +27,10 @@ quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick
 verify: $(STAMP)  ## an independent check of every optimised strategy: results/verification.txt
 	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
 	@tail -n 1 results/verification.txt
+
+claims: $(STAMP)  ## the ledger of claims, judged: results/claims.md and .csv
+	$(call RUN,claims)
+	@tail -n 6 results/logs/judge/claims.log
 
 setup: $(STAMP)  ## make .venv from requirements.lock
 
@@ -45,6 +49,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/environment.py --check
 	python tools/artefacts.py --check
 	python tools/command_line_page.py --check
+	python tools/claims_page.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -57,6 +62,7 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py
 	python tools/artefacts.py
 	python tools/command_line_page.py
+	python tools/claims_page.py
 
 clean:  ## remove what runs made, and the environment
 	rm -rf $(VENV) .snakemake

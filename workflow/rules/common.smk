@@ -14,6 +14,7 @@ from snakemake.utils import update_config
 from factormech.bounds import registry as bounds_registry
 from factormech.code import code_of
 from factormech.config.studies import ConfigErrors, load
+from factormech.errors import BadValue
 from factormech.experiments import registry as experiments_registry
 from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry

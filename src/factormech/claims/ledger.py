@@ -186,7 +186,9 @@ def _measure_problems(place: str, said: Mapping[str, Any], studies: Iterable[str
         return
     taken, needed = parameters(said["name"])
     for key in said.keys() - taken - {"name"}:
-        yield BadValue(f"{place}.{key}", said[key], f"be a setting of {said['name']}", f"known: {', '.join(sorted(taken))}")
+        yield BadValue(
+            f"{place}.{key}", said[key], f"be a setting of {said['name']}", f"known: {', '.join(sorted(taken))}"
+        )
     for key in needed - said.keys():
         yield BadValue(f"{place}.{key}", schemas.Missing(), f"be given for {said['name']}", f"add {key}")
     for operand in _operands(said):

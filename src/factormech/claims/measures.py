@@ -53,9 +53,7 @@ def ratio(
     return _reduced(_enough(found, points_needed), over)
 
 
-def deviation(
-    tables: Tables, left: Operand, right: Operand, points_needed: int, per: Sequence[str] = ()
-) -> Measured:
+def deviation(tables: Tables, left: Operand, right: Operand, points_needed: int, per: Sequence[str] = ()) -> Measured:
     """The largest |left/right − 1| over points: for claims that two numbers are equal."""
     found = _enough(divided(points(tables, left, per), points(tables, right, per)), points_needed)
     low, middle, high = (found[end].to_numpy() - 1 for end in ENDS)
@@ -100,14 +98,26 @@ def holds(
 
 
 def exponent(
-    tables: Tables, of: Operand, x: str, points_needed: int, per: Sequence[str], within: Sequence[str] = (), over: str = "one"
+    tables: Tables,
+    of: Operand,
+    x: str,
+    points_needed: int,
+    per: Sequence[str],
+    within: Sequence[str] = (),
+    over: str = "one",
 ) -> Measured:
     """The slope of the logarithm of a number against that of ``x``, an expression of the columns of ``per``."""
     return _fitted(tables, of, x, points_needed, per, within, over, np.log)
 
 
 def slope(
-    tables: Tables, of: Operand, x: str, points_needed: int, per: Sequence[str], within: Sequence[str] = (), over: str = "one"
+    tables: Tables,
+    of: Operand,
+    x: str,
+    points_needed: int,
+    per: Sequence[str],
+    within: Sequence[str] = (),
+    over: str = "one",
 ) -> Measured:
     """The slope of a number against ``x``, an expression of the columns of ``per``."""
     return _fitted(tables, of, x, points_needed, per, within, over, np.asarray)
@@ -125,11 +135,19 @@ def leads(
         raise NotEvaluated(f"no number for {among} = {entry}")
     share = float((first[among] == entry).mean())
     counts = ", ".join(f"{rival} {count}" for rival, count in first[among].value_counts().items())
-    return Measured(share, share, share, len(first), f"{which} at {round(share * len(first))} of {len(first)} ({counts})")
+    return Measured(
+        share, share, share, len(first), f"{which} at {round(share * len(first))} of {len(first)} ({counts})"
+    )
 
 
 def steps(
-    tables: Tables, of: Operand, x: str, direction: str, points_needed: int, per: Sequence[str], within: Sequence[str] = ()
+    tables: Tables,
+    of: Operand,
+    x: str,
+    direction: str,
+    points_needed: int,
+    per: Sequence[str],
+    within: Sequence[str] = (),
 ) -> Measured:
     """The share of neighbouring points, in the order of the column ``x``, between which a number goes up (or down)."""
     found = _enough(points(tables, of, per), points_needed)
@@ -144,7 +162,9 @@ def steps(
     if count < 1:
         raise NotEvaluated("no two points to compare")
     open_ = f", {possible - sure} open" if possible != sure else ""
-    return Measured(middle / count, sure / count, possible / count, len(found), f"{direction} at {sure} of {count} steps{open_}")
+    return Measured(
+        middle / count, sure / count, possible / count, len(found), f"{direction} at {sure} of {count} steps{open_}"
+    )
 
 
 MEASURES: dict[str, Callable[..., Measured]] = {
@@ -256,7 +276,10 @@ def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
 def _groups(found: pd.DataFrame, within: Sequence[str]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
     if not within:
         return [((), found)]
-    return [(group if isinstance(group, tuple) else (group,), part) for group, part in found.groupby(list(within), sort=False)]
+    return [
+        (group if isinstance(group, tuple) else (group,), part)
+        for group, part in found.groupby(list(within), sort=False)
+    ]
 
 
 def _place(found: pd.DataFrame, at: int) -> str:

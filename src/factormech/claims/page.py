@@ -22,7 +22,10 @@ def page(judged: Sequence[Judged], made: str = "") -> str:
     """The whole page; ``made`` says from which tables."""
     parts = [HEAD, made and f"\n{made}\n", "\n", *_summary(judged)]
     for paper in _papers(judged):
-        parts += [f"\n## {paper}\n\n", "| claim | where | measured | expected | verdict |\n| --- | --- | --- | --- | --- |\n"]
+        parts += [
+            f"\n## {paper}\n\n",
+            "| claim | where | measured | expected | verdict |\n| --- | --- | --- | --- | --- |\n",
+        ]
         parts += [_line(found) for found in judged if found.claim.paper == paper and found.outcomes]
         untested = [found for found in judged if found.claim.paper == paper and not found.outcomes]
         if untested:
@@ -35,7 +38,9 @@ def summary(judged: Sequence[Judged]) -> str:
     """A line for each verdict."""
     counts = [(verdict, sum(found.verdict == verdict for found in judged)) for verdict in VERDICTS]
     width = max(map(len, VERDICTS))
-    return "\n".join(f"{verdict:{width}}  {count}" for verdict, count in counts) + f"\n{'claims':{width}}  {len(judged)}\n"
+    return (
+        "\n".join(f"{verdict:{width}}  {count}" for verdict, count in counts) + f"\n{'claims':{width}}  {len(judged)}\n"
+    )
 
 
 def _papers(judged: Sequence[Judged]) -> list[str]:

@@ -1,0 +1,58 @@
+"""Write docs/claims.md and docs/gallery/claims.csv from the tables of the gallery; ``--check`` says whether they are current.
+
+The verdicts are those of ``factormech.claims`` on the committed tables, as a run judges its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from factormech.atomic import write_whole
+from factormech.claims import listing
+from factormech.claims.ledger import read
+from factormech.claims.page import page, summary
+from factormech.claims.verdicts import Folder, Judged, judge
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def judged(root: Path = ROOT) -> list[Judged]:
+    """The claims on the gallery's tables."""
+    ledger = read(root / "claims.yaml", root / "workflow/schemas/claims.schema.yaml")
+    return judge(ledger, Folder(root / "docs/gallery"))
+
+
+def files(root: Path = ROOT) -> dict[Path, str]:
+    """What is written: the page and the list."""
+    found = judged(root)
+    return {
+        root / "docs/claims.md": page(found, made(root / "docs/gallery/README.md")),
+        root / "docs/gallery/claims.csv": listing.text(found),
+    }
+
+
+def made(gallery: Path) -> str:
+    """With which versions the tables were made, as the gallery's page says."""
+    said = re.findall(r"^`snakemake .* · (factormech .*)$", gallery.read_text(encoding="utf-8"), re.MULTILINE)
+    return f"From the tables of the [gallery](gallery/README.md), made with {'; '.join(dict.fromkeys(said))}."
+
+
+def main() -> None:
+    """Write, or compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    wanted = files()
+    if not args.check:
+        for path, text in wanted.items():
+            write_whole(path, text.encode())
+        print(summary(judged()), end="")
+    elif stale := [path.name for path, text in wanted.items() if not path.exists() or path.read_text() != text]:
+        sys.exit(f"{', '.join(stale)}: not what claims.yaml and the gallery say; run: make docs")
+
+
+if __name__ == "__main__":
+    main()
