@@ -1,4 +1,4 @@
-"""Write docs/claims.md and docs/gallery/claims.csv from the tables of the gallery; ``--check`` says whether they are current.
+"""Write docs/claims.md and docs/gallery/claims.csv from the gallery's tables; ``--check`` says if they are current.
 
 The verdicts are those of ``factormech.claims`` on the committed tables, as a run judges its own.
 """
@@ -17,27 +17,27 @@ from factormech.claims.page import page, summary
 from factormech.claims.verdicts import Folder, Judged, judge
 
 ROOT = Path(__file__).resolve().parent.parent
+GALLERY = ROOT / "docs" / "gallery"
 
 
-def judged(root: Path = ROOT) -> list[Judged]:
-    """The claims on the gallery's tables."""
-    ledger = read(root / "claims.yaml", root / "workflow/schemas/claims.schema.yaml")
-    return judge(ledger, Folder(root / "docs/gallery"))
+def judged(gallery: Path) -> list[Judged]:
+    """The claims on a gallery's tables."""
+    ledger = read(ROOT / "claims.yaml", ROOT / "workflow/schemas/claims.schema.yaml")
+    return judge(ledger, Folder(gallery))
 
 
-def files(root: Path = ROOT) -> dict[Path, str]:
-    """What is written: the page and the list."""
-    found = judged(root)
+def files(found: list[Judged], gallery: Path) -> dict[Path, str]:
+    """What is written: the page, beside the gallery, and the list in it."""
     return {
-        root / "docs/claims.md": page(found, made(root / "docs/gallery/README.md")),
-        root / "docs/gallery/claims.csv": listing.text(found),
+        gallery.parent / "claims.md": page(found, made(gallery / "README.md")),
+        gallery / "claims.csv": listing.text(found),
     }
 
 
 def made(gallery: Path) -> str:
     """With which versions the tables were made, as the gallery's page says."""
     said = re.findall(r"^`snakemake .* · (factormech .*)$", gallery.read_text(encoding="utf-8"), re.MULTILINE)
-    return f"From the tables of the [gallery](gallery/README.md), made with {'; '.join(dict.fromkeys(said))}."
+    return f"From the tables of the [gallery](gallery/README.md), made with {'; '.join(dict.fromkeys(said)) or 'what nobody recorded'}."
 
 
 def main() -> None:
@@ -45,11 +45,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    wanted = files()
+    found = judged(GALLERY)
+    wanted = files(found, GALLERY)
     if not args.check:
         for path, text in wanted.items():
             write_whole(path, text.encode())
-        print(summary(judged()), end="")
+        print(summary(found), end="")
     elif stale := [path.name for path, text in wanted.items() if not path.exists() or path.read_text() != text]:
         sys.exit(f"{', '.join(stale)}: not what claims.yaml and the gallery say; run: make docs")
 

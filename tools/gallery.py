@@ -1,5 +1,6 @@
 """Copy the figures (SVG), captions and tables (CSV) of a full run into docs/gallery, with what made them.
 
+The claims are judged on what the gallery then has: docs/claims.md, docs/gallery/claims.csv.
 Files that would not change are not written again. ``--root`` is the folder of the run, ``--studies`` limits the copy.
 """
 
@@ -8,6 +9,8 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+
+import claims_page
 
 from factormech import store
 from factormech.atomic import write_whole
@@ -41,6 +44,8 @@ def main() -> None:
             print(f"{name}: not made in {args.root}; left as it was")
     update(GALLERY / "config.yaml", (args.root / "config.yaml").read_bytes())
     update(GALLERY / "README.md", page(config, args.root).encode())
+    for path, text in claims_page.files(claims_page.judged(GALLERY), GALLERY).items():
+        update(path, text.encode())
 
 
 def configuration(root: Path) -> Config:

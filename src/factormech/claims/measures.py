@@ -93,7 +93,8 @@ def holds(
     surely, maybe = round(sure * count), round(possible * count)
     open_ = f", {maybe - surely} open" if maybe != surely else ""
     numbers = f"{_told(both[VALUE].iloc[worst])} {relation} {_told(both[f'{VALUE} right'].iloc[worst])}"
-    words = f"at {surely} of {count} points{open_}; closest to failing, or furthest: {numbers}{_place(both, worst)}"
+    which = "closest" if surely == count else "furthest"
+    words = f"at {surely} of {count} points{open_}; {which}: {numbers}{_place(both, worst)}"
     return Measured(middle, sure, possible, count, words)
 
 
@@ -126,7 +127,7 @@ def slope(
 def leads(
     tables: Tables, of: Operand, among: str, entry: str, points_needed: int, per: Sequence[str], which: str = "least"
 ) -> Measured:
-    """The share of points at which ``entry``, of all entries of the column ``among``, has the least (largest) number."""
+    """The share of points at which ``entry`` of the column ``among`` has the least (or the largest) number of all."""
     found = points(tables, of, [*per, among])
     sides = found.groupby(list(per), sort=False)[VALUE]
     first = found.loc[(sides.idxmin() if which == "least" else sides.idxmax()).to_numpy()]
@@ -214,25 +215,24 @@ def _reduced(found: pd.DataFrame, over: str) -> Measured:
     low, middle, high = (found[end].to_numpy(dtype=np.float64) for end in ENDS)
     match over:
         case "one" if count == 1:
-            return Measured(float(middle[0]), float(low[0]), float(high[0]), 1, _interval(middle[0], low[0], high[0]))
+            return _between(middle[0], low[0], high[0], 1, "")
         case "one":
             raise NotEvaluated(f"{count} points where the claim is about one")
         case "least" | "largest":
             chosen = np.min if over == "least" else np.max
             at = int(np.argmin(middle) if over == "least" else np.argmax(middle))
-            ends = tuple(float(chosen(part)) for part in (middle, low, high))
             more = f"{_place(found, at)}, the {over} of {count}" if count > 1 else ""
-            return Measured(*ends, count, _interval(*ends) + more)
+            return _between(chosen(middle), chosen(low), chosen(high), count, more)
         case "median" | "mean":
             averaged = np.median if over == "median" else np.mean
-            ends = tuple(float(averaged(part)) for part in (middle, low, high))
             spread = f", {over} of {count} from {_told(middle.min())} to {_told(middle.max())}"
-            return Measured(*ends, count, _interval(*ends) + spread)
+            return _between(averaged(middle), averaged(low), averaged(high), count, spread)
         case "spread":
             if low.min() <= 0:
                 raise NotEvaluated("a ratio of numbers that are not positive")
-            ends = (middle.max() / middle.min(), max(1.0, low.max() / high.min()), high.max() / low.min())
-            return Measured(*map(float, ends), count, f"{_interval(*ends)}, largest over least of {count}")
+            least = max(1.0, low.max() / high.min())
+            told = f", largest over least of {count}"
+            return _between(middle.max() / middle.min(), least, high.max() / low.min(), count, told)
         case _:
             raise BadValue("over", over, "be one, least, largest, median, mean or spread", "correct the ledger")
 
@@ -284,10 +284,16 @@ def _groups(found: pd.DataFrame, within: Sequence[str]) -> list[tuple[tuple[Any,
 
 def _place(found: pd.DataFrame, at: int) -> str:
     """The point in words: what tells it from the others."""
-    shown = [c for c in found.columns if not str(c).startswith("(") and found[c].nunique() > 1]
+    shown = [c for c in found.columns if not str(c).startswith("(") and len(set(found[c])) > 1]
     row = found.iloc[at]
     words = ", ".join(f"{c} {_told(row[c])}" for c in shown)
     return f" ({words})" if words else ""
+
+
+def _between(middle: Any, low: Any, high: Any, count: int, more: str) -> Measured:
+    """A measured number, told by itself and what more there is to say."""
+    ends = float(middle), float(low), float(high)
+    return Measured(value=ends[0], low=ends[1], high=ends[2], points=count, words=_interval(*ends) + more)
 
 
 def _interval(middle: float, low: float, high: float) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from factormech.claims.verdicts import CONTRADICTED, MET, OPEN, REFUSED, VERDICTS, Judged, Outcome
+from factormech.claims.verdicts import CONTRADICTED, MET, OPEN, REFUSED, REPRODUCED, VERDICTS, Judged, Outcome
 
 HEAD = """\
 # The ledger of claims
 
-What the five papers say, and what the tables of this project say of it. `claims.yaml` has for each claim where it stands, the
-study that tests it, how it is measured and what is expected; the verdicts are computed from the tables by `factormech.claims` and
-by nothing else. A claim is *reproduced* when the whole measured interval is within what is expected; *reproduced under a stated
-reading* when only a reading does so, which is told below the claim; *not reproduced* else; *not testable* with the reason; *not
-evaluated* where the tables do not have what the claim is about.
+What the five papers say, and what the tables of this project say of it. `claims.yaml` has for each claim where it
+stands, the study that tests it, how it is measured, and what is expected and why; the verdicts are computed from the
+tables by `factormech.claims` and by nothing else. A claim is *reproduced* when the whole measured interval is within
+what is expected; *reproduced under a stated reading* when only a reading does so, told below the claim; *not
+reproduced* else (and *open* where a part of the interval is within); *not testable* with the reason; *not evaluated*
+where the tables do not have what the claim is about. The slope of growth is between two standard errors of its fit.
 """
+TABLE = "| claim | where | measured | expected | verdict |\n| --- | --- | --- | --- | --- |\n"
 SIGNS = {MET: "✓", OPEN: "open", CONTRADICTED: "✗", REFUSED: "–"}
 
 
@@ -61,8 +63,10 @@ def _line(found: Judged) -> str:
     note = f" *{claim.note}*" if claim.note else ""
     studies = ", ".join(f"`{study}`" for study in claim.studies)
     cells = [f"{claim.text}{note} (`{claim.id}`; {studies})", claim.where]
-    cells.append("<br>".join(_told(outcome) for outcome in found.outcomes))
-    cells.append("<br>".join(_expected(found.outcomes)))
+    # A claim that holds as it is printed needs no reading.
+    shown = found.outcomes[:1] if found.verdict == REPRODUCED else found.outcomes
+    cells.append("<br>".join(map(_told, shown)))
+    cells.append("<br>".join(_expected(shown)))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"**{found.verdict}**"]) + " |\n"
 
 

@@ -8,7 +8,8 @@ An *operand* is a number or a mapping:
 * ``value`` – an expression of the columns (:mod:`factormech.claims.expressions`), with ``low`` and ``high`` where the
   table has an interval.
 * ``per`` – the columns that tell points apart; left out, those of the measure.
-* ``pick`` – of several rows at one point the ``least``, ``largest``, ``median`` or ``mean``; left out, there must be one.
+* ``pick`` – of several rows at one point the ``least``, ``largest``, ``median`` or ``mean``; left out, there must be
+  one.
 * ``by`` – an operand to divide by.
 """
 
@@ -54,7 +55,7 @@ def points(tables: Tables, operand: Operand, per: Sequence[str]) -> pd.DataFrame
     import pandas as pd
 
     if not isinstance(operand, Mapping):
-        return pd.DataFrame(dict.fromkeys(ENDS, [float(operand)]))
+        return pd.DataFrame([dict.fromkeys(ENDS, float(operand))])
     name, frame = tables.frame(operand)
     keys = list(operand.get("per", per))
     chosen = _chosen(frame, operand.get("where", {}), name)
