@@ -37,7 +37,9 @@ def files(found: list[Judged], gallery: Path) -> dict[Path, str]:
 def made(gallery: Path) -> str:
     """With which versions the tables were made, as the gallery's page says."""
     said = re.findall(r"^`snakemake .* · (factormech .*)$", gallery.read_text(encoding="utf-8"), re.MULTILINE)
-    return f"From the tables of the [gallery](gallery/README.md), made with {'; '.join(dict.fromkeys(said)) or 'what nobody recorded'}."
+    versions = "; ".join(dict.fromkeys(said)) or "what nobody recorded"
+    versions = "; ".join(dict.fromkeys(said)) or "what nobody recorded"
+    return f"From the tables of the [gallery](gallery/README.md), made with {versions}."
 
 
 def main() -> None:

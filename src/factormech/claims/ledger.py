@@ -47,7 +47,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Test:
+class Check:
     """One way to test a claim: its words if it is a reading of ours ("" if not), a measure and an expectation."""
 
     reading: str
@@ -58,9 +58,9 @@ class Test:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper. ``tests`` is empty where it cannot be tested, and ``why`` says why then.
+    """A claim of a paper. ``checks`` is empty where it cannot be tested, and ``why`` says why then.
 
-    The first test is of the claim as it is printed if its ``reading`` is empty; the others are readings.
+    The first check is of the claim as it is printed if its ``reading`` is empty; the others are readings.
     """
 
     id: str
@@ -68,7 +68,7 @@ class Claim:
     where: str
     text: str
     studies: tuple[str, ...]
-    tests: tuple[Test, ...]
+    checks: tuple[Check, ...]
     why: str
     note: str
 
@@ -117,30 +117,30 @@ def _claim(name: str, entry: Mapping[str, Any]) -> Claim:
         where=entry["where"],
         text=entry["claim"],
         studies=tuple(entry.get("study", ())),
-        tests=tuple(_tests(entry)),
+        checks=tuple(_checks(entry)),
         why=entry.get("why", ""),
         note=entry.get("note", ""),
     )
 
 
-def _tests(entry: Mapping[str, Any]) -> Iterator[Test]:
+def _checks(entry: Mapping[str, Any]) -> Iterator[Check]:
     """The claim as printed, then its readings, which inherit what they do not say."""
     printed = {key: entry[key] for key in ("measure", "expect") if key in entry}
     if len(printed) == 2:
-        yield _test("", printed)
+        yield _check("", printed)
     for reading in entry.get("readings", ()):
         if "measure" in {**printed, **reading} and "expect" in {**printed, **reading}:
-            yield _test(reading["reading"], {**printed, **reading})
+            yield _check(reading["reading"], {**printed, **reading})
 
 
-def _test(reading: str, said: Mapping[str, Any]) -> Test:
+def _check(reading: str, said: Mapping[str, Any]) -> Check:
     settings = {key: value for key, value in said["measure"].items() if key != "name"}
     wanted = said["expect"]
     if "near" in wanted:
         least, most = wanted["near"] - wanted["within"], wanted["near"] + wanted["within"]
     else:
         least, most = wanted.get("at_least"), wanted.get("at_most")
-    return Test(reading, said["measure"]["name"], settings, Expectation(least, most, wanted["because"]))
+    return Check(reading, said["measure"]["name"], settings, Expectation(least, most, wanted["because"]))
 
 
 def _relations(name: str, entry: Mapping[str, Any]) -> Iterator[BadValue]:

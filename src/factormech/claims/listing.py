@@ -1,4 +1,4 @@
-"""What was found, as a CSV file: a row for each test of each claim, and one for each claim that has none."""
+"""What was found, as a CSV file: a row for each check of each claim, and one for each claim that has none."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def text(judged: Iterable[Judged]) -> str:
 
 
 def _tested(outcome: Outcome) -> dict[str, str]:
-    test = outcome.test
-    ends = {"least": _text(test.expect.least), "most": _text(test.expect.most)}
-    told = {"reading": test.reading, "outcome": outcome.state, **ends, "reason": outcome.reason}
+    check = outcome.check
+    ends = {"least": _text(check.expect.least), "most": _text(check.expect.most)}
+    told = {"reading": check.reading, "outcome": outcome.state, **ends, "reason": outcome.reason}
     if (measured := outcome.measured) is None:
         return told
     numbers = {name: repr(float(getattr(measured, name))) for name in ("value", "low", "high")}

@@ -72,10 +72,10 @@ def _line(found: Judged) -> str:
 
 def _told(outcome: Outcome) -> str:
     words = outcome.measured.words if outcome.measured is not None else outcome.reason
-    reading = f"*{outcome.test.reading}:* " if outcome.test.reading else ""
+    reading = f"*{outcome.check.reading}:* " if outcome.check.reading else ""
     return f"{SIGNS[outcome.state]} {reading}{words}"
 
 
 def _expected(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Each expectation with its reason, equal ones once."""
-    yield from dict.fromkeys(f"{o.test.expect.words()} ({o.test.expect.because})" for o in outcomes)
+    yield from dict.fromkeys(f"{o.check.expect.words()} ({o.check.expect.because})" for o in outcomes)

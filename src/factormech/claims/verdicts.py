@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from factormech.claims.ledger import Claim, Expectation, Ledger, Test
+from factormech.claims.ledger import Check, Claim, Expectation, Ledger
 from factormech.claims.measures import Measured, measure
 from factormech.claims.selection import NotEvaluated, Tables
 
@@ -26,15 +26,15 @@ NOT_TESTABLE = "not testable"
 NOT_EVALUATED = "not evaluated"
 VERDICTS = (REPRODUCED, UNDER_READING, NOT_REPRODUCED, NOT_TESTABLE, NOT_EVALUATED)
 
-# How one test ends.
+# How one check ends.
 MET, OPEN, CONTRADICTED, REFUSED = "met", "open", "contradicted", "not evaluated"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one test of a claim ended: with a measured number, or with the reason why there is none."""
+    """How one check of a claim ended: with a measured number, or with the reason why there is none."""
 
-    test: Test
+    check: Check
     state: str
     measured: Measured | None
     reason: str
@@ -67,16 +67,16 @@ class Folder:
 
 def judge(ledger: Ledger, folder: Folder) -> list[Judged]:
     """Every claim of a ledger, judged on the tables of a folder."""
-    return [judged(claim, [outcome(test, claim, folder) for test in claim.tests]) for claim in ledger.claims]
+    return [judged(claim, [outcome(check, claim, folder) for check in claim.checks]) for claim in ledger.claims]
 
 
-def outcome(test: Test, claim: Claim, folder: Folder) -> Outcome:
+def outcome(check: Check, claim: Claim, folder: Folder) -> Outcome:
     """Measure once and compare."""
     try:
-        measured = measure(Tables(folder.frame, claim.studies[0]), test.measure, test.settings)
+        measured = measure(Tables(folder.frame, claim.studies[0]), check.measure, check.settings)
     except NotEvaluated as reason:
-        return Outcome(test, REFUSED, None, str(reason))
-    return Outcome(test, compared(measured, test.expect), measured, "")
+        return Outcome(check, REFUSED, None, str(reason))
+    return Outcome(check, compared(measured, check.expect), measured, "")
 
 
 def compared(measured: Measured, expect: Expectation) -> str:
@@ -89,9 +89,9 @@ def compared(measured: Measured, expect: Expectation) -> str:
 
 
 def judged(claim: Claim, outcomes: Iterable[Outcome]) -> Judged:
-    """The verdict that outcomes imply: no test that could not be made is taken for one that failed."""
+    """The verdict that outcomes imply: no check that could not be made is taken for one that failed."""
     found = tuple(outcomes)
-    states = {outcome.test.reading: outcome.state for outcome in found}
+    states = {outcome.check.reading: outcome.state for outcome in found}
     printed = states.pop("", None)
     if not found:
         verdict = NOT_TESTABLE
