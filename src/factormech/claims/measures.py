@@ -82,7 +82,7 @@ def holds(
     behind = {end: both[f"{end}{small}"].to_numpy() for end in ENDS}
 
     def share(below: FloatArray, above: FloatArray) -> float:
-        room = slack * np.maximum(1.0, np.maximum(np.abs(above), np.abs(below)))
+        room = slack * np.maximum(1.0, np.maximum(np.abs(above), np.abs(below))) if slack else 0.0
         return float(np.mean(below < above + room if relation in ("<", ">") else below <= above + room))
 
     sure, middle, possible = (share(behind[a], ahead[b]) for a, b in ((HIGH, LOW), (VALUE, VALUE), (LOW, HIGH)))
@@ -248,16 +248,18 @@ def _fitted(
     scale: Callable[[Any], FloatArray],
 ) -> Measured:
     """Slopes by least squares, one for each group, between ends of so many standard errors."""
+    import pandas as pd
+
     found = _enough(points(tables, of, per), points_needed)
     rows = []
     for group, part in _groups(found, within):
         numeric = {c: part[c].to_numpy(dtype=np.float64) for c in per if part[c].dtype.kind in "if"}
-        steps_ = scale(evaluate(x, numeric, len(part)))
-        middle, error = _line(steps_, scale(part[VALUE].to_numpy(dtype=np.float64)))
+        scale_x = scale(evaluate(x, numeric, len(part)))
+        with np.errstate(divide="ignore", invalid="ignore"):  # what has no logarithm is refused by the fit
+            y = scale(part[VALUE].to_numpy(dtype=np.float64))
+        middle, error = _line(scale_x, y)
         half = STANDARD_ERRORS * error
         rows.append({**dict(zip(within, group, strict=True)), LOW: middle - half, VALUE: middle, HIGH: middle + half})
-    import pandas as pd
-
     fitted = _reduced(pd.DataFrame(rows), over)
     told = f"slope {fitted.words}; {len(found)} points"
     return Measured(fitted.value, fitted.low, fitted.high, len(found), told)

@@ -72,8 +72,9 @@ def divided(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     both = joined(left, right)
     if (both[f"{LOW} right"] <= 0).any() or (both[LOW] < 0).any():
         raise NotEvaluated("a ratio of numbers that are not positive")
-    for end, other in ((LOW, HIGH), (VALUE, VALUE), (HIGH, LOW)):
-        both[end] = both[end] / both[f"{other} right"]
+    with np.errstate(invalid="ignore"):  # ∞/∞ is no number
+        for end, other in ((LOW, HIGH), (VALUE, VALUE), (HIGH, LOW)):
+            both[end] = both[end] / both[f"{other} right"]
     return both.drop(columns=[f"{end} right" for end in ENDS])
 
 
