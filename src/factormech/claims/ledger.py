@@ -125,22 +125,30 @@ def _claim(name: str, entry: Mapping[str, Any]) -> Claim:
 
 def _checks(entry: Mapping[str, Any]) -> Iterator[Check]:
     """The claim as printed, then its readings, which inherit what they do not say."""
-    printed = {key: entry[key] for key in ("measure", "expect") if key in entry}
+    printed, grid = {key: entry[key] for key in ("measure", "expect") if key in entry}, entry.get("grid", {})
     if len(printed) == 2:
-        yield _check("", printed)
+        yield _check("", printed, grid)
     for reading in entry.get("readings", ()):
         if "measure" in {**printed, **reading} and "expect" in {**printed, **reading}:
-            yield _check(reading["reading"], {**printed, **reading})
+            yield _check(reading["reading"], {**printed, **reading}, grid)
 
 
-def _check(reading: str, said: Mapping[str, Any]) -> Check:
-    settings = {key: value for key, value in said["measure"].items() if key != "name"}
+def _check(reading: str, said: Mapping[str, Any], grid: Mapping[str, Any]) -> Check:
+    settings = {key: _pinned(value, grid) for key, value in said["measure"].items() if key != "name"}
     wanted = said["expect"]
     if "near" in wanted:
         least, most = wanted["near"] - wanted["within"], wanted["near"] + wanted["within"]
     else:
         least, most = wanted.get("at_least"), wanted.get("at_most")
     return Check(reading, said["measure"]["name"], settings, Expectation(least, most, wanted["because"]))
+
+
+def _pinned(setting: Any, grid: Mapping[str, Any]) -> Any:
+    """An operand at the points that the claim is about; other settings as they are."""
+    if not isinstance(setting, Mapping):
+        return setting
+    inner = {"by": _pinned(setting["by"], grid)} if "by" in setting else {}
+    return {**setting, **inner, "where": {**grid, **setting.get("where", {})}}
 
 
 def _relations(name: str, entry: Mapping[str, Any]) -> Iterator[BadValue]:

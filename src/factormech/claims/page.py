@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from factormech.claims.verdicts import CONTRADICTED, MET, OPEN, REFUSED, REPRODUCED, VERDICTS, Judged, Outcome
+from factormech.claims.verdicts import (
+    CONTRADICTED,
+    MET,
+    NOT_REPRODUCED,
+    OPEN,
+    REFUSED,
+    REPRODUCED,
+    VERDICTS,
+    Judged,
+    Outcome,
+)
 
 HEAD = """\
 # The ledger of claims
@@ -67,7 +77,14 @@ def _line(found: Judged) -> str:
     shown = found.outcomes[:1] if found.verdict == REPRODUCED else found.outcomes
     cells.append("<br>".join(map(_told, shown)))
     cells.append("<br>".join(_expected(shown)))
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"**{found.verdict}**"]) + " |\n"
+    cells.append(f"**{found.verdict}**{_left_open(found)}")
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def _left_open(found: Judged) -> str:
+    """What is said of a claim that nothing contradicts, and that the intervals are too wide for."""
+    states = {outcome.state for outcome in found.outcomes}
+    return ", left open" if found.verdict == NOT_REPRODUCED and states == {OPEN} else ""
 
 
 def _told(outcome: Outcome) -> str:
