@@ -15,7 +15,7 @@ RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python to
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
 
-.PHONY: all quick report verify setup test test-slow test-report trust lint environment docs gallery clean help
+.PHONY: all quick report verify claims setup test test-slow test-report trust lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -33,6 +33,10 @@ report: $(if $(QUICK),quick,all)  ## all studies in one page, results/report.htm
 verify: $(STAMP)  ## an independent check of every optimised strategy: results/verification.txt
 	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
 	@tail -n 1 results/verification.txt
+
+claims: $(STAMP)  ## the ledger of claims, judged: results/claims.md and .csv
+	$(call RUN,claims)
+	@tail -n 6 results/logs/judge/claims.log
 
 setup: $(STAMP)  ## make .venv from requirements.lock
 
@@ -60,6 +64,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/readme.py --check
 	python tools/command_line_page.py --check
 	python tools/trust_page.py --check
+	python tools/claims_page.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -76,6 +81,7 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/readme.py
 	python tools/command_line_page.py
 	python tools/trust_page.py
+	python tools/claims_page.py
 
 clean:  ## remove what runs made, and the environment
 	rm -rf $(VENV) .snakemake

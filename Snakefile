@@ -1,7 +1,7 @@
 """factormech: workloads, strategies, exact errors, tables and figures.
 
-Targets by meaning: ``all`` (the default), ``quick`` (every study on small grids), ``figures``, ``tables``, ``verify`` (an
-independent check of every optimised strategy), a paper's name or a study's name. Studies are blocks of ``config.yaml``; see ``docs/configuration.md``.
+Targets by meaning: ``all`` (the default), ``quick`` (every study on small grids), ``figures``, ``tables``, ``claims`` (the
+ledger of claims, judged), ``verify`` (an independent check of every optimised strategy), a paper's name or a study's name. Studies are blocks of ``config.yaml``; see ``docs/configuration.md``.
 """
 
 from snakemake.utils import min_version
@@ -22,12 +22,13 @@ include: "workflow/rules/common_experiments.smk"
 include: "workflow/rules/common_tables.smk"
 include: "workflow/rules/common_report.smk"
 include: "workflow/rules/recovery.smk"
+include: "workflow/rules/common_claims.smk"
 
 
 # Here, for what plain ``snakemake`` makes is the first rule of this file itself, never one of an included file.
 rule all:
     input:
-        asked_for(artefacts(CONFIG.studies)),
+        asked_for([*artefacts(CONFIG.studies), *claims()]),
     localrule: True
 
 
@@ -43,3 +44,4 @@ include: "workflow/rules/norms.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/claims.smk"

@@ -49,13 +49,15 @@ def test_what_is_made_is_copied_once_and_listed(
     monkeypatch.setattr(sys, "argv", ["gallery", "--root", str(run)])
     gallery.main()
     copied = {path.name for path in target.iterdir()}
-    assert copied == {"one.svg", "one.txt", "one.csv", "one-improvement.csv", "config.yaml", "README.md", "times.csv"}
+    made = {"one.svg", "one.txt", "one.csv", "one-improvement.csv"}
+    assert copied == made | {"config.yaml", "README.md", "times.csv", "claims.csv"}
     page = (target / "README.md").read_text()
     assert "* [p](#p)\n  * [Figure 1: First](#figure-1-first)" in page
     assert "## p\n\n### Figure 1: First" in page
     assert "What it shows." in page
     assert "Second" not in page
     assert "[one-improvement.csv](one-improvement.csv)" in page
+    assert "## mckenna2020" in (tmp_path / "claims.md").read_text()
     assert "two: not made" in capsys.readouterr().out
     before = {path.name: path.stat().st_mtime_ns for path in target.iterdir()}
     gallery.main()

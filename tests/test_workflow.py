@@ -160,6 +160,50 @@ def test_targets_are_known_by_their_names(project: Path) -> None:
     assert snakemake(project, "nonsense", "--dry-run").returncode == 1
 
 
+LEDGER = """\
+claims:
+  liu2024-small:
+    paper: liu2024
+    where: here
+    claim: subset selection needs users
+    study: [other]
+    measure:
+      name: value
+      points: 1
+      of: {where: {mechanism: subset-selection, domain_size: 16}, value: sample_complexity}
+    expect: {at_least: 1, because: it answers}
+  liu2024-elsewhere:
+    paper: liu2024
+    where: there
+    claim: so it is
+    study: [not-here]
+    measure: {name: value, points: 1, of: {value: error}}
+    expect: {at_least: 0, because: it is}
+"""
+
+
+def test_claims_are_judged_on_the_studies_that_are_there(project: Path) -> None:
+    """In the full run and in the quick one, whose grid may be too small for a verdict."""
+    ledger = project / "claims.yaml"
+    try:
+        ledger.write_text(LEDGER)
+        assert planned(project) == {"judge folder="}
+        made(project, "claims", "quick")
+        full, quick = ((project / f"results/{folder}claims.csv").read_text() for folder in ("", "quick/"))
+        assert "liu2024-small,liu2024,here,reproduced," in full
+        assert "liu2024-small,liu2024,here,not evaluated," in quick
+        assert "the study not-here was not made" in full
+        assert "reproduced                         1\n" in (project / "results/logs/judge/claims.log").read_text()
+        assert not planned(project)
+        ledger.write_text("claims: {}")
+        assert "claims" in snakemake(project, "all", "--dry-run").stderr
+    finally:
+        ledger.unlink()
+        for folder in ("", "quick/"):
+            (project / f"results/{folder}claims.csv").unlink(missing_ok=True)
+            (project / f"results/{folder}claims.md").unlink(missing_ok=True)
+
+
 def test_plain_snakemake_makes_all(project: Path) -> None:
     module = project / "src/factormech/figures/style.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):

@@ -1,6 +1,6 @@
 """The generated tables of ``docs/papers/mckenna2020.md``: what the paper leaves open, from the tables of a full run.
 
-Used by ``sentences.py``. A block of the page stands between ``<!-- numbers: NAME -->`` and ``<!-- end of numbers -->``.
+Used by ``paper_numbers.py``. A block stands between ``<!-- numbers: NAME -->`` and ``<!-- end of numbers -->``.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pandas as pd
-from later_sentences import HADAMARDS, OPTIMISED, WORST_CASE, iteration_slope, medians, needed_on_data, over_best
-from later_sentences import refuse_standins as real
 
 from factormech.labels import bound_label, data_label, mechanism_label, workload_label
 from factormech.measure.compare import improvement
 
+OPTIMISED = "adaptive-pgd"
+HADAMARDS = ("hadamard-table1", "hadamard")
+WORST_CASE, STANDIN = "worst-case", "-standin"
 BEST = "optimised"
 OURS = (OPTIMISED, BEST)
 END = "<!-- end of numbers -->"
@@ -39,6 +41,39 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def number(value: float, digits: int = 3) -> str:
     """A ratio, or a dash where there is none."""
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def real(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table, if its data sets are the real ones: of stand-ins the paper says nothing."""
+    made_up = sorted({name for name in frame["data"] if name.endswith(STANDIN)})
+    if made_up:
+        raise SystemExit(f"the table {frame['study'].iloc[0]} is of {', '.join(made_up)}: run `snakemake data` first")
+    return frame
+
+
+def needed_on_data(frame: pd.DataFrame) -> pd.DataFrame:
+    """Sample complexities, mechanisms × data sets."""
+    ok = real(frame)[frame["status"] == "ok"]
+    return ok.pivot_table(index="mechanism", columns="data", values="sample_complexity", sort=False)
+
+
+def over_best(frame: pd.DataFrame, mechanism: str) -> pd.DataFrame:
+    """The starts of a mechanism with ``over_best``: worst-case variance over the best found on the workload."""
+    ok = frame[(frame["status"] == "ok") & (frame["mechanism"] == mechanism)]
+    best = ok.groupby("workload", sort=False)["worst_variance"].transform("min")
+    return ok.assign(over_best=ok["worst_variance"] / best)
+
+
+def medians(starts: pd.DataFrame) -> pd.DataFrame:
+    """Median of ``over_best``, workloads × row factors."""
+    return starts.pivot_table(index="workload", columns="row_factor", values="over_best", aggfunc="median", sort=False)
+
+
+def iteration_slope(frame: pd.DataFrame) -> tuple[float, pd.Series]:
+    """Slope of log(seconds) against log n over the larger half of the domain sizes, and the seconds by n."""
+    single = frame[frame["quantity"] == "iteration"].sort_values("domain_size").set_index("domain_size")["seconds"]
+    upper = single.iloc[len(single) // 2 :]
+    return float(np.polyfit(np.log(upper.index.to_numpy(float)), np.log(upper.to_numpy()), 1)[0]), single
 
 
 def gaps(frames: Sequence[pd.DataFrame]) -> str:

@@ -1,5 +1,6 @@
 """Copy the figures (SVG), captions and tables (CSV) of a full run into docs/gallery, with what made them.
 
+The claims are judged on what the gallery then has: docs/claims.md, docs/gallery/claims.csv.
 Files that would not change are not written again. ``--root`` is the folder of the run, ``--studies`` limits the copy.
 ``times.csv`` of the gallery has a row for each study that a run measured, and the sums of the last whole run (``all``)
 and of the last quick one (``quick``), as ``make report`` writes them.
@@ -13,6 +14,8 @@ import io
 import itertools
 import re
 from pathlib import Path
+
+import claims_page
 
 from factormech import store
 from factormech.atomic import write_whole
@@ -47,6 +50,8 @@ def main() -> None:
     update(GALLERY / "config.yaml", (args.root / "config.yaml").read_bytes())
     update(GALLERY / "README.md", page(config, args.root).encode())
     update(GALLERY / "times.csv", times(config, args.root, {study.name for study in made}).encode())
+    for path, text in claims_page.files(claims_page.judged(GALLERY), GALLERY).items():
+        update(path, text.encode())
 
 
 def configuration(root: Path) -> Config:

@@ -16,6 +16,7 @@ from factormech.bounds import registry as bounds_registry
 from factormech.code import code_of
 from factormech.config.paths import seen_from
 from factormech.config.studies import ConfigErrors, load
+from factormech.errors import BadValue
 from factormech.experiments import registry as experiments_registry
 from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry

@@ -1,9 +1,10 @@
 """The names that a user types beside ``all``, which the ``Snakefile`` has."""
 
 TARGETS = {
-    "quick": [*artefacts(CONFIG.quick_studies), *verification("quick/")],
+    "quick": [*artefacts(CONFIG.quick_studies), *claims("quick/"), *verification("quick/")],
     "figures": figures(CONFIG.studies),
     "tables": tables(CONFIG.studies),
+    "claims": claims(),
     "verify": verification(),
 }
 for name, study in CONFIG.studies.items():

@@ -1,0 +1,219 @@
+"""``claims.yaml``: what the papers say, where, and what tests it; checked at once and as a whole.
+
+The rules of single entries are the schema's (``workflow/schemas/claims.schema.yaml``); here are those between them:
+one measure that exists, with the settings that it takes, on tables that the claim names.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from factormech.claims.expressions import names_in
+from factormech.claims.measures import check, parameters
+from factormech.config import schema as schemas
+from factormech.config.strict_yaml import read_yaml
+from factormech.errors import BadValue
+
+_OPERANDS = ("of", "left", "right")
+
+
+class LedgerErrors(ValueError):
+    """Everything that is wrong with a ledger, a line each."""
+
+    remedy = "correct the ledger"
+
+    def __init__(self, problems: Iterable[BadValue]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"claims: {problem}" for problem in self.problems))
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a measured interval must lie within, ends included, and why its tolerance is what it is."""
+
+    least: float | None
+    most: float | None
+    because: str
+
+    def words(self) -> str:
+        """The expectation as a condition."""
+        if self.least is not None and self.most is not None:
+            return f"{self.least:.6g}" if self.least == self.most else f"from {self.least:.6g} to {self.most:.6g}"
+        return f"at most {self.most:.6g}" if self.least is None else f"at least {self.least:.6g}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One way to test a claim: its words if it is a reading of ours ("" if not), a measure and an expectation."""
+
+    reading: str
+    measure: str
+    settings: Mapping[str, Any]
+    expect: Expectation
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper. ``checks`` is empty where it cannot be tested, and ``why`` says why then.
+
+    The first check is of the claim as it is printed if its ``reading`` is empty; the others are readings.
+    """
+
+    id: str
+    paper: str
+    where: str
+    text: str
+    studies: tuple[str, ...]
+    checks: tuple[Check, ...]
+    why: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All claims, in the order of the file."""
+
+    claims: tuple[Claim, ...]
+
+    def studies(self) -> list[str]:
+        """The studies that some claim is tested by, each once."""
+        return list(dict.fromkeys(study for claim in self.claims for study in claim.studies))
+
+
+def read(path: Path | str, schema: Path | str) -> Ledger:
+    """The ledger in a file.
+
+    Raises
+    ------
+    LedgerErrors
+        With everything that is wrong with it.
+    BadValue
+        If the file is no YAML.
+    """
+    content, problems = schemas.plain(read_yaml(path))
+    rules = _rules(str(schema))
+    problems += schemas.problems_of(rules, content)
+    if problems:
+        raise LedgerErrors(problems)
+    claims = tuple(_claim(name, entry) for name, entry in content["claims"].items())
+    if found := [problem for name, entry in content["claims"].items() for problem in _relations(name, entry)]:
+        raise LedgerErrors(found)
+    return Ledger(claims)
+
+
+@functools.cache
+def _rules(path: str) -> Mapping[str, Any]:
+    return read_yaml(path)
+
+
+def _claim(name: str, entry: Mapping[str, Any]) -> Claim:
+    return Claim(
+        id=name,
+        paper=entry["paper"],
+        where=entry["where"],
+        text=entry["claim"],
+        studies=tuple(entry.get("study", ())),
+        checks=tuple(_checks(entry)),
+        why=entry.get("why", ""),
+        note=entry.get("note", ""),
+    )
+
+
+def _checks(entry: Mapping[str, Any]) -> Iterator[Check]:
+    """The claim as printed, then its readings, which inherit what they do not say."""
+    printed, grid = {key: entry[key] for key in ("measure", "expect") if key in entry}, entry.get("grid", {})
+    if len(printed) == 2:
+        yield _check("", printed, grid)
+    for reading in entry.get("readings", ()):
+        if "measure" in {**printed, **reading} and "expect" in {**printed, **reading}:
+            yield _check(reading["reading"], {**printed, **reading}, grid)
+
+
+def _check(reading: str, said: Mapping[str, Any], grid: Mapping[str, Any]) -> Check:
+    settings = {key: _pinned(value, grid) for key, value in said["measure"].items() if key != "name"}
+    wanted = said["expect"]
+    if "near" in wanted:
+        least, most = wanted["near"] - wanted["within"], wanted["near"] + wanted["within"]
+    else:
+        least, most = wanted.get("at_least"), wanted.get("at_most")
+    return Check(reading, said["measure"]["name"], settings, Expectation(least, most, wanted["because"]))
+
+
+def _pinned(setting: Any, grid: Mapping[str, Any]) -> Any:
+    """An operand at the points that the claim is about; other settings as they are."""
+    if not isinstance(setting, Mapping):
+        return setting
+    inner = {"by": _pinned(setting["by"], grid)} if "by" in setting else {}
+    return {**setting, **inner, "where": {**grid, **setting.get("where", {})}}
+
+
+def _relations(name: str, entry: Mapping[str, Any]) -> Iterator[BadValue]:
+    """What is wrong between the entries of one claim."""
+    here = f"claims.{name}"
+    tested = "measure" in entry or "readings" in entry
+    if tested == ("why" in entry):
+        rule = "have either a measure (or readings) or why it cannot be tested"
+        yield BadValue(here, sorted(entry), rule, "add one of the two, or remove one")
+    if "measure" in entry and "expect" not in entry:
+        yield BadValue(f"{here}.expect", schemas.Missing(), "be there where there is a measure", "say what is expected")
+    if tested and not entry.get("study"):
+        yield BadValue(f"{here}.study", schemas.Missing(), "name the studies that test the claim", "give a list")
+    if "why" in entry and entry.get("study"):
+        yield BadValue(f"{here}.study", entry["study"], "be left out where nothing tests the claim", "remove it")
+    for i, reading in enumerate(entry.get("readings", ())):
+        for key in ("measure", "expect"):
+            if key not in reading and key not in entry:
+                rule = "be there, in the reading or in the claim"
+                yield BadValue(f"{here}.readings[{i}].{key}", schemas.Missing(), rule, f"add {key}")
+    named: set[str] = set()
+    for place, said in _measures(here, entry):
+        yield from _measure_problems(place, said, entry.get("study", ()))
+        named |= {operand["table"] for operand in _operands(said) if "table" in operand}
+        named |= set(entry.get("study", ())[:1]) if any("table" not in o for o in _operands(said)) else set()
+    if unused := [study for study in entry.get("study", ()) if study not in named]:
+        yield BadValue(f"{here}.study", unused[0], "be a study that a measure reads", "remove it")
+
+
+def _measures(here: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if "measure" in entry:
+        yield f"{here}.measure", entry["measure"]
+    for i, reading in enumerate(entry.get("readings", ())):
+        if "measure" in reading:
+            yield f"{here}.readings[{i}].measure", reading["measure"]
+
+
+def _measure_problems(place: str, said: Mapping[str, Any], studies: Iterable[str]) -> Iterator[BadValue]:
+    try:
+        check(said["name"])
+    except BadValue as problem:
+        yield BadValue(f"{place}.name", said["name"], problem.rule, problem.remedy)
+        return
+    taken, needed = parameters(said["name"])
+    for key in said.keys() - taken - {"name"}:
+        yield BadValue(
+            f"{place}.{key}", said[key], f"be a setting of {said['name']}", f"known: {', '.join(sorted(taken))}"
+        )
+    for key in needed - said.keys():
+        yield BadValue(f"{place}.{key}", schemas.Missing(), f"be given for {said['name']}", f"add {key}")
+    for operand in _operands(said):
+        if operand.get("table", next(iter(studies), "")) not in studies:
+            yield BadValue(f"{place}.table", operand.get("table"), "be among the claim's studies", "add it to study")
+        for key in ("value", "low", "high"):
+            try:
+                names_in(str(operand.get(key, "0")))
+            except BadValue as problem:
+                yield BadValue(f"{place}.{key}", operand[key], problem.rule, problem.remedy)
+
+
+def _operands(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """All operands of a measure, those inside others included."""
+    queue = [said[key] for key in _OPERANDS if isinstance(said.get(key), Mapping)]
+    while queue:
+        operand = queue.pop()
+        yield operand
+        if isinstance(operand.get("by"), Mapping):
+            queue.append(operand["by"])

@@ -1,0 +1,145 @@
+"""Numbers taken from tables of studies: which rows, which column, and one number for each point of a grid.
+
+An *operand* is a number or a mapping:
+
+* ``table`` – a study; left out, the claim's first.
+* ``where`` – column → a value, a list of values, ``{from: a, to: b}`` or ``{other_than: [...]}``. Every value that is
+  named must be in the table: a claim about points that a run left out is refused, not judged on the others.
+* ``value`` – an expression of the columns (:mod:`factormech.claims.expressions`), with ``low`` and ``high`` where the
+  table has an interval.
+* ``per`` – the columns that tell points apart; left out, those of the measure.
+* ``pick`` – of several rows at one point the ``least``, ``largest``, ``median`` or ``mean``; left out, there must be
+  one.
+* ``by`` – an operand to divide by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from factormech.claims.expressions import evaluate
+from factormech.errors import BadValue
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOW, VALUE, HIGH = ENDS = ("(low)", "(value)", "(high)")
+PICKS = {"least": "min", "largest": "max", "median": "median", "mean": "mean"}
+STANDIN = "-standin"
+Operand: TypeAlias = "float | Mapping[str, Any]"
+
+
+class NotEvaluated(ValueError):
+    """A claim cannot be judged on these tables: why."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables that a claim speaks of: the reader of a study's table, and the study where none is named."""
+
+    read: Callable[[str], pd.DataFrame]
+    first: str
+
+    def frame(self, operand: Mapping[str, Any]) -> tuple[str, pd.DataFrame]:
+        """The table of an operand, and its name."""
+        name = str(operand.get("table", self.first))
+        return name, self.read(name)
+
+
+def points(tables: Tables, operand: Operand, per: Sequence[str]) -> pd.DataFrame:
+    """One row a point: the columns of ``per``, and a number between its ends. Rows without a number are left out."""
+    import pandas as pd
+
+    if not isinstance(operand, Mapping):
+        return pd.DataFrame([dict.fromkeys(ENDS, float(operand))])
+    name, frame = tables.frame(operand)
+    keys = list(operand.get("per", per))
+    chosen = _chosen(frame, operand.get("where", {}), name)
+    _refuse_missing(frame, keys, name)
+    found = chosen[keys].copy()
+    for end, key in ((LOW, "low"), (VALUE, "value"), (HIGH, "high")):
+        found[end] = _numbers(chosen, str(operand.get(key, operand["value"])), name)
+    found = _one_each(found[found[list(ENDS)].notna().all(axis=1)], keys, operand.get("pick"), name)
+    return divided(found, points(tables, operand["by"], keys)) if "by" in operand else found
+
+
+def divided(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
+    """left / right at the points of both, of positive numbers: its ends are those of the worst and the best case."""
+    both = joined(left, right)
+    if (both[f"{LOW} right"] <= 0).any() or (both[LOW] < 0).any():
+        raise NotEvaluated("a ratio of numbers that are not positive")
+    with np.errstate(invalid="ignore"):  # ∞/∞ is no number
+        for end, other in ((LOW, HIGH), (VALUE, VALUE), (HIGH, LOW)):
+            both[end] = both[end] / both[f"{other} right"]
+    return both.drop(columns=[f"{end} right" for end in ENDS])
+
+
+def joined(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
+    """The rows of both at the same points; one of them may be coarser, and the right one's numbers are called so."""
+    renamed = right.rename(columns={end: f"{end} right" for end in ENDS})
+    shared = [c for c in left.columns if c in right.columns and c not in ENDS]
+    if not shared:
+        return left.merge(renamed, how="cross")
+    return left.merge(renamed, on=shared, how="inner")
+
+
+def _chosen(frame: pd.DataFrame, where: Mapping[str, Any], name: str) -> pd.DataFrame:
+    _refuse_missing(frame, where, name)
+    kept = np.ones(len(frame), dtype=bool)
+    for column, wanted in where.items():
+        kept &= _matches(frame, column, wanted, name)
+    found = frame[kept]
+    if found.empty:
+        raise NotEvaluated(f"the table {name} has no row for {_told(where)}")
+    return found
+
+
+def _matches(frame: pd.DataFrame, column: str, wanted: Any, name: str) -> Any:
+    cells = frame[column]
+    if isinstance(wanted, Mapping):
+        if "other_than" in wanted:
+            return ~cells.isin(_typed(cells, wanted["other_than"])).to_numpy()
+        return ((cells >= wanted.get("from", -np.inf)) & (cells <= wanted.get("to", np.inf))).to_numpy()
+    values = _typed(cells, wanted if isinstance(wanted, list) else [wanted])
+    there = set(cells.unique().tolist())
+    if missing := [value for value in values if value not in there]:
+        if any(f"{value}{STANDIN}" in there for value in missing):
+            raise NotEvaluated(f"stand-ins: the table {name} is not of the data sets that the paper speaks of")
+        raise NotEvaluated(f"the table {name} lacks {column} = {', '.join(map(str, missing))}")
+    return cells.isin(values).to_numpy()
+
+
+def _typed(cells: pd.Series[Any], values: Sequence[Any]) -> list[Any]:
+    """The values as the column has them: YAML's ``inf`` is a text."""
+    return [float(value) if value == "inf" and cells.dtype.kind == "f" else value for value in values]
+
+
+def _numbers(frame: pd.DataFrame, text: str, name: str) -> Any:
+    numeric = {c: frame[c].to_numpy(dtype=np.float64) for c in frame.columns if frame[c].dtype.kind in "if"}
+    try:
+        return evaluate(text, numeric, len(frame))
+    except BadValue as error:
+        raise NotEvaluated(f"the table {name} is of another kind: {error}") from None
+
+
+def _one_each(found: pd.DataFrame, keys: list[str], pick: str | None, name: str) -> pd.DataFrame:
+    if pick is None:
+        if len(found) > 1 and (not keys or found.duplicated(keys).any()):
+            raise NotEvaluated(f"the table {name} has several rows where the claim is about one")
+        return found.reset_index(drop=True)
+    if not keys:
+        return found[list(ENDS)].agg(PICKS[pick]).to_frame().T
+    return found.groupby(keys, sort=False, as_index=False)[list(ENDS)].agg(PICKS[pick])
+
+
+def _refuse_missing(frame: pd.DataFrame, columns: Any, name: str) -> None:
+    if missing := [column for column in columns if column not in frame.columns]:
+        raise NotEvaluated(f"the table {name} is of another kind: it has no column {', '.join(missing)}")
+
+
+def _told(where: Mapping[str, Any]) -> str:
+    return ", ".join(f"{column} = {value}" for column, value in where.items()) or "anything"

@@ -1,0 +1,106 @@
+"""Verdicts: what is measured against what is expected. Nothing here, and nothing in the ledger, says how it ends.
+
+An expectation is met when the **whole** measured interval lies within it. Where only a part does, the claim is not
+reproduced, and it is said that the numbers leave it open.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from factormech.claims.ledger import Check, Claim, Expectation, Ledger
+from factormech.claims.measures import Measured, measure
+from factormech.claims.selection import NotEvaluated, Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPRODUCED = "reproduced"
+UNDER_READING = "reproduced under a stated reading"
+NOT_REPRODUCED = "not reproduced"
+NOT_TESTABLE = "not testable"
+NOT_EVALUATED = "not evaluated"
+VERDICTS = (REPRODUCED, UNDER_READING, NOT_REPRODUCED, NOT_TESTABLE, NOT_EVALUATED)
+
+# How one check ends.
+MET, OPEN, CONTRADICTED, REFUSED = "met", "open", "contradicted", "not evaluated"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one check of a claim ended: with a measured number, or with the reason why there is none."""
+
+    check: Check
+    state: str
+    measured: Measured | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict, and the outcomes that it follows from."""
+
+    claim: Claim
+    verdict: str
+    outcomes: tuple[Outcome, ...]
+
+
+class Folder:
+    """The tables of studies in a folder, each read once; one that is not there is a study that was not made."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.frame = functools.cache(self._read)
+
+    def _read(self, study: str) -> pd.DataFrame:
+        from factormech.tables.kinds import read_csv
+
+        path = self.folder / f"{study}.csv"
+        if not path.exists():
+            raise NotEvaluated(f"the study {study} was not made")
+        return read_csv(path)
+
+
+def judge(ledger: Ledger, folder: Folder) -> list[Judged]:
+    """Every claim of a ledger, judged on the tables of a folder."""
+    return [judged(claim, [outcome(check, claim, folder) for check in claim.checks]) for claim in ledger.claims]
+
+
+def outcome(check: Check, claim: Claim, folder: Folder) -> Outcome:
+    """Measure once and compare."""
+    try:
+        measured = measure(Tables(folder.frame, claim.studies[0]), check.measure, check.settings)
+    except NotEvaluated as reason:
+        return Outcome(check, REFUSED, None, str(reason))
+    return Outcome(check, compared(measured, check.expect), measured, "")
+
+
+def compared(measured: Measured, expect: Expectation) -> str:
+    """Whether an interval is within the expectation, outside it, or neither."""
+    least = -float("inf") if expect.least is None else expect.least
+    most = float("inf") if expect.most is None else expect.most
+    if least <= measured.low and measured.high <= most:
+        return MET
+    return CONTRADICTED if measured.high < least or measured.low > most else OPEN
+
+
+def judged(claim: Claim, outcomes: Iterable[Outcome]) -> Judged:
+    """The verdict that outcomes imply: no check that could not be made is taken for one that failed."""
+    found = tuple(outcomes)
+    states = {outcome.check.reading: outcome.state for outcome in found}
+    printed = states.pop("", None)
+    if not found:
+        verdict = NOT_TESTABLE
+    elif printed == MET:
+        verdict = REPRODUCED
+    elif printed != REFUSED and MET in states.values():
+        verdict = UNDER_READING
+    elif REFUSED in (printed, *states.values()):
+        verdict = NOT_EVALUATED
+    else:
+        verdict = NOT_REPRODUCED
+    return Judged(claim, verdict, found)

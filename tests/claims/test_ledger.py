@@ -1,0 +1,290 @@
+"""The ledger's file, and the verdicts: computed, and able to be otherwise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from factormech.claims import listing, verdicts
+from factormech.claims.expressions import names_in
+from factormech.claims.ledger import Check, Claim, Expectation, Ledger, LedgerErrors, read
+from factormech.claims.measures import Measured, measure
+from factormech.claims.page import page, summary
+from factormech.claims.selection import NotEvaluated, Tables
+from factormech.claims.verdicts import Folder, Judged, Outcome, compared, judge, judged
+from factormech.config.strict_yaml import read_yaml
+from factormech.errors import BadValue
+from factormech.jobs import claims as job
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
+ONE = """\
+claims:
+  small:
+    paper: liu2024
+    where: Theorem 5
+    claim: the error is small
+    study: [liu2024-theorem-5]
+    measure:
+      name: value
+      points: 1
+      of: {where: {factorization: optimal, order: 2.0, domain_size: 4}, value: error}
+    expect: {at_most: 2, because: it is}
+"""
+
+
+@pytest.fixture(scope="module")
+def ledger() -> Ledger:
+    return read(ROOT / "claims.yaml", SCHEMA)
+
+
+@pytest.fixture(scope="module")
+def gallery() -> Folder:
+    return Folder(ROOT / "docs/gallery")
+
+
+@pytest.fixture(scope="module")
+def everything(ledger: Ledger, gallery: Folder) -> list[Judged]:
+    return judge(ledger, gallery)
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "claims.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_the_ledger_speaks_of_all_papers_and_of_studies_that_exist(ledger: Ledger) -> None:
+    config = read_yaml(ROOT / "config.yaml")
+    assert set(ledger.studies()) <= set(config["studies"])
+    assert {claim.paper for claim in ledger.claims} == {study["paper"] for study in config["studies"].values()}
+    assert sum(bool(claim.checks) for claim in ledger.claims) >= 75
+    assert all(claim.id.startswith(f"{claim.paper}-") for claim in ledger.claims)
+
+
+def test_the_page_is_what_the_tables_say(everything: list[Judged]) -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import claims_page
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+    for path, text in claims_page.files(everything, ROOT / "docs/gallery").items():
+        assert path.read_text() == text, "run: make docs"
+
+
+def columns_of(settings: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """The columns that choose and tell points apart, and those that numbers are taken from."""
+    chosen, numbers = set(settings.get("per", ())) | set(settings.get("within", ())) | {settings.get("among")}, set()
+    operands = [settings[key] for key in ("of", "left", "right") if isinstance(settings.get(key), Mapping)]
+    while operands:
+        operand = operands.pop()
+        chosen |= {*operand.get("where", {}), *operand.get("per", ())}
+        numbers |= set().union(*(names_in(str(operand[key])) for key in ("value", "low", "high") if key in operand))
+        operands += [operand["by"]] if isinstance(operand.get("by"), Mapping) else []
+    return chosen, numbers - chosen
+
+
+def disturbed(frame: pd.DataFrame, columns: set[str], seed: int) -> pd.DataFrame:
+    """Numbers that are wrong: each by a factor of its own, all of a column by one, by noise, or in another order."""
+    rng, kind = np.random.default_rng(seed), seed % 4
+    new = frame.copy()
+    for column in sorted(columns & set(frame.columns)):
+        numbers = frame[column].astype(float).to_numpy()
+        factors = np.exp(rng.normal(0.0, 3.0, 1 if kind == 1 else len(numbers)))
+        if kind == 2:
+            new[column] = numbers * factors + rng.exponential(1.0, len(numbers))
+        else:
+            new[column] = numbers[rng.permutation(len(numbers))] if kind == 3 else numbers * factors
+        if rng.random() < 0.2:
+            new[column] = 0.0
+    return new
+
+
+def states(check: Check, first: str, gallery: Folder, seeds: Iterator[int]) -> Iterator[str]:
+    """How a check ends on disturbed tables."""
+    _, numbers = columns_of(check.settings)
+    for seed in seeds:
+        try:
+            found = measure(
+                Tables(lambda s, k=seed: disturbed(gallery.frame(s), numbers, k), first), check.measure, check.settings
+            )
+        except NotEvaluated:
+            continue
+        yield compared(found, check.expect)
+
+
+def test_every_claim_that_holds_can_fail(everything: list[Judged], gallery: Folder) -> None:
+    stuck = [
+        f"{found.claim.id} {outcome.check.reading}"
+        for found in everything
+        for outcome in found.outcomes
+        if outcome.state == verdicts.MET
+        and all(
+            state == verdicts.MET for state in states(outcome.check, found.claim.studies[0], gallery, iter(range(40)))
+        )
+    ]
+    assert stuck == []
+
+
+def test_one_number_of_a_table_turns_a_verdict(ledger: Ledger, gallery: Folder) -> None:
+    claim = next(c for c in ledger.claims if c.id == "mckenna2020-factor-1-69")
+    table = gallery.frame(claim.studies[0])
+
+    def verdict(frame: pd.DataFrame) -> str:
+        folder = Folder(ROOT)
+        folder.frame = lambda _: frame  # type: ignore[assignment]
+        return judge(Ledger((claim,)), folder)[0].verdict
+
+    row = (table["mechanism"].isin(["hadamard", "hadamard-table1"])) & (table["data"] == "nettrace")
+    assert verdict(table) == verdicts.REPRODUCED
+    wrong = table.assign(sample_complexity=table["sample_complexity"].where(~row, table["sample_complexity"] * 1.02))
+    assert verdict(wrong) == verdicts.NOT_REPRODUCED
+    only = row & (table["mechanism"] == "hadamard-table1")
+    other = table.assign(sample_complexity=table["sample_complexity"].where(~only, table["sample_complexity"] * 1.02))
+    assert verdict(other) == verdicts.UNDER_READING
+    assert verdict(table[~only]) == verdicts.NOT_EVALUATED
+    standin = table.assign(data=table["data"].where(table["data"] == "worst-case", table["data"] + "-standin"))
+    assert verdict(standin) == verdicts.NOT_EVALUATED
+
+
+def as_in_the_quick_run(gallery: Folder, studies: Mapping[str, Any], name: str) -> pd.DataFrame:
+    """A table of the gallery on the grid of the quick run; values that only the latter has take the place of others."""
+    frame, full = gallery.frame(name), studies[name]["grid"]
+    for axis, quick in studies[name].get("quick", {}).get("grid", {}).items():
+        if axis in frame.columns and axis in full:
+            wanted = [float(value) if value == "inf" else value for value in quick]
+            had = [float(value) if value == "inf" else value for value in full[axis]]
+            spare = [value for value in had if value not in wanted]
+            names = {v: v for v in wanted if v in had} | dict(
+                zip(spare, [v for v in wanted if v not in had], strict=False)
+            )
+            frame = frame[frame[axis].isin(list(names))].assign(**{axis: lambda d, a=axis, n=names: d[a].map(n)})
+    return frame
+
+
+def test_the_quick_run_judges_no_claim_on_a_grid_that_it_is_not_about(ledger: Ledger, gallery: Folder) -> None:
+    studies = read_yaml(ROOT / "config.yaml")["studies"]
+    quick = Folder(ROOT)
+    quick.frame = lambda name: as_in_the_quick_run(gallery, studies, name)  # type: ignore[assignment]
+    asked = [found for found in judge(ledger, quick) if found.outcomes]
+    assert [found.claim.id for found in asked if found.verdict != verdicts.NOT_EVALUATED] == []
+
+
+def test_what_is_within() -> None:
+    at_least, between = Expectation(1.0, None, "."), Expectation(1.0, 2.0, ".")
+    for low, high, expect, state in (
+        (1.0, 1.5, at_least, "met"),
+        (0.9, 1.5, at_least, "open"),
+        (0.1, 0.9, at_least, "contradicted"),
+        (1.0, 2.0, between, "met"),
+        (1.5, 2.1, between, "open"),
+        (0.5, 2.5, between, "open"),
+        (2.1, 3.0, between, "contradicted"),
+        (float("nan"), 1.5, at_least, "open"),
+    ):
+        assert compared(Measured(low, low, high, 1, ""), expect) == state, (low, high)
+
+
+def test_verdicts_follow_from_outcomes() -> None:
+    claim = Claim("c", "liu2024", "here", "so", ("s",), (), "", "")
+
+    def verdict(**states: str) -> str:
+        tests = {name: Check(name.replace("printed", ""), "value", {}, Expectation(0, 1, ".")) for name in states}
+        return judged(claim, [Outcome(tests[name], state, None, "") for name, state in states.items()]).verdict
+
+    met, open_, no, refused = verdicts.MET, verdicts.OPEN, verdicts.CONTRADICTED, verdicts.REFUSED
+    assert verdict() == verdicts.NOT_TESTABLE
+    for reading in (met, open_, no, refused):
+        assert verdict(printed=met, other=reading) == verdicts.REPRODUCED
+    for printed in (open_, no):
+        assert verdict(printed=printed) == verdicts.NOT_REPRODUCED
+        assert verdict(printed=printed, other=met) == verdicts.UNDER_READING
+        assert verdict(printed=printed, other=open_) == verdicts.NOT_REPRODUCED
+        assert verdict(printed=printed, other=no, third=met) == verdicts.UNDER_READING
+        # What could not be tried might have been met.
+        assert verdict(printed=printed, other=refused) == verdicts.NOT_EVALUATED
+    for reading in (met, no, refused):
+        assert verdict(printed=refused, other=reading) == verdicts.NOT_EVALUATED
+    assert verdict(other=met) == verdicts.UNDER_READING
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("paper: liu2024", "paper: liu", "paper = 'liu': must be mckenna2020 or"),
+        ("where: Theorem 5", "where: ''", "where = ''"),
+        ("    study:", "    studies:", "did you mean 'study'"),
+        ("name: value", "name: values", "did you mean 'value'"),
+        ("points: 1", "points: 0", "a whole number of at least 1"),
+        ("points: 1", "points: 1\n      slack: 1.0e-3", "must be a setting of value"),
+        ("name: value", "name: ratio", "left = (missing): must be given for ratio"),
+        ("value: error}", "value: error +}", "measure.value = 'error +'"),
+        ("value: error}", "table: other, value: error}", "must be among the claim's studies"),
+        ("study: [liu2024-theorem-5]", "study: [liu2024-theorem-5, b]", "must be a study that a measure reads"),
+        ("    expect: {at_most: 2, because: it is}\n", "", "expect = (missing)"),
+        ("at_most: 2, because: it is", "at_most: 2", "because = (missing)"),
+        ("at_most: 2, because", "near: 2, because", "must be a mapping with because and either"),
+        ("    expect:", "    why: never\n    expect:", "either a measure (or readings) or why"),
+        ("  small:", "  Small:", "lower-case letters"),
+        ("    paper: liu2024\n", "    paper: liu2024\n    paper: liu2024\n", "the key 'paper' is in line 3 already"),
+        ("domain_size: 4}, value: error}", "domain_size: 4}, by: {where: {}}, value: error}", "that has a value"),
+    ],
+)
+def test_a_bad_ledger_is_answered_in_lines(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert old in ONE
+    with pytest.raises((LedgerErrors, BadValue)) as error:
+        read(written(tmp_path, ONE.replace(old, new, 1)), SCHEMA)
+    assert words in str(error.value)
+
+
+def test_readings_inherit_what_they_do_not_say(tmp_path: Path) -> None:
+    more = ONE + "    readings:\n    - reading: larger\n      expect: {near: 3, within: 0.5, because: so}\n"
+    (claim,) = read(written(tmp_path, more), SCHEMA).claims
+    printed, reading = claim.checks
+    assert reading == replace(printed, reading="larger", expect=Expectation(2.5, 3.5, "so"))
+    bare = "claims:\n  c: {paper: liu2024, where: x, claim: y, study: [a], readings: [{reading: r}]}\n"
+    path = written(tmp_path, bare)
+    with pytest.raises(LedgerErrors, match=r"readings\[0\].measure = \(missing\)"):
+        read(path, SCHEMA)
+
+
+def test_the_job_writes_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    untested = "  opinion:\n    paper: liu2024\n    where: §1\n    claim: it is natural\n    why: an opinion\n"
+    files = {"--ledger": written(tmp_path, ONE + untested), "--schema": SCHEMA, "--tables": ROOT / "docs/gallery"}
+    files |= {"--csv": tmp_path / "claims.csv", "--page": tmp_path / "claims.md"}
+    monkeypatch.setattr(sys, "argv", ["claims", *map(str, itertools.chain(*files.items()))])
+    job.main()
+    assert "reproduced                         1\n" in capsys.readouterr().out
+    small, opinion = csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text()))
+    assert (small["verdict"], small["outcome"], small["most"], small["least"]) == ("reproduced", "met", "2.0", "")
+    assert float(small["value"]) == pytest.approx(1.3109, abs=1e-4)
+    assert (opinion["verdict"], opinion["reason"], opinion["value"]) == ("not testable", "an opinion", "")
+    text = (tmp_path / "claims.md").read_text()
+    assert "| liu2024 | 1 | 0 | 0 | 1 | 0 | 2 |" in text
+    assert "✓ 1.311 | at most 2 (it is) | **reproduced** |" in text
+    assert "*an opinion*" in text
+
+
+def test_the_summary_and_the_list_count_the_same(everything: list[Judged]) -> None:
+    rows = list(csv.DictReader(io.StringIO(listing.text(everything))))
+    assert set(rows[0]) == set(listing.COLUMNS)
+    counted = {row["claim"]: row["verdict"] for row in rows}
+    assert len(counted) == len(everything)
+    for verdict in verdicts.VERDICTS:
+        assert f"{verdict:{len(verdicts.UNDER_READING)}}  {list(counted.values()).count(verdict)}\n" in summary(
+            everything
+        )
+    text = page(everything)
+    assert all(f"`{name}`" in text for name in counted)

@@ -1,0 +1,61 @@
+"""Write docs/claims.md and docs/gallery/claims.csv from the gallery's tables; ``--check`` says if they are current.
+
+The verdicts are those of ``factormech.claims`` on the committed tables, as a run judges its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from factormech.atomic import write_whole
+from factormech.claims import listing
+from factormech.claims.ledger import read
+from factormech.claims.page import page, summary
+from factormech.claims.verdicts import Folder, Judged, judge
+
+ROOT = Path(__file__).resolve().parent.parent
+GALLERY = ROOT / "docs" / "gallery"
+
+
+def judged(gallery: Path) -> list[Judged]:
+    """The claims on a gallery's tables."""
+    ledger = read(ROOT / "claims.yaml", ROOT / "workflow/schemas/claims.schema.yaml")
+    return judge(ledger, Folder(gallery))
+
+
+def files(found: list[Judged], gallery: Path) -> dict[Path, str]:
+    """What is written: the page, beside the gallery, and the list in it."""
+    return {
+        gallery.parent / "claims.md": page(found, made(gallery / "README.md")),
+        gallery / "claims.csv": listing.text(found),
+    }
+
+
+def made(gallery: Path) -> str:
+    """With which versions the tables were made, as the gallery's page says."""
+    said = re.findall(r"^`snakemake .* · (factormech .*)$", gallery.read_text(encoding="utf-8"), re.MULTILINE)
+    versions = "; ".join(dict.fromkeys(said)) or "what nobody recorded"
+    versions = "; ".join(dict.fromkeys(said)) or "what nobody recorded"
+    return f"From the tables of the [gallery](gallery/README.md), made with {versions}."
+
+
+def main() -> None:
+    """Write, or compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    found = judged(GALLERY)
+    wanted = files(found, GALLERY)
+    if not args.check:
+        for path, text in wanted.items():
+            write_whole(path, text.encode())
+        print(summary(found), end="")
+    elif stale := [path.name for path, text in wanted.items() if not path.exists() or path.read_text() != text]:
+        sys.exit(f"{', '.join(stale)}: not what claims.yaml and the gallery say; run: make docs")
+
+
+if __name__ == "__main__":
+    main()
