@@ -8,6 +8,7 @@ from pathlib import Path
 import h5py
 import pytest
 
+from factormech import _seal
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
 CONFIG = """
@@ -77,6 +78,7 @@ def test_a_strategy_that_does_not_hold_stops_the_run(project: Path) -> None:
     original = path.read_bytes()
     with h5py.File(path, "r+") as file:
         file.attrs["objective"] *= 0.999
+    _seal.stamp(path, path.relative_to(project))  # a file that is whole, and wrong; a damaged one would be made again
     done = snakemake(project, "verify", "--quiet", "rules", "--show-failed-logs")
     path.write_bytes(original)
     assert done.returncode != 0
