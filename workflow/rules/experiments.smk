@@ -18,8 +18,8 @@ rule experiment:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=part_memory,
-        runtime=part_minutes,
+        mem_mb=memory_of("experiment"),
+        runtime=minutes_of("experiment"),
     params:
         kind=experiment_kind,
         asked=part_json,
@@ -47,8 +47,8 @@ rule tabulate_experiment:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory_of("tabulate_experiment"),
+        runtime=minutes_of("tabulate_experiment"),
     params:
         kind=experiment_kind,
         digest=tabulate_experiment_digest,

@@ -16,8 +16,8 @@ rule measure:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=measure_minutes,
+        mem_mb=memory_of("measure"),
+        runtime=minutes_of("measure"),
     params:
         epsilons=measured_epsilons,
         root=CONFIG.seed,
@@ -45,8 +45,8 @@ rule bound:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=measure_minutes,
+        mem_mb=memory_of("bound"),
+        runtime=minutes_of("bound"),
     params:
         bounds=bound_names,
         epsilons=measured_epsilons,

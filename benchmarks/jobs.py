@@ -1,0 +1,237 @@
+"""What the jobs of the workflow take: gather the measurements of finished runs, and fit the costs to them.
+
+    python benchmarks/jobs.py gather FOLDER [CONFIG] ...   # adds the jobs of finished runs to benchmarks/jobs.csv
+    python benchmarks/jobs.py fit                          # writes src/factormech/measure/costs.json
+    python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
+
+A row of ``jobs.csv`` is one job: rule and name as :mod:`factormech.measure.cost` knows them, what its time and memory
+depend on (``units``, ``arrays_mb``, ``known``), processor seconds and the most memory that it held. Snakemake looks at
+a job every few moments, so that it misses the last one of its processor time: of a job of less than five seconds, the
+time by the clock is taken. The large solves are those of ``optimised.csv`` and ``adaptive_pgd.csv``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+
+from factormech.config.studies import load, read_yaml
+from factormech.measure import cost
+from factormech.measure.cost import Work
+from factormech.measure.requests import Requests
+from factormech.norms import registry as norms_registry
+
+HERE = Path(__file__).resolve().parent
+TABLE = HERE / "jobs.csv"
+COSTS = HERE.parent / "src/factormech/measure/costs.json"
+SCHEMA = HERE.parent / "workflow/schemas/config.schema.yaml"
+FIELDS = ("rule", "name", "job", "units", "arrays_mb", "known", "seconds", "memory_mb")
+# Where the benchmark file of a job is, in the folder of its rule.
+PATTERNS = {
+    "workload": r"(?P<workload>[^/]+)/n(?P<domain_size>\d+)(-seed\d+)?",
+    "solve": r"(?P<mechanism>[^/]+)/[^/]+/n(?P<domain_size>\d+)/.+",
+    "factorize": r"(?P<norm>[^/]+)/(?P<workload>[^/]+)/n(?P<domain_size>\d+)-.+",
+    "measure_norm": r"(?P<study>.+)/(?P<norm>[^/]+)",
+    "starts": r"(?P<study>.+)/(?P<mechanism>[^/]+)/[^/]+",
+    "trace": r"(?P<study>.+)/(?P<mechanism>[^/]+)/[^/]+",
+    "experiment": r"(?P<study>.+)/(?P<part>[^/]+)",
+    "compare": r"(?P<study>.+)",
+    **dict.fromkeys(("measure", "measure_on_data", "collect", "process"), r"(?P<study>.+)/(?P<mechanism>[^/]+)"),
+    **dict.fromkeys(("bound", "bound_on_data", "iterate", "tabulate", "tabulate_experiment", "draw"), r"(?P<study>.+)"),
+}
+SHORT_SECONDS = 5.0
+# The interpreter and its imports, where the jobs do not show less.
+START_SECONDS, BASE_MB = 1.0, 100.0
+# Less than this was seen before the job had imported anything.
+IMPORTED_MB = 60.0
+# Measured by hand: the strategies of a verification cannot be told from its name; a clocked solve is a solve.
+NOT_IN_RUNS = {
+    "verify_strategies": dict(
+        jobs=1, rates=[0.5, 3e-8], start=1.0, spread=1.5, base_mb=100.0, array_rate=1.0, memory_spread=1.0
+    ),
+    "trace": dict(jobs=1, rates=[1.5], start=2.5, spread=1.5, base_mb=150.0, array_rate=1.0, memory_spread=1.5),
+}
+# Of the published optimiser, at most: iterations of a solve.
+PGD_ITERATIONS = 500
+
+
+def gathered(folder: Path, config: Path) -> Iterator[dict[str, object]]:
+    """The jobs that a finished run has measured."""
+    requests = Requests(load(read_yaml(config), SCHEMA, base=folder))
+    for rule, pattern in PATTERNS.items():
+        root = folder / "results/benchmarks" / rule
+        for path in sorted(root.rglob("*.tsv")):
+            job = str(path.relative_to(root).with_suffix(""))
+            match = re.fullmatch(pattern, job)
+            try:
+                work = requests.work(rule, match.groupdict() if match else {})
+            except (KeyError, ValueError):
+                continue  # a job of another configuration
+            with path.open(newline="") as file:
+                row = next(csv.DictReader(file, delimiter="\t"))
+            clock, processor = float(row["s"]), float(row["cpu_time"])
+            seconds = clock if clock < SHORT_SECONDS else processor
+            if seconds <= 0:
+                continue  # over before Snakemake looked at it
+            yield record(work, job, seconds, float(row["max_rss"]))
+
+
+def record(work: Work, job: str, seconds: float, memory_mb: float) -> dict[str, object]:
+    """A row of the table."""
+    units = " ".join(f"{u:.6g}" for u in work.units)
+    numbers = {"arrays_mb": work.arrays_mb, "known": work.known, "seconds": seconds, "memory_mb": memory_mb}
+    return {"rule": work.rule, "name": work.name, "job": job, "units": units} | {
+        key: f"{value:.5g}" for key, value in numbers.items()
+    }
+
+
+def gather(runs: list[Path]) -> None:
+    """Add the jobs of these runs; a job that is there already is replaced."""
+    rows = {(row["rule"], row["job"]): row for row in table()} if TABLE.exists() else {}
+    for run in runs:
+        folder, config = (run, run / "config.yaml") if run.is_dir() else (run.parent, run)
+        for row in gathered(folder, config):
+            rows[row["rule"], row["job"]] = row
+    with TABLE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[key] for key in sorted(rows))
+
+
+def table() -> list[dict[str, str]]:
+    """The rows of jobs.csv."""
+    with TABLE.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def rows() -> list[dict[str, str]]:
+    """Everything that the fit sees: the jobs of runs, and the large solves of the other benchmarks."""
+    found = table()
+    with (HERE / "optimised.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["status"] == "ok" and row["solver"] == "general" and int(row["domain_size"]) >= 128:
+                work = cost.solve("optimised", int(row["domain_size"]))
+                seconds = float(row["cpu_seconds"]) + float(row["bound_cpu_seconds"])
+                found.append(record(work, row["case"], seconds, float(row["peak_mebibytes"])))
+    with (HERE / "adaptive_pgd.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            work = cost.solve("adaptive-pgd", int(row["domain_size"]))
+            seconds = PGD_ITERATIONS * float(row["seconds_per_iteration"])
+            found.append(record(work, "adaptive_pgd.csv", seconds, float(row["peak_mebibytes"])))
+            seconds = START_SECONDS + float(row["seconds_per_iteration"]) * (16 if work.units[0] <= 1024**2 else 3)
+            work = cost.iterate([int(row["domain_size"])])
+            found.append(record(work, "adaptive_pgd.csv", seconds, float(row["peak_mebibytes"])))
+    return found + list(norm_rows())
+
+
+def norm_rows() -> Iterator[dict[str, str]]:
+    """The norms of norms.csv, which has their time but not their memory."""
+    with (HERE / "norms.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            asked = re.fullmatch(r"(\S+) (\S+) (\d+)", row["case"])
+            if not asked or "cvxpy" in row["method"] or not row["cpu_seconds"]:
+                continue
+            if asked[1] not in norms_registry.names():
+                continue
+            work = cost.factorize(asked[1], asked[2], int(asked[3]))
+            yield record(work, row["case"], START_SECONDS + float(row["cpu_seconds"]), 0.0)
+
+
+def line(features: np.ndarray, measured: np.ndarray, start: float) -> tuple[list[float], float, float]:
+    """Rates ≥ 0 on top of a start, the start, and the largest measured/prediction.
+
+    Least squares with weights 1/measured, between absolute and relative errors: large jobs decide how long a sweep
+    takes, small ones are many. A rate that the jobs are too small to show is a tenth of the start at the largest of them.
+    """
+    start = min(start, float(np.median(measured)))
+    if not features.any():
+        start = float(measured.mean())
+        return [0.0] * features.shape[1], start, float(max(1.0, measured.max() / start))
+    scale = np.maximum(features.max(axis=0), 1e-300)
+    weights = 1 / np.sqrt(measured)
+    rates = nnls(features / scale * weights[:, None], np.maximum(measured - start, 0.0) * weights)[0] / scale
+    if not rates.any():
+        rates[-1] = 0.1 * start / scale[-1]
+    return list(rates), start, float(max(1.0, np.max(measured / (start + features @ rates))))
+
+
+def fit(observed: list[dict[str, str]]) -> dict[str, object]:
+    """The costs that several jobs of one rule and name tell."""
+    units = np.array([[float(u) for u in row["units"].split()] for row in observed]).reshape(len(observed), -1)
+    column = {key: np.array([float(row[key]) for row in observed]) for key in FIELDS[4:]}
+    own = np.maximum(column["seconds"] - column["known"], 0.1 * column["seconds"])
+    rates, start, spread = line(units, own, START_SECONDS)
+    seen = column["memory_mb"] > IMPORTED_MB
+    arrays, held = column["arrays_mb"][seen][:, None], column["memory_mb"][seen]
+    (array_rate,), base, memory_spread = line(arrays, held, BASE_MB) if seen.any() else ((1.0,), BASE_MB, 1.0)
+    numbers = {
+        "start": start,
+        "spread": spread,
+        "base_mb": base,
+        "array_rate": array_rate,
+        "memory_spread": memory_spread,
+    }
+    return {"jobs": len(observed), "rates": [rounded(rate) for rate in rates]} | {
+        key: rounded(value) for key, value in numbers.items()
+    }
+
+
+def rounded(value: float) -> float:
+    """Four digits, upwards: a rounded fit still covers the jobs that it was fitted to."""
+    if value == 0:
+        return 0.0
+    step = 10.0 ** (np.floor(np.log10(value)) - 3)
+    return float(f"{np.ceil(value / step - 1e-9) * step:.4g}")
+
+
+def costs() -> dict[str, dict[str, object]]:
+    """Rule → name → fit, of all benchmarks."""
+    groups: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in rows():
+        groups.setdefault((row["rule"], row["name"]), []).append(row)
+    found: dict[str, dict[str, object]] = {rule: {"": fit} for rule, fit in NOT_IN_RUNS.items()}
+    for (rule, name), observed in sorted(groups.items()):
+        found.setdefault(rule, {})[name] = fit(observed)
+    return found
+
+
+def text() -> str:
+    """What costs.json says."""
+    lines = []
+    for rule, names in costs().items():
+        entries = ",\n".join(f"  {json.dumps(name)}: {json.dumps(found)}" for name, found in names.items())
+        lines.append(f"{json.dumps(rule)}: {{\n{entries}\n}}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def show() -> None:
+    """A line for each fit."""
+    for rule, names in costs().items():
+        for name, found in names.items():
+            print(f"{rule:<20} {name:<32} {found}")
+
+
+def main() -> None:
+    """One of the three."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("gather", "fit", "show"))
+    parser.add_argument("runs", nargs="*", type=Path, help="folders of finished runs, or their configuration files")
+    asked = parser.parse_args()
+    if asked.what == "gather":
+        gather(asked.runs)
+    elif asked.what == "fit":
+        COSTS.write_text(text())
+    else:
+        show()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
