@@ -2,6 +2,11 @@
 
 PYTHON ?= python3
 CONFIG ?= config.yaml
+# Of `make sweep`: a folder of workflow/profiles, where it submits to, and more arguments of Snakemake (such as --dry-run).
+PROFILE ?= default
+PARTITION ?=
+ACCOUNT ?=
+ARGS ?=
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
@@ -12,7 +17,7 @@ SHELL := bash
 STAMP := $(VENV)/.ready
 RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
 
-.PHONY: all quick verify setup test test-slow lint environment docs gallery clean help
+.PHONY: all quick verify sweep setup test test-slow test-cluster lint environment docs gallery clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -28,6 +33,10 @@ verify: $(STAMP)  ## an independent check of every optimised strategy: results/v
 	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
 	@tail -n 1 results/verification.txt
 
+sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/cluster.md
+	@python tools/sweep.py --config $(CONFIG) --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
+		-- --quiet host rules $(ARGS) 2>&1 | python tools/progress.py
+
 setup: $(STAMP)  ## make .venv from requirements.lock
 
 test: $(STAMP)  ## the fast tests
@@ -35,6 +44,9 @@ test: $(STAMP)  ## the fast tests
 
 test-slow: $(STAMP)  ## the slow tests
 	@pytest -q -m slow -n auto --dist loadscope
+
+test-cluster: $(STAMP)  ## sweeps on a real two-node SLURM on this machine (needs root and Debian's slurm-wlm and munge)
+	@pytest -q -m cluster tests/cluster
 
 lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	ruff check .

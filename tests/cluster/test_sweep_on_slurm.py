@@ -1,0 +1,135 @@
+"""Sweeps on a real SLURM: what they make, and what they survive."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.cluster.conftest import Cluster, Project, kill_group, new_project, queue, wait_until
+
+AFTER = ("results/measurements/swept/optimised.h5", "results/tables/swept.csv")
+
+
+def running(project: Project, file: str) -> str:
+    """The SLURM job that is at work on a file; waits for it."""
+    wait_until(lambda: any(line.startswith(f"{file} ") for line in project.lines("began")), 90)
+    return next(line.split()[1] for line in project.lines("began") if line.startswith(f"{file} "))
+
+
+def node_of(project: Project, file: str) -> str:
+    """Where the last attempt at a file runs."""
+    return [line.split()[-1] for line in project.lines("began") if line.startswith(f"{file} ")][-1]
+
+
+def test_the_sweep_makes_what_the_local_run_makes(local: Project, cluster: Cluster, tmp_path: Path) -> None:
+    """Twenty-one jobs in batches and alone: the same files, byte for byte; the cost is said first."""
+    project = new_project(tmp_path)
+    said = project.sweep()
+    assert re.search(r"config.yaml: 1 studies, 24 measurements; from nothing about \S+ core-hours", said)
+    project.check(local.datasets())
+    jobs = {line.split()[1] for line in project.lines("began")}
+    solves = {line.split()[1] for line in project.lines("began") if line.startswith("results/strategies")}
+    assert "local" not in jobs
+    assert len(project.strategies()) == 12
+    assert len(solves) == 3  # four a batch
+
+
+def test_solves_that_are_worth_a_job_are_one_array(local: Project, project: Project, cluster: Cluster) -> None:
+    """With batches of none: the predictor is told that a second is long."""
+    cost = project.folder / "src/factormech/measure/cost.py"
+    cost.write_text(cost.read_text().replace("BATCH_SECONDS = (2, 8, 30)", "BATCH_SECONDS = (0,)"))
+    asked = project.strategies()[:4]
+    project.forget(*asked, *AFTER)
+    project.sweep()
+    project.check(local.datasets())
+    jobs = {line.split()[1] for line in project.lines("began") if line.startswith("results/strategies")}
+    assert len(jobs) == 4  # four tasks, each a job with an id of its own
+    log = cluster.folder / "log/slurmctld.log"
+    assert re.search(r"_slurm_rpc_submit_batch_job|JobId=\d+_\d+\(\d+\)|JobId=\d+_\*", log.read_text())
+    assert list((project.folder / ".snakemake/slurm_logs").rglob("rule_solve_optimised_n8")) != []
+
+
+def test_a_job_over_its_memory_is_tried_again_with_more(local: Project, project: Project) -> None:
+    """It asks for twice as much the second time, and is done; without a second time it is killed."""
+    victim = project.strategies()[0]
+    project.forget(victim, *AFTER)
+    project.disturb(victim, mb=900)
+    said = project.sweep("--set-resources", "solve:mem_mb=700*2**(attempt-1)")
+    assert len([line for line in project.lines("began") if line.startswith(f"{victim} ")]) == 2
+    assert re.search(r"OUT_OF_MEMORY|FAILED|CANCELLED", said)
+    project.check(local.datasets())
+
+
+def test_a_job_over_its_time_is_reported(local: Project, project: Project) -> None:
+    """With the word of SLURM; the rest is there, and a rerun without the delay completes it."""
+    victim = project.strategies()[0]
+    project.forget(victim, *AFTER)
+    project.disturb(victim, seconds=300)
+    said = project.sweep("--set-resources", "solve:runtime=1", "--retries", "0", fails=True)
+    assert "TIMEOUT" in said
+    assert not (project.folder / victim).exists()
+    project.calm()
+    project.sweep()
+    project.check(local.datasets())
+
+
+def test_after_scancel_a_rerun_makes_what_is_missing(local: Project, project: Project) -> None:
+    """One solve is cancelled while it runs; the others finish; the rerun makes that one and what hangs on it."""
+    victim, *others = project.strategies()[:5]
+    project.forget(victim, *others, *AFTER)
+    project.disturb(victim, seconds=300)
+    sweep = project.begin("--retries", "0", "--group-components", "solves-of-2-seconds=1")
+    try:
+        job = running(project, victim)
+        wait_until(lambda: len(project.lines("finished")) == len(others), 90)
+        queue("scancel", job)
+        assert sweep.wait(timeout=120) != 0
+    finally:
+        kill_group(sweep)
+    assert not (project.folder / victim).exists()
+    project.calm()
+    project.sweep()
+    made = project.lines("finished")
+    assert sorted(made[: len(others)]) == sorted(others)
+    assert made[len(others)] == victim
+    project.check(local.datasets())
+
+
+def test_after_kill_9_of_snakemake_a_rerun_makes_what_is_missing(
+    local: Project, project: Project, cluster: Cluster
+) -> None:
+    """What had finished stays; the folder is unlocked; the rest is made."""
+    victim, *others = project.strategies()[:5]
+    project.forget(victim, *others, *AFTER)
+    project.disturb(victim, seconds=300)
+    sweep = project.begin("--group-components", "solves-of-2-seconds=1")
+    running(project, victim)
+    wait_until(lambda: len(project.lines("finished")) == len(others), 90)
+    # SLURM has told Snakemake of those that are done, or will not: both ways must end well.
+    kill_group(sweep)
+    cluster.finish()
+    project.calm()
+    said = project.sweep(fails=True)
+    assert "--unlock" in said
+    assert project.plain("--unlock", "results/tables/swept.csv").returncode == 0
+    project.sweep()
+    project.check(local.datasets())
+
+
+def test_a_job_whose_node_dies_runs_on_the_other(local: Project, project: Project, cluster: Cluster) -> None:
+    """SLURM queues it again, under the same number; Snakemake only waits."""
+    victim = project.strategies()[0]
+    project.forget(victim, *AFTER)
+    project.disturb(victim, seconds=25)
+    sweep = project.begin("--retries", "0")
+    try:
+        job = running(project, victim)
+        dead = node_of(project, victim)
+        cluster.kill(dead)
+        wait_until(lambda: node_of(project, victim) != dead, 120)
+        assert [line.split()[1] for line in project.lines("began") if line.startswith(f"{victim} ")] == [job, job]
+        assert sweep.wait(timeout=180) == 0, project.said[-3000:]
+    finally:
+        kill_group(sweep)
+        cluster.revive(dead)
+    project.check(local.datasets())
