@@ -133,7 +133,9 @@ def arguments_of(asked: argparse.Namespace, config: Config) -> list[str]:
     folder = profile_folder(asked.profile)
     file = folder / "config.yaml"
     profile = yaml.safe_load(file.read_text()) or {}
-    arguments = [asked.target, "--workflow-profile", str(folder), "--configfile", str(asked.config)]
+    # Snakemake adds config.yaml's studies to those of another file, which alone are asked for here.
+    targets = [asked.target] if asked.target else list(config.studies)
+    arguments = [*targets, "--workflow-profile", str(folder), "--configfile", str(asked.config)]
     if "executor" not in profile and asked.profile != "default":
         raise Missing(f"{file}: executor is missing: say what submits the jobs, such as 'executor: slurm', or 'local'")
     if profile.get("executor") == "slurm":
@@ -150,7 +152,7 @@ def main() -> None:
     parser.add_argument("--profile", default="default")
     parser.add_argument("--partition", default="")
     parser.add_argument("--account", default="")
-    parser.add_argument("--target", default="all")
+    parser.add_argument("--target", help="instead of the studies of the configuration")
     parser.add_argument("own", nargs="*", help="after --: arguments of Snakemake itself, such as --dry-run")
     asked = parser.parse_args()
     try:

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -230,14 +231,17 @@ def profile_text() -> str:
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    made = Cluster(tmp_path_factory.mktemp("slurm"))
-    try:
-        made.start()
-        yield made
-        made.finish()
-    finally:
-        made.stop()
+def cluster() -> Iterator[Cluster]:
+    """In a folder that others may enter, which munge's own user must: those of pytest are closed."""
+    with tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder:
+        made = Cluster(Path(folder))
+        made.folder.chmod(0o755)
+        try:
+            made.start()
+            yield made
+            made.finish()
+        finally:
+            made.stop()
 
 
 def new_project(folder: Path) -> Project:
