@@ -6,7 +6,8 @@ large arrays. Everything else is learned: for each rule and mechanism (or norm, 
     seconds = start + Σ_k rate_k · units_k,        megabytes = base + rate · arrays,
 
 least squares with rates ≥ 0 over the jobs of ``benchmarks/jobs.csv`` and its neighbours (``benchmarks/jobs.py``
-measures and fits), and the largest ratio of a measured job to that line. A request covers that ratio, so that every job of the benchmark would have fitted into what it asks for; a job that is tried again asks for twice as much.
+measures and fits), and the largest ratio of a measured job to that line. A request covers that ratio, so that every
+job of the benchmark would have fitted into what it asks for; a job that is tried again asks for twice as much.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def requested_memory_mb(work: Work, attempt: int = 1) -> int:
 
 
 def batch(rule: str, work: Work) -> str | None:
-    """The name of the jobs that are submitted together with this one on a cluster; None for one that is worth its own."""
+    """The name of the jobs that are submitted together with this one on a cluster; None if it is worth its own."""
     limit = next((limit for limit in BATCH_SECONDS if seconds(work) <= limit), None)
     return None if limit is None else f"{rule}s-of-{limit}-seconds"
 

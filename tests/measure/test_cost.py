@@ -1,0 +1,56 @@
+"""What jobs ask for: learned from the committed benchmark, enough for every job in it, and more for a retry."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factormech.config.studies import load, read_yaml
+from factormech.measure import cost
+from factormech.measure.cost import Work
+from factormech.measure.requests import Requests
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def jobs() -> dict[str, Any]:
+    return runpy.run_path(str(ROOT / "benchmarks/jobs.py"))
+
+
+def test_the_costs_are_those_of_the_benchmark(jobs: dict[str, Any]) -> None:
+    """After a change of either: python benchmarks/jobs.py fit."""
+    assert (ROOT / "src/factormech/measure/costs.json").read_text() == jobs["text"]()
+
+
+def test_every_job_of_the_benchmark_fits_into_its_request(jobs: dict[str, Any]) -> None:
+    for row in jobs["rows"]():
+        units = tuple(map(float, row["units"].split()))
+        work = Work(row["rule"], row["name"], units, float(row["arrays_mb"]), float(row["known"]))
+        assert float(row["seconds"]) < 60 * cost.requested_minutes(work), row
+        assert float(row["memory_mb"]) < cost.requested_memory_mb(work) - cost.SNAKEMAKE_MB, row
+
+
+def test_a_large_solve_asks_for_more_than_a_small_one_and_a_retry_for_twice_as_much() -> None:
+    small, large = cost.solve("optimised", 64), cost.solve("optimised", 4096)
+    assert cost.requested_memory_mb(large) > 4000 > 1000 > cost.requested_memory_mb(small)
+    assert cost.requested_minutes(large) > 20 > cost.requested_minutes(small)
+    for work in (small, large):
+        assert cost.requested_memory_mb(work, 2) >= 1.8 * cost.requested_memory_mb(work)
+        assert cost.requested_minutes(work, 2) >= 1.8 * cost.requested_minutes(work)
+
+
+def test_a_name_that_was_never_measured_asks_for_as_much_as_the_dearest() -> None:
+    assert cost.seconds(cost.solve("new", 256)) >= cost.seconds(cost.solve("adaptive-pgd", 256))
+    assert cost.seconds(cost.experiment("new", 10.0, 500.0)) > 1.0
+
+
+def test_cheap_solves_are_batched_and_dear_ones_are_arrays() -> None:
+    assert cost.batch("solve", cost.solve("optimised", 8)) == "solves-of-2-seconds"
+    config = load(read_yaml(ROOT / "examples/sweep.yaml"), ROOT / "workflow/schemas/config.schema.yaml", base=ROOT)
+    arrays = Requests(config).arrays()
+    assert all(cost.batch("solve", cost.solve(*pair)) is None for pair in arrays.values())
+    assert sum(len(study.grid.points()) for study in config.studies.values()) == 2000
