@@ -57,12 +57,22 @@ DEAREST_EXPERIMENT = 5.0
 # Measured by hand: the strategies of a verification cannot be told from its name; a clocked solve is a solve.
 NOT_IN_RUNS: dict[str, dict[str, object]] = {
     "verify_strategies": {
-        **{"jobs": 1, "rates": [0.5, 3e-8], "start": 1.0, "spread": 1.5},
-        **{"base_mb": 100.0, "array_rate": 1.0, "memory_spread": 1.0},
+        "jobs": 1,
+        "rates": [0.5, 3e-8],
+        "start": 1.0,
+        "spread": 1.5,
+        "base_mb": 100.0,
+        "array_rate": 1.0,
+        "memory_spread": 1.0,
     },
     "trace": {
-        **{"jobs": 1, "rates": [1.5], "start": 2.5, "spread": 1.5},
-        **{"base_mb": 150.0, "array_rate": 1.0, "memory_spread": 1.5},
+        "jobs": 1,
+        "rates": [1.5],
+        "start": 2.5,
+        "spread": 1.5,
+        "base_mb": 150.0,
+        "array_rate": 1.0,
+        "memory_spread": 1.5,
     },
 }
 # Of the published optimiser, at most: iterations of a solve.

@@ -131,15 +131,16 @@ class Project:
     def begin(self, *words: str, profile: str = "quick-slurm") -> subprocess.Popen[str]:
         """Start a sweep, in a process group of its own."""
         command = [sys.executable, "tools/sweep.py", "--profile", profile, "--target", "results/tables/swept.csv"]
-        return subprocess.Popen(
-            [*command, "--", *words],
-            cwd=self.folder,
-            env=self.environment(),
-            stdout=(self.folder / "said").open("w"),
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        with (self.folder / "said").open("w") as said:
+            return subprocess.Popen(
+                [*command, "--", *words],
+                cwd=self.folder,
+                env=self.environment(),
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,
+            )
 
     def sweep(self, *words: str, fails: bool = False, profile: str = "quick-slurm") -> str:
         """Run a sweep to its end; what it said."""
