@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,11 +53,13 @@ wildcard_constraints:
     folder=r"(quick/)?",
 
 
+@cache  # thousands of jobs ask for the same few modules
 def code(*modules):
     """The files of the package that these modules depend on: as an input, their change makes results stale."""
     return [os.path.relpath(path) for path in code_of(*modules).files]
 
 
+@cache
 def digest(*modules):
     """What these modules say, in twelve characters: as a parameter, it sees what time stamps do not."""
     return code_of(*modules).digest
