@@ -43,7 +43,7 @@ output=; previous=
 for word in "$@"; do [ "$previous" = --output ] && output=$word; previous=$word; done
 [ -n "$output" ] || exec REAL "$@"
 name=${output//\\//+}
-echo "$output ${SLURM_JOB_ID:-local} $(hostname) ${SLURMD_NODENAME:-}" >> FAULTS/began
+echo "$output ${SLURM_JOB_ID:-local} ${SLURM_ARRAY_JOB_ID:-alone} ${SLURMD_NODENAME:-}" >> FAULTS/began
 if [ -f "FAULTS/$name.mb" ]; then
     REAL -c "import time; held = bytearray($(cat "FAULTS/$name.mb") * 2**20); time.sleep(12)" || exit 1
 fi
