@@ -54,7 +54,8 @@ START_SECONDS, BASE_MB = 1.0, 100.0
 IMPORTED_MB = 60.0
 # What a second that a kind of experiment expects of itself may take, at most.
 DEAREST_EXPERIMENT = 5.0
-# Measured by hand: the strategies of a verification cannot be told from its name; a clocked solve is a solve.
+# Assumed, not fitted: the strategies of a verification cannot be told from its name, so that its rates are those of an
+# earlier hand fit; a clocked solve is taken for a solve and a half. Their memory and spread are guesses.
 NOT_IN_RUNS: dict[str, dict[str, object]] = {
     "verify_strategies": {
         "jobs": 1,
@@ -75,7 +76,7 @@ NOT_IN_RUNS: dict[str, dict[str, object]] = {
         "memory_spread": 1.5,
     },
 }
-# Of the published optimiser, at most: iterations of a solve.
+# Of the published optimiser: iterations of a solve, assumed.
 PGD_ITERATIONS = 500
 
 
