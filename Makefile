@@ -55,6 +55,8 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 	python tools/environment.py --check
+	python tools/artefacts.py --check
+	python tools/command_line_page.py --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -65,6 +67,8 @@ gallery: $(STAMP)  ## copy figures and tables of a full run into docs/gallery
 
 docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py
+	python tools/artefacts.py
+	python tools/command_line_page.py
 
 clean:  ## remove what runs made, and the environment
 	rm -rf $(VENV) .snakemake

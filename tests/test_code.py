@@ -219,3 +219,40 @@ def test_the_whole_package_is_walked_quickly() -> None:
     # Measured: 11 µs a line cold, 2 µs a line warm; a busy machine gets a factor of four.
     assert middle - start < 0.02 + 44e-6 * lines
     assert end - middle < 0.01 + 8e-6 * lines
+
+
+def stamped(root: Path, *modules: str) -> tuple[bytes, int]:
+    path = code_of(*modules, root=root).stamp(root / "stamps" / "one.txt")
+    return path.read_bytes(), path.stat().st_mtime_ns
+
+
+def test_a_stamp_has_the_time_of_the_newest_file_and_the_content_of_all(root: Path) -> None:
+    files = code_of("pack.arrays", root=root).files
+    for age, path in enumerate(files):
+        os.utime(path, ns=(10**18 + age, 10**18 + age))
+    content, time = stamped(root, "pack.arrays")
+    assert len(files) > 1
+    assert time == 10**18 + len(files) - 1
+    assert content.count(b"\n") == len(files)
+
+
+def test_a_stamp_is_left_alone_until_something_changes(root: Path) -> None:
+    first = stamped(root, "pack.arrays")
+    inode = (root / "stamps/one.txt").stat().st_ino
+    assert stamped(root, "pack.arrays") == first
+    assert (root / "stamps/one.txt").stat().st_ino == inode
+    path = code_of("pack.arrays", root=root).files[0]
+    path.write_text(path.read_text() + "# only a comment\n")
+    os.utime(path, ns=(first[1] + 1, first[1] + 1))
+    content, time = stamped(root, "pack.arrays")
+    assert content != first[0]
+    assert time == first[1] + 1
+    assert [p.name for p in (root / "stamps").iterdir()] == ["one.txt"]
+
+
+def test_a_stamp_that_lies_is_made_right(root: Path) -> None:
+    first = stamped(root, "pack.arrays")
+    os.utime(root / "stamps/one.txt")
+    assert stamped(root, "pack.arrays") == first
+    (root / "stamps/one.txt").write_text("")
+    assert stamped(root, "pack.arrays") == first

@@ -99,3 +99,35 @@ def test_refusals_are_one_line(folder: Path, name: str, arguments: list[str], me
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1
     assert sorted(folder.iterdir()) == before
+
+
+BOUND = ["--bounds", "svd", "certified", "--epsilons", "1.0", "2.0"]
+
+
+def test_a_bound_from_a_file_is_the_one_evaluated_on_the_spot(folder: Path) -> None:
+    point = ["--bounds", "certified", "--epsilons", "2.0", "--workloads", "prefix.h5", "--output", "point.h5"]
+    assert job(folder, "bound", *point).returncode == 0
+    common = [*BOUND, "--workloads", "prefix.h5", "histogram.h5", "--seeds", "0", "7"]
+    assert job(folder, "bound", *common, "--output", "spot.h5").returncode == 0
+    assert job(folder, "bound", *common, "--output", "file.h5", "--points", "point.h5").returncode == 0
+    spot, file = (store.read(folder / name)["bounds"] for name in ("spot.h5", "file.h5"))
+    assert spot.equals(file)
+    assert len(spot) == 16
+
+
+def test_a_bound_in_a_file_is_not_evaluated_again(folder: Path) -> None:
+    frame = store.read(folder / "point.h5")["bounds"].assign(variance_bound=123.0)
+    store.write(folder / "other.h5", "bounds", datasets={"bounds": frame}, attributes={"workload_seed": None})
+    arguments = [*BOUND, "--workloads", "prefix.h5", "--points", "other.h5", "--output", "out.h5"]
+    assert job(folder, "bound", *arguments).returncode == 0
+    found = store.read(folder / "out.h5")["bounds"].set_index(["bound_name", "epsilon"])["variance_bound"]
+    assert found["certified", 2.0] == 123.0
+    assert 0.0 < found["certified", 1.0] != 123.0
+
+
+def test_a_bound_of_another_study_is_refused(folder: Path) -> None:
+    arguments = ["--bounds", "svd", "--epsilons", "2.0", "--workloads", "prefix.h5", "--points", "point.h5"]
+    done = job(folder, "bound", *arguments, "--output", "refused.h5")
+    assert done.returncode == 1
+    assert "point.h5 = ('certified', 'prefix', 8, 2.0): must be of a bound" in done.stderr
+    assert not (folder / "refused.h5").exists()

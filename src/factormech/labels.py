@@ -117,9 +117,52 @@ SKETCHES: dict[str, str] = {
     "projected": "Noise of the projected body",
     "hardt-talwar": "Projected noise of the body (Hardt & Talwar)",
 }
+SELECTION: dict[str, str] = {
+    "moss-most-played": "MOSS, most played",
+    "moss-uniform": "MOSS, uniform T",
+    "moss-validated": "MOSS, uniform T, repeated and validated",
+    "sequential-halving": "Sequential halving",
+    "one-coordinate": "One coordinate each (non-interactive)",
+}
+LEARNING: dict[str, str] = {
+    "learner/half-sphere": "Learner (half sphere)",
+    "learner/priv-unit": "Learner (PrivUnit)",
+    "refuter/half-sphere": "Refuter (half sphere)",
+    "refuter/priv-unit": "Refuter (PrivUnit)",
+    "class-gamma-2": "γ₂(W, α)",
+    "class-gamma-2-shifted": "γ̂₂(W, α)",
+    "class-gamma-2-difference": "γ₂(D, α)",
+    "class-eta": "η(C, α)",
+    "class-margin": "mc(C)",
+}
+QUERIES: dict[str, str] = {
+    "exact": "Exact answers",
+    "sampled": "Answers from 1/τ² samples",
+    "adversarial": "Adversarial answers, tolerance τ",
+    "simulated": "Exact answers made bits (local protocol simulated)",
+    "unbiased": "√(π/2)",
+    "as-printed": "√π/2 (as printed)",
+    "learner/exact": "Exact answers, τ = 1/(3d)",
+    "learner/adversarial": "Adversarial answers, τ = 1/(3d)",
+    "coarse/exact": "Exact answers, τ = 1/√d",
+    "coarse/adversarial": "Adversarial answers, τ = 1/√d",
+    "sequential-reports": "Sequential local reports",
+    "pan-private-stream": "Pan-private stream",
+}
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (
-    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES
+    MECHANISMS
+    | FACTORIZATIONS
+    | CALIBRATIONS
+    | DIRECTIONS
+    | RELEASES
+    | APPROXIMATIONS
+    | CENTRAL
+    | PURE
+    | SKETCHES
+    | SELECTION
+    | LEARNING
+    | QUERIES
 )
 
 WORST_CASE, STANDIN = "worst-case", "-standin"

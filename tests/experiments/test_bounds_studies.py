@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import yaml
 
 from factormech.bounds.central.maximum_width import maximum_width, prefix_maximum_width
 from factormech.bounds.central.one_dimensional import least_noise
 from factormech.bounds.central.width import minimum_width
 from factormech.bounds.hard.advantage import exact_advantage
-from factormech.config.studies import Config, load
 from factormech.experiments import registry
-from factormech.experiments.asked import Asked
 from factormech.experiments.noise_floor import half_delta
-from factormech.experiments.run import parts_of
 from factormech.figures import registry as figures
 from factormech.gaussian import gaussian_noise_multiplier
 from factormech.measure.hard_pairs import hard_test, pairs_of
-from factormech.tables.experiments import part_of, table_of
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps
+from tests.studies import project, quick, refusals, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = (
@@ -42,37 +35,6 @@ STUDIES = (
     "hard-distributions",
     "hard-distributions-told-apart",
 )
-
-
-@cache
-def project() -> Config:
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-    return load(yaml.safe_load((ROOT / "config.yaml").read_text()), schema, base=ROOT)
-
-
-@cache
-def quick(name: str) -> pd.DataFrame:
-    """The table of a study's quick run."""
-    study = project().quick_studies[f"quick/{name}"]
-    assert study.asked is not None
-    kind = registry.experiment(study.kind)
-    parts = parts_of(study.kind, study.asked).values()
-    return table_of(kind, [part_of(kind, study.name, kind.measure(part)) for part in parts])
-
-
-def asked(kind: str, settings: dict[str, Any] | None = None, **grid: Any) -> Asked:
-    declared = registry.experiment(kind)
-    axes = {axis.name: grid.get(axis.name, axis.default) for axis in declared.axes}
-    defaults = {setting.name: setting.default for setting in declared.settings}
-    return Asked(axes, defaults | (settings or {}))
-
-
-def rows_of(kind: str, settings: dict[str, Any] | None = None, **grid: Any) -> list[dict[str, Any]]:
-    return [dict(row) for row in registry.experiment(kind).measure(asked(kind, settings, **grid))]
-
-
-def refusals(kind: str, settings: dict[str, Any] | None = None, **grid: Any) -> list[str]:
-    return [str(error) for error in registry.experiment(kind).refuse(asked(kind, settings, **grid))]
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -24,7 +24,7 @@ from factormech.tables.experiments import part_of, table_of
 from tests.figure_checks import assert_no_overlaps
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ("pure-skew", "pure-covariance", "jl-distortion", "recursion-depths", "pure-marginals")
+STUDIES = ("pure-skew", "pure-covariance", "jl-distortion", "recursion-depths", "pure-marginals", "coarse-jl")
 
 
 @cache
@@ -213,5 +213,23 @@ def test_the_figures_can_be_read_and_claim_no_worst_case(name: str) -> None:
     assert_no_overlaps(figure)
     caption = figures.caption(study.kind, study.title, study.caption, quick(name))
     assert "worst case" not in caption
-    if name in ("pure-skew", "pure-covariance", "pure-marginals"):
+    if name in ("pure-skew", "pure-covariance", "pure-marginals", "coarse-jl"):
         assert "worst data found" in caption
+
+
+def test_nets_of_clusters_keep_one_type_each() -> None:
+    from factormech.central.pure.coarse_jl import greedy_net
+    from factormech.experiments.coarse_jl import clustered
+
+    Q = clustered(64, 40, 5, 1, np.random.default_rng(2))
+    assert (np.count_nonzero(Q[:, :35] != Q[:, 5:], axis=0) <= 2).all()
+    net = greedy_net(Q, 1.0)
+    assert net.kept.tolist() == [0, 1, 2, 3, 4]
+    assert net.nearest.tolist() == [i % 5 for i in range(40)]
+    assert quick("coarse-jl").query("mechanism == 'coarse-jl'")["kept"].eq(3).all()
+
+
+def test_a_phase_diagram_below_its_bound_is_refused() -> None:
+    row = {"error": 1.0, "low": 0.9, "high": 1.1, "lower_bound": 1.05}
+    assert pure_skew.check(row) is None
+    assert pure_skew.check(row | {"lower_bound": 1.2}) is not None

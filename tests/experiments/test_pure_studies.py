@@ -25,7 +25,7 @@ from factormech.tables.experiments import part_of, table_of
 from tests.figure_checks import assert_no_overlaps
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ("full-parity", "full-parity-users", "pure-random-queries")
+STUDIES = ("full-parity", "full-parity-users", "pure-random-queries", "pure-constants")
 
 
 @cache
@@ -208,3 +208,25 @@ def test_exact_bodies_against_closed_forms() -> None:
     settings = {"mechanisms": ["laplace", "k-norm", "recursive-full"]}
     for row in rows_of("pure-random-queries", settings, shape=("1x64",), product=(8.0,)):
         assert row["error"] == pytest.approx(2.0 / 8.0, rel=0.1 if row["mechanism"] == "recursive-full" else 1e-9)
+
+
+# Constants.
+
+
+def test_constants_are_errors_over_twice_the_width() -> None:
+    """Two queries that are all four corners: B is a square of half-side 2, and w(K) = E|G₁| + E|G₂| = 2√(2/π)."""
+    rows = rows_of("pure-constants", {"draws": 24}, queries=(2,), domain_size=(64,), product=(16.0,))
+    raw, projected = rows
+    assert raw["width"] == pytest.approx(2.0 * math.sqrt(2.0 / math.pi), rel=0.03)
+    # E‖Z‖ = 3·E‖U‖, U uniform in the square of half-side 2: E‖U‖ = 2·(√2 + ln(1 + √2))/3.
+    exact = 2.0 * (math.sqrt(2.0) + math.log(1.0 + math.sqrt(2.0))) / math.sqrt(2.0) / 16.0
+    assert raw["low"] <= exact <= raw["high"]
+    assert raw["constant"] == pytest.approx(raw["error"] * 16.0 / (2.0 * raw["width"]))
+    assert projected["low"] < raw["high"]
+
+
+def test_the_ink_of_cells_has_contrast() -> None:
+    from factormech.figures.cells import ink
+
+    assert (ink((1.0, 1.0, 1.0)), ink((0.0, 0.0, 0.2))) == ("#000000", "#FFFFFF")
+    assert (ink((0.0, 0.447, 0.698)), ink((0.337, 0.706, 0.914))) == ("#FFFFFF", "#000000")  # the blue and the sky

@@ -5,7 +5,7 @@ rule collect:
     input:
         workloads=measured_workloads,
         strategies=measured_strategies,
-        code=collect_code,
+        code=code(of_mechanism("collect")),
     output:
         "results/collections/{study}/{mechanism}.h5",
     log:
@@ -27,7 +27,7 @@ rule collect:
         root=CONFIG.seed,
         seeds=measured_seeds,
         options=measured_options,
-        digest=collect_digest,
+        digest=digest(of_mechanism("collect")),
     shell:
         "python -m factormech.jobs.collect --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --users {params.users} --populations {params.populations} --trials {params.trials} --level {params.level}"

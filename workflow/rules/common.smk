@@ -38,7 +38,8 @@ except ConfigErrors as errors:
 STUDIES = CONFIG.studies | CONFIG.quick_studies
 REQUESTS = Requests(CONFIG)
 DATA_FOLDER = data_room.named_folder(CONFIG.data, Path())
-DOWNLOAD_MODULES = ["factormech.jobs.download"]
+# One file for the code of each job, with the time of its newest module: a list of modules would be two hundred inputs.
+CODE_FOLDER = Path(".snakemake/code")
 
 
 wildcard_constraints:
@@ -46,6 +47,7 @@ wildcard_constraints:
     workload=r"[a-z0-9][a-z0-9-]*",
     mechanism=r"[a-z0-9][a-z0-9-]*",
     norm=r"[a-z0-9][a-z0-9-]*",
+    bound=r"[a-z0-9][a-z0-9-]*",
     mark=r"[0-9a-f]{8}",
     domain_size=r"\d+",
     seed=r"(-seed\d+)?",
@@ -53,23 +55,44 @@ wildcard_constraints:
     folder=r"(quick/)?",
 
 
-@cache  # thousands of jobs ask for the same few modules
-def code(*modules):
-    """The files of the package that these modules depend on: as an input, their change makes results stale."""
-    return [os.path.relpath(path) for path in code_of(*modules).files]
+@cache
+def code_once(modules):
+    """The code behind these modules, read once: a run is of one state of the code."""
+    return code_of(*modules)
 
 
 @cache
-def digest(*modules):
-    """What these modules say, in twelve characters: as a parameter, it sees what time stamps do not."""
-    return code_of(*modules).digest
+def stamp_once(modules):
+    """The file that stands for the code behind these modules, brought up to date once a run."""
+    mark = hashlib.sha256(" ".join(sorted(modules)).encode()).hexdigest()[:8]
+    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}.txt"))
 
 
-def workload_modules(workload):
+def code(modules):
+    """An input that stands for all code that some modules need; which ones may depend on wildcards."""
+    return lambda wildcards: stamp_once(tuple(modules(wildcards)))
+
+
+def digest(modules):
+    """A parameter that says what the code says: it sees what time stamps do not."""
+    return lambda wildcards: code_once(tuple(modules(wildcards))).digest
+
+
+def job_modules(job):
+    """Where the code of a job starts that is the same for all wildcards."""
+    return lambda wildcards: [f"factormech.jobs.{job}"]
+
+
+def of_mechanism(job):
+    """Where the code of a job on a mechanism starts: its own, and that of the mechanism."""
+    return lambda wildcards: [f"factormech.jobs.{job}", mechanisms_registry.module_of(wildcards.mechanism)]
+
+
+def workload_modules(wildcards):
     """Where the code of a workload job starts."""
     return [
         "factormech.jobs.workload",
-        *sorted(workload_definitions.modules_of(workload, CONFIG.workloads)),
+        *sorted(workload_definitions.modules_of(wildcards.workload, CONFIG.workloads)),
     ]
 
 
@@ -181,50 +204,25 @@ def studies_of_kind(kind):
     return "|".join(names) or "(?!)"  # which matches nothing
 
 
-def on_data_modules(mechanism):
-    """Where the code of errors on data sets starts."""
-    return ["factormech.jobs.measure_on_data", mechanisms_registry.module_of(mechanism)]
-
-
-def bound_on_data_modules(study):
+def bound_on_data_modules(wildcards):
     """Where the code of a study's bounds on data sets starts."""
     return [
         "factormech.jobs.bound_on_data",
-        *[bounds_registry.module_of(name) for name in STUDIES[study].bounds],
+        *[bounds_registry.module_of(name) for name in STUDIES[wildcards.study].bounds],
     ]
 
 
-def process_modules(mechanism):
-    """Where the code of processed collections starts."""
-    return ["factormech.jobs.process", mechanisms_registry.module_of(mechanism)]
-
-
-def mechanism_modules(mechanism):
-    """Where the code of a measurement starts."""
-    return ["factormech.jobs.measure", mechanisms_registry.module_of(mechanism)]
-
-
-def solve_modules(mechanism):
-    """Where the code of a solver starts."""
-    return ["factormech.jobs.solve", mechanisms_registry.module_of(mechanism)]
-
-
-def collect_modules(mechanism):
-    """Where the code of simulated collections starts."""
-    return ["factormech.jobs.collect", mechanisms_registry.module_of(mechanism)]
-
-
-def bound_modules(study):
+def bound_modules(wildcards):
     """Where the code of a study's bounds starts."""
     return [
         "factormech.jobs.bound",
-        *[bounds_registry.module_of(name) for name in STUDIES[study].bounds],
+        *[bounds_registry.module_of(name) for name in STUDIES[wildcards.study].bounds],
     ]
 
 
-def figure_modules(study):
+def figure_modules(wildcards):
     """Where the code of a study's figure starts; that of an experiment says what is shown."""
-    kind = STUDIES[study].kind
+    kind = STUDIES[wildcards.study].kind
     declaration = [experiments_registry.module_of(kind)] if experiments_registry.is_experiment(kind) else []
     return ["factormech.jobs.draw", figures_registry.module_of(kind), *declaration]
 
@@ -287,14 +285,6 @@ def workload_seed(wildcards):
     return f"--seed {seed}" if seed else ""
 
 
-def workload_code(wildcards):
-    return code(*workload_modules(wildcards.workload))
-
-
-def workload_digest(wildcards):
-    return digest(*workload_modules(wildcards.workload))
-
-
 def workload_sources(wildcards):
     return [str(p) for p in workload_definitions.files_of(wildcards.workload, CONFIG.workloads, Path.cwd())]
 
@@ -335,12 +325,6 @@ def solve_options(wildcards):
     return solved_point(wildcards)[-1]
 
 
-def solve_code(wildcards):
-    return code(*solve_modules(wildcards.mechanism))
-
-
-def solve_digest(wildcards):
-    return digest(*solve_modules(wildcards.mechanism))
 
 
 def measured_strategies(wildcards):
@@ -372,20 +356,6 @@ def verified_sizes(wildcards):
     return [n for _, _, n, *_ in verified_points(wildcards.folder).values()]
 
 
-def measure_code(wildcards):
-    return code(*mechanism_modules(wildcards.mechanism))
-
-
-def measure_digest(wildcards):
-    return digest(*mechanism_modules(wildcards.mechanism))
-
-
-def collect_code(wildcards):
-    return code(*collect_modules(wildcards.mechanism))
-
-
-def collect_digest(wildcards):
-    return digest(*collect_modules(wildcards.mechanism))
 
 
 def collected_users(wildcards):
@@ -435,36 +405,36 @@ def data_files(wildcards):
     return [str(path) for path in data_room.paths(STUDIES[wildcards.study].grid.data, DATA_FOLDER)]
 
 
-def on_data_code(wildcards):
-    return code(*on_data_modules(wildcards.mechanism))
+def bound_point_file(bound, workload, domain_size, epsilon, seed):
+    """One bound at one point, which several studies draw."""
+    drawn = workload_definitions.is_seeded(workload, CONFIG.workloads)
+    return f"results/bound-points/{bound}/{workload}/n{domain_size}{f'-seed{seed}' if drawn else ''}/eps{epsilon!r}.h5"
 
 
-def on_data_digest(wildcards):
-    return digest(*on_data_modules(wildcards.mechanism))
+def bound_points(wildcards):
+    """The points of a study whose bound has a job and a file of its own."""
+    study = STUDIES[wildcards.study]
+    files = [
+        bound_point_file(bound, *point)
+        for bound in study.bounds
+        for point in study.grid.points()
+        if cost.bound_deserves_a_job(bound, point.domain_size)
+    ]
+    return list(dict.fromkeys(files))
 
 
-def bound_on_data_code(wildcards):
-    return code(*bound_on_data_modules(wildcards.study))
+def bound_point_workload(wildcards):
+    w = wildcards
+    return f"results/workloads/{w.workload}/n{w.domain_size}{w.seed}.h5"
 
 
-def bound_on_data_digest(wildcards):
-    return digest(*bound_on_data_modules(wildcards.study))
+def bound_point_epsilon(wildcards):
+    return wildcards.name.removeprefix("eps")
 
 
-def process_code(wildcards):
-    return code(*process_modules(wildcards.mechanism))
-
-
-def process_digest(wildcards):
-    return digest(*process_modules(wildcards.mechanism))
-
-
-def bound_code(wildcards):
-    return code(*bound_modules(wildcards.study))
-
-
-def bound_digest(wildcards):
-    return digest(*bound_modules(wildcards.study))
+def bound_point_modules(wildcards):
+    """Where the code of a single bound starts."""
+    return ["factormech.jobs.bound", bounds_registry.module_of(wildcards.bound)]
 
 
 def bound_names(wildcards):
@@ -477,14 +447,6 @@ def compared_mechanism(wildcards):
 
 def compared_without(wildcards):
     return STUDIES[wildcards.study].exclude
-
-
-def figure_code(wildcards):
-    return code(*figure_modules(wildcards.study))
-
-
-def figure_digest(wildcards):
-    return digest(*figure_modules(wildcards.study))
 
 
 def figure_kind(wildcards):

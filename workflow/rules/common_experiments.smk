@@ -30,14 +30,6 @@ def part_modules(wildcards):
     ]
 
 
-def part_code(wildcards):
-    return code(*part_modules(wildcards))
-
-
-def part_digest(wildcards):
-    return digest(*part_modules(wildcards))
-
-
 def part_sources(wildcards):
     return sources_of(part_asked(wildcards).grid.get("workload", ()))
 
@@ -51,11 +43,3 @@ def tabulate_experiment_modules(wildcards):
         "factormech.jobs.tabulate_experiment",
         experiments_registry.module_of(experiment_kind(wildcards)),
     ]
-
-
-def tabulate_experiment_code(wildcards):
-    return code(*tabulate_experiment_modules(wildcards))
-
-
-def tabulate_experiment_digest(wildcards):
-    return digest(*tabulate_experiment_modules(wildcards))

@@ -76,14 +76,6 @@ def factorize_modules(wildcards):
     return [*norm_modules("factorize", wildcards.norm), *workloads_modules([wildcards.workload])]
 
 
-def factorize_code(wildcards):
-    return code(*factorize_modules(wildcards))
-
-
-def factorize_digest(wildcards):
-    return digest(*factorize_modules(wildcards))
-
-
 def factorize_options(wildcards):
     workload, _, seed, alpha, concepts = factorized_point(wildcards)
     seeded = workload_definitions.is_seeded(workload, CONFIG.workloads)
@@ -110,14 +102,6 @@ def norm_definitions(wildcards):
 def measure_norm_modules(wildcards):
     modules = norm_modules("measure_norm", wildcards.norm, STUDIES[wildcards.study].solver)
     return [*modules, *workloads_modules(norm_workloads(wildcards))]
-
-
-def measure_norm_code(wildcards):
-    return code(*measure_norm_modules(wildcards))
-
-
-def measure_norm_digest(wildcards):
-    return digest(*measure_norm_modules(wildcards))
 
 
 def norm_sizes(wildcards):

@@ -1,16 +1,6 @@
 """What the rules of gaps, starts and times ask of their wildcards."""
 
 
-def starts_modules(mechanism):
-    """Where the code of random starts begins."""
-    return ["factormech.jobs.starts", mechanisms_registry.module_of(mechanism)]
-
-
-def trace_modules(mechanism):
-    """Where the code of a clocked solve begins."""
-    return ["factormech.jobs.trace", mechanisms_registry.module_of(mechanism)]
-
-
 def mechanisms_by_workload(study, folder):
     """A file for each mechanism and workload of a study."""
     names = STUDIES[study].mechanisms
@@ -24,14 +14,6 @@ def workload_sizes(wildcards):
     return list(dict.fromkeys(files))
 
 
-def starts_code(wildcards):
-    return code(*starts_modules(wildcards.mechanism))
-
-
-def starts_digest(wildcards):
-    return digest(*starts_modules(wildcards.mechanism))
-
-
 def starts_rows(wildcards):
     return STUDIES[wildcards.study].rows
 
@@ -40,12 +22,6 @@ def starts_count(wildcards):
     return STUDIES[wildcards.study].starts
 
 
-def trace_code(wildcards):
-    return code(*trace_modules(wildcards.mechanism))
-
-
-def trace_digest(wildcards):
-    return digest(*trace_modules(wildcards.mechanism))
 
 
 def iterated_sizes(wildcards):

@@ -49,11 +49,3 @@ def tabulate_settings(wildcards):
 
 def tabulate_modules(wildcards):
     return ["factormech.jobs.tabulate", tables_registry.module_of(STUDIES[wildcards.study].kind)]
-
-
-def tabulate_code(wildcards):
-    return code(*tabulate_modules(wildcards))
-
-
-def tabulate_digest(wildcards):
-    return digest(*tabulate_modules(wildcards))

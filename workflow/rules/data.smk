@@ -3,7 +3,7 @@
 
 rule data:
     input:
-        code=code(*DOWNLOAD_MODULES),
+        code=code(job_modules("download")),
     log:
         "results/logs/data.log",
     benchmark:
@@ -27,7 +27,7 @@ rule measure_on_data:
         workloads=measured_workloads,
         strategies=measured_strategies,
         data=data_files,
-        code=on_data_code,
+        code=code(of_mechanism("measure_on_data")),
     output:
         "results/on-data/{study}/{mechanism}.h5",
     log:
@@ -46,7 +46,7 @@ rule measure_on_data:
         seeds=measured_seeds,
         options=measured_options,
         data=data_names,
-        digest=on_data_digest,
+        digest=digest(of_mechanism("measure_on_data")),
     shell:
         "python -m factormech.jobs.measure_on_data --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
@@ -58,7 +58,7 @@ rule bound_on_data:
     input:
         workloads=measured_workloads,
         data=data_files,
-        code=bound_on_data_code,
+        code=code(bound_on_data_modules),
     output:
         "results/data-bounds/{study}.h5",
     log:
@@ -76,7 +76,7 @@ rule bound_on_data:
         epsilons=measured_epsilons,
         seeds=measured_seeds,
         data=data_names,
-        digest=bound_on_data_digest,
+        digest=digest(bound_on_data_modules),
     shell:
         "python -m factormech.jobs.bound_on_data --bounds {params.bounds} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --data {params.data} --data-files {input.data:q}"
@@ -88,7 +88,7 @@ rule process:
         workloads=measured_workloads,
         strategies=measured_strategies,
         data=data_files,
-        code=process_code,
+        code=code(of_mechanism("process")),
     output:
         "results/processed/{study}/{mechanism}.h5",
     log:
@@ -110,7 +110,7 @@ rule process:
         seeds=measured_seeds,
         options=measured_options,
         data=data_names,
-        digest=process_digest,
+        digest=digest(of_mechanism("process")),
     shell:
         "python -m factormech.jobs.process --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --users {params.users} --trials {params.trials} --level {params.level}"

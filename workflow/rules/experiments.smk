@@ -4,7 +4,7 @@
 rule experiment:
     input:
         sources=part_sources,
-        code=part_code,
+        code=code(part_modules),
     output:
         "results/experiments/{study}/{part}.h5",
     log:
@@ -23,7 +23,7 @@ rule experiment:
     params:
         kind=experiment_kind,
         asked=part_json,
-        digest=part_digest,
+        digest=digest(part_modules),
     shell:
         "python -m factormech.jobs.experiment --kind {params.kind} --study {wildcards.study} --part {wildcards.part:q}"
         " --asked {params.asked:q} --code {params.digest} --output {output:q} &> {log:q}"
@@ -32,7 +32,7 @@ rule experiment:
 rule tabulate_experiment:
     input:
         parts=tabulated_parts,
-        code=tabulate_experiment_code,
+        code=code(tabulate_experiment_modules),
     output:
         csv="results/tables/{study}.csv",
         latex="results/tables/{study}.tex",
@@ -51,7 +51,7 @@ rule tabulate_experiment:
         runtime=minutes_of("tabulate_experiment"),
     params:
         kind=experiment_kind,
-        digest=tabulate_experiment_digest,
+        digest=digest(tabulate_experiment_modules),
     shell:
         "python -m factormech.jobs.tabulate_experiment --kind {params.kind} --study {wildcards.study}"
         " --parts {input.parts:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"

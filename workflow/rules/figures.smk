@@ -4,7 +4,7 @@
 rule draw:
     input:
         table="results/tables/{study}.csv",
-        code=figure_code,
+        code=code(figure_modules),
     output:
         multiext("figures/{study}", ".pdf", ".svg", ".png", ".txt"),
     log:
@@ -22,7 +22,7 @@ rule draw:
         title=figure_title,
         caption=figure_caption,
         options=figure_options,
-        digest=figure_digest,
+        digest=digest(figure_modules),
     shell:
         "python -m factormech.jobs.draw --kind {params.kind} --title={params.title:q} --caption={params.caption:q}"
         " {params.options} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"

@@ -5,7 +5,7 @@ rule measure:
     input:
         workloads=measured_workloads,
         strategies=measured_strategies,
-        code=measure_code,
+        code=code(of_mechanism("measure")),
     output:
         "results/measurements/{study}/{mechanism}.h5",
     log:
@@ -23,7 +23,7 @@ rule measure:
         root=CONFIG.seed,
         seeds=measured_seeds,
         options=measured_options,
-        digest=measure_digest,
+        digest=digest(of_mechanism("measure")),
     shell:
         "python -m factormech.jobs.measure --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
@@ -31,10 +31,37 @@ rule measure:
         " --code {params.digest} --output {output} &> {log}"
 
 
+rule bound_point:
+    input:
+        workload=bound_point_workload,
+        code=code(bound_point_modules),
+    output:
+        "results/bound-points/{bound}/{workload}/n{domain_size}{seed}/{name}.h5",
+    log:
+        "results/logs/bound_point/{bound}/{workload}/n{domain_size}{seed}/{name}.log",
+    benchmark:
+        "results/benchmarks/bound_point/{bound}/{workload}/n{domain_size}{seed}/{name}.tsv"
+    group:
+        batch_of("bound_point")
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=memory_of("bound_point"),
+        runtime=minutes_of("bound_point"),
+    params:
+        epsilon=bound_point_epsilon,
+        digest=digest(bound_point_modules),
+    shell:
+        "python -m factormech.jobs.bound --bounds {wildcards.bound} --epsilons {params.epsilon}"
+        " --workloads {input.workload:q} --code {params.digest} --output {output} &> {log}"
+
+
 rule bound:
     input:
         workloads=measured_workloads,
-        code=bound_code,
+        points=bound_points,
+        code=code(bound_modules),
     output:
         "results/bounds/{study}.h5",
     log:
@@ -51,7 +78,7 @@ rule bound:
         bounds=bound_names,
         epsilons=measured_epsilons,
         seeds=measured_seeds,
-        digest=bound_digest,
+        digest=digest(bound_modules),
     shell:
         "python -m factormech.jobs.bound --bounds {params.bounds} --epsilons {params.epsilons}"
-        " --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest} --output {output} &> {log}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --points {input.points:q} --code {params.digest} --output {output} &> {log}"

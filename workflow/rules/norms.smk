@@ -4,7 +4,7 @@
 rule factorize:
     input:
         sources=factorize_sources,
-        code=factorize_code,
+        code=code(factorize_modules),
     output:
         "results/factorizations/{norm}/{workload}/n{domain_size}-{mark}.h5",
     log:
@@ -21,7 +21,7 @@ rule factorize:
         root=CONFIG.seed,
         definitions=factorize_definitions,
         options=factorize_options,
-        digest=factorize_digest,
+        digest=digest(factorize_modules),
     shell:
         "python -m factormech.jobs.factorize --norm {wildcards.norm} --workload {wildcards.workload}"
         " --domain-size {wildcards.domain_size} {params.options} --root-seed {params.root}"
@@ -32,7 +32,7 @@ rule measure_norm:
     input:
         factorizations=norm_factorizations,
         sources=norm_sources,
-        code=measure_norm_code,
+        code=code(measure_norm_modules),
     output:
         "results/norms/{study}/{norm}.h5",
     log:
@@ -52,7 +52,7 @@ rule measure_norm:
         root=CONFIG.seed,
         definitions=norm_definitions,
         options=norm_options,
-        digest=measure_norm_digest,
+        digest=digest(measure_norm_modules),
     shell:
         "python -m factormech.jobs.measure_norm --norm {wildcards.norm} --workloads {params.workloads}"
         " --domain-sizes {params.sizes} --seeds {params.seeds} {params.options} --root-seed {params.root}"

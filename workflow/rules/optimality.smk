@@ -4,7 +4,7 @@
 rule starts:
     input:
         workloads=workload_sizes,
-        code=starts_code,
+        code=code(of_mechanism("starts")),
     output:
         "results/starts/{study}/{mechanism}/{workload}.h5",
     log:
@@ -23,7 +23,7 @@ rule starts:
         starts=starts_count,
         root=CONFIG.seed,
         seeds=measured_seeds,
-        digest=starts_digest,
+        digest=digest(of_mechanism("starts")),
     shell:
         "python -m factormech.jobs.starts --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --rows {params.rows} --starts {params.starts} --root-seed {params.root} --seeds {params.seeds}"
@@ -32,7 +32,7 @@ rule starts:
 
 rule iterate:
     input:
-        code=code("factormech.jobs.iterate"),
+        code=code(job_modules("iterate")),
     output:
         "results/iterations/{study}.h5",
     log:
@@ -48,7 +48,7 @@ rule iterate:
     params:
         quiet=QUIET,
         sizes=iterated_sizes,
-        digest=digest("factormech.jobs.iterate"),
+        digest=digest(job_modules("iterate")),
     shell:
         "{params.quiet} python -m factormech.jobs.iterate --sizes {params.sizes} --code {params.digest}"
         " --output {output} &> {log}"
@@ -57,7 +57,7 @@ rule iterate:
 rule trace:
     input:
         workloads=workload_sizes,
-        code=trace_code,
+        code=code(of_mechanism("trace")),
     output:
         "results/traces/{study}/{mechanism}/{workload}.h5",
     log:
@@ -75,7 +75,7 @@ rule trace:
         epsilons=measured_epsilons,
         root=CONFIG.seed,
         seeds=measured_seeds,
-        digest=trace_digest,
+        digest=digest(of_mechanism("trace")),
     shell:
         "{params.quiet} python -m factormech.jobs.trace --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q} --code {params.digest}"

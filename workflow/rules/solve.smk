@@ -11,7 +11,7 @@ for solves in SOLVES:
             solves
         input:
             workload=solve_workload,
-            code=solve_code,
+            code=code(of_mechanism("solve")),
         output:
             "results/strategies/{mechanism}/{workload}/n{domain_size}/{name}.h5",
         log:
@@ -34,7 +34,7 @@ for solves in SOLVES:
             root=CONFIG.seed,
             seed=solve_seed,
             options=solve_options,
-            digest=solve_digest,
+            digest=digest(of_mechanism("solve")),
         shell:
             "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
             " {params.seed} --options {params.options:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"

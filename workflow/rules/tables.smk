@@ -1,14 +1,12 @@
 """Tabulate: one table a study, as CSV, LaTeX and HDF5, and what it says of one mechanism."""
 
-COMPARE_MODULES = ["factormech.jobs.compare"]
-
 
 rule tabulate:
     input:
         measured=tabulated_files,
         bounds=tabulated_bounds,
         iterations=tabulated_iterations,
-        code=tabulate_code,
+        code=code(tabulate_modules),
     output:
         csv="results/tables/{study}.csv",
         latex="results/tables/{study}.tex",
@@ -29,7 +27,7 @@ rule tabulate:
         kind=figure_kind,
         files=tabulate_options,
         settings=tabulate_settings,
-        digest=tabulate_digest,
+        digest=digest(tabulate_modules),
     shell:
         "python -m factormech.jobs.tabulate --kind {params.kind} --study {wildcards.study}"
         " --measured {input.measured:q} {params.files} --settings {params.settings:q}"
@@ -39,7 +37,7 @@ rule tabulate:
 rule compare:
     input:
         table="results/tables/{study}.csv",
-        code=code(*COMPARE_MODULES),
+        code=code(job_modules("compare")),
     output:
         csv="results/tables/{study}-{what}.csv",
         latex="results/tables/{study}-{what}.tex",
@@ -59,7 +57,7 @@ rule compare:
     params:
         mechanism=compared_mechanism,
         exclude=compared_without,
-        digest=digest(*COMPARE_MODULES),
+        digest=digest(job_modules("compare")),
     shell:
         "python -m factormech.jobs.compare --what {wildcards.what} --mechanism {params.mechanism}"
         " --exclude {params.exclude} --table {input.table:q} --csv {output.csv} --latex {output.latex}"

@@ -4,7 +4,7 @@
 rule workload:
     input:
         sources=workload_sources,
-        code=workload_code,
+        code=code(workload_modules),
     output:
         "results/workloads/{workload}/n{domain_size}{seed}.h5",
     log:
@@ -21,7 +21,7 @@ rule workload:
         root=CONFIG.seed,
         seed=workload_seed,
         definitions=workload_definition,
-        digest=workload_digest,
+        digest=digest(workload_modules),
     shell:
         "python -m factormech.jobs.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
         " --root-seed {params.root} {params.seed} --definitions {params.definitions:q} --code {params.digest} --output {output} &> {log}"

@@ -23,6 +23,23 @@ def _module_of_mechanism(name: str) -> str:
     return registry.module_of(name)
 
 
+def _classes() -> Iterable[str]:
+    from factormech.learning import concepts
+
+    return concepts.names()
+
+
+def _check_class(name: str) -> None:
+    from factormech.learning import concepts
+
+    concepts.check_name(name)
+
+
+def _module_of_class(_: str) -> str:
+    return "factormech.learning.concepts"
+
+
+CONCEPT_CLASSES = Family(_classes, _check_class, _module_of_class)
 LOCAL_MECHANISMS = Family(_mechanisms, _module_of_mechanism, _module_of_mechanism)
 
 WORKLOAD = Axis(
@@ -108,4 +125,20 @@ SEED = Axis(
     0,
     description="Seeds of what is random, beside the seed of the whole project.",
     default=(0,),
+)
+CONCEPT_CLASS = Axis(
+    "concept_class",
+    {"type": "string", "minLength": 1},
+    "concept class",
+    "thresholds",
+    description="Names of concept classes, or `file:PATH` of a matrix of labels ±1.",
+    names=CONCEPT_CLASSES,
+)
+CLASS_SIZE = Axis(
+    "class_size",
+    {"type": "integer", "minimum": 1, "maximum": 8192},
+    "size of the class",
+    4,
+    symbol="d",
+    description="Sizes of the classes: bits of a point, points of thresholds and of points, side of a grid.",
 )

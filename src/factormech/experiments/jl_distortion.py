@@ -115,6 +115,6 @@ EXPERIMENT = Experiment(
             "that over all of K"
         ),
     ),
-    seconds=lambda asked: 0.5 + 6e-7 * float(sum(asked["rows"]) * sum(asked["domain_size"]) ** 2 * 2),
+    seconds=lambda asked: 0.3 + 1e-7 * float(sum(asked["rows"]) * sum(asked["domain_size"]) ** 2 * 2),
     seeded=True,
 )

@@ -141,8 +141,8 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 def _seconds(asked: Asked) -> float:
     """Chains and eigenvalues; lifts where there are any."""
     cubes = float(sum(d**3 for d in asked["dimension"])) * len(asked["product"]) * asked["draws"]
-    lifts = 0.02 * sum(d <= LIFTED for d in asked["dimension"]) * len(asked["product"]) * asked["matrices"]
-    return float(2.0 + 4e-8 * cubes + 5.0 * lifts * (JL in asked["mechanism"]))
+    lifts = sum(d**2 for d in asked["dimension"] if d <= LIFTED) * len(asked["product"]) * asked["matrices"]
+    return float(2.0 + 6e-8 * cubes + 2e-3 * lifts * (JL in asked["mechanism"]))
 
 
 def _count(name: str, least: int, value: int, what: str) -> Setting:

@@ -36,22 +36,22 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     for name, N in asked.points("workload", "domain_size"):
         workload = workload_of(asked, name, N)
         Q, ready = workload.matrix(), prepare(workload)
-        tried = _tried(Q, asked, rng_for(asked.seed, "pure-marginals", name, str(N), "noise"))
+        releases_of = tried(Q, asked, rng_for(asked.seed, "pure-marginals", name, str(N), "noise"))
         for product in asked["product"]:
             n = users_of(product, epsilon)
             bound = lower_bound(ready, n, epsilon)
             here = {"workload": name, "domain_size": N, "queries": len(Q), "product": product, "epsilon": epsilon}
             here |= {"users": n, "lower_bound": bound.value, "method": bound.method}
             data = [x for _, x in candidates(Q, n, rng_for(asked.seed, "pure-marginals", name, str(N), str(n)))]
-            for mechanism, releases in tried.items():
+            for mechanism, releases in releases_of.items():
                 row = here | {"mechanism": mechanism}
                 if isinstance(releases, Unavailable):
                     yield row | {"reason": releases.reason}
                 else:
-                    yield row | _worst(releases, Q, data[:1] if mechanism == pure.LAPLACE else data)
+                    yield row | worst_of(releases, Q, data[:1] if mechanism == pure.LAPLACE else data)
 
 
-def _worst(releases: Any, Q: Any, data: Any) -> dict[str, Any]:
+def worst_of(releases: Any, Q: Any, data: Any) -> dict[str, Any]:
     """Of the release chosen, its parameters and the error on the data chosen."""
     import numpy as np
 
@@ -65,7 +65,7 @@ def _worst(releases: Any, Q: Any, data: Any) -> dict[str, Any]:
     return {**releases[best.release][0], **ends}
 
 
-def _tried(Q: Any, asked: Asked, rng: Any) -> dict[str, Any]:
+def tried(Q: Any, asked: Asked, rng: Any) -> dict[str, Any]:
     """Releases of every mechanism with their noise, or why there is none."""
     from factormech.central.pure.bodies import body_of
     from factormech.central.pure.coarse_jl import CoarseJLRelease
@@ -112,12 +112,27 @@ def check(row: Mapping[str, Any]) -> Problem:
     return pure.check_errors(row)
 
 
-def _numbers(name: str, entry: dict[str, Any], what: str, default: list[float]) -> Setting:
+def numbers(name: str, entry: dict[str, Any], what: str, default: list[float]) -> Setting:
     schema = {"type": "array", "minItems": 1, "uniqueItems": True, "items": entry}
     return Setting(name, schema, what, default, default=default)
 
 
-_AT_REASON = [replace(column, empty="reason") for column in (pure.ERROR, pure.LOW, pure.HIGH)]
+AT_REASON = [replace(column, empty="reason") for column in (pure.ERROR, pure.LOW, pure.HIGH)]
+
+CURVES = Curves(
+    panel="workload",
+    x="product",
+    y="error",
+    series="mechanism",
+    low="low",
+    high="high",
+    below="lower_bound",
+    x_scale="log",
+    text=(
+        f"{pure.MEANING} It is that of the worst data found among vertices, sparse and uniform data; "
+        f"{pure.FALL_SHORT}, and so do Markov chains"
+    ),
+)
 
 EXPERIMENT = Experiment(
     kind="pure-marginals",
@@ -125,8 +140,8 @@ EXPERIMENT = Experiment(
     axes=(WORKLOAD, SIZE, pure.PRODUCT),
     settings=(
         pure.EPSILON,
-        _numbers("rows", {"type": "integer", "minimum": 1, "maximum": 64}, "Rows ℓ to choose among.", [4, 8, 16]),
-        _numbers(
+        numbers("rows", {"type": "integer", "minimum": 1, "maximum": 64}, "Rows ℓ to choose among.", [4, 8, 16]),
+        numbers(
             "nets",
             {"type": "number", "exclusiveMinimum": 0, "maximum": 4},
             "Errors that nets of Coarse JL are made for, over diam K/√k.",
@@ -143,9 +158,9 @@ EXPERIMENT = Experiment(
         pure.PRODUCT.column(),
         pure.SPENT,
         pure.USERS,
-        _AT_REASON[0],
-        replace(_AT_REASON[1], description="the lower end of the error's 99 % interval"),
-        _AT_REASON[2],
+        AT_REASON[0],
+        replace(AT_REASON[1], description="the lower end of the error's 99 % interval"),
+        AT_REASON[2],
         pure.SPARSITY,
         Column("rows", "number", "rows ℓ", "ℓ", "Rows that were chosen.", "free", at_least=1.0),
         Column("kept", "number", "types in the net", "", "Of Coarse JL's net that was chosen.", "free", at_least=1.0),
@@ -158,21 +173,8 @@ EXPERIMENT = Experiment(
     check=check,
     refuse=refuse,
     parts=split("workload"),
-    figure=Curves(
-        panel="workload",
-        x="product",
-        y="error",
-        series="mechanism",
-        low="low",
-        high="high",
-        below="lower_bound",
-        x_scale="log",
-        text=(
-            f"{pure.MEANING} It is that of the worst data found among vertices, sparse and uniform data; "
-            f"{pure.FALL_SHORT}, and so do Markov chains"
-        ),
-    ),
-    seconds=lambda asked: 5.0 + 0.4 * len(asked["rows"]) * (1 + len(asked["nets"])) * asked["matrices"],
+    figure=CURVES,
+    seconds=lambda asked: 1.0 + 0.08 * len(asked["rows"]) * (1 + len(asked["nets"])) * asked["matrices"],
     memory_mb=lambda asked: 600,
     seeded=True,
 )

@@ -146,6 +146,6 @@ EXPERIMENT = Experiment(
         x_scale="log2",
         text=f"{pure.MEANING} It is the same for all data; {pure.FALL_SHORT}, and so do Markov chains",
     ),
-    seconds=lambda asked: 20.0 * len(asked["skew"]) * (asked["queries"] / 16) ** 2 * asked["samples"] / 2000,
+    seconds=lambda asked: 4.0 * len(asked["skew"]) * (asked["queries"] / 16) ** 2 * asked["samples"] / 2000,
     seeded=True,
 )

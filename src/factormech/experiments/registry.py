@@ -31,9 +31,21 @@ EXPERIMENTS: dict[str, str] = {
     "local-release": _HERE + "local_release",
     "local-error": _HERE + "local_error",
     "local-approximation": _HERE + "local_approximation",
+    "correlational-queries": _HERE + "correlational_queries",
+    "query-complexity": _HERE + "query_complexity",
+    "pan-private": _HERE + "pan_private",
     "full-parity": _HERE + "full_parity",
     "full-parity-users": _HERE + "full_parity_users",
     "pure-random-queries": _HERE + "pure_random_queries",
+    "channel-information": _HERE + "channel_information",
+    "selection": _HERE + "selection",
+    "selection-success": _HERE + "selection_success",
+    "disjointness": _HERE + "disjointness",
+    "agnostic-learning": _HERE + "agnostic_learning",
+    "refutation": _HERE + "refutation",
+    "class-norms": _HERE + "class_norms",
+    "coarse-jl": _HERE + "coarse_jl",
+    "pure-constants": _HERE + "pure_constants",
 }
 
 

@@ -38,21 +38,15 @@ MARK, MARK_LINES = "#404040", (style.DOTTED, style.DASH_DOTTED, style.DASHED)
 def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
     """The figure of a table of this experiment."""
     table = curve_view(frame, experiment)
-    looks = _looks(table)
     with style.context():
         figure, panels = curves.canvas(len(table.panels))
         for ax, panel in zip(panels, table.panels, strict=True):
-            scales.prepare_scale(ax, panel.x, table.curves.x_scale)
-            _set_height(ax, panel, table.curves.y_scale)
-            _draw_below(ax, panel)
-            _draw_references(ax, panel)
-            _draw_marks(ax, panel)
-            _draw_lines(ax, panel, table, looks)
+            draw_panel(ax, panel, table)
         curves.finish(
             figure,
             panels,
             _plain(table),
-            [*_entries(table, looks), *_other_entries(table)],
+            entries(table),
             x_label=table.column(table.curves.x).label,
             y_label=table.column(table.curves.y).label,
             notes=[[] for _ in panels],
@@ -60,6 +54,21 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
             titles=[panel.title for panel in table.panels],
         )
     return figure
+
+
+def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
+    """One panel of a table."""
+    scales.prepare_scale(ax, panel.x, table.curves.x_scale)
+    _set_height(ax, panel, table.curves.y_scale)
+    _draw_below(ax, panel)
+    _draw_references(ax, panel)
+    _draw_marks(ax, panel)
+    _draw_lines(ax, panel, table, _looks(table))
+
+
+def entries(table: CurveView) -> list[curves.Entry]:
+    """What the legend of a table has: curves, lines and the band."""
+    return [*_entries(table, _looks(table)), *_other_entries(table)]
 
 
 def _looks(table: CurveView) -> dict[Name, Style]:

@@ -42,7 +42,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             View("accuracy", float("nan"), "", float("nan"), 1, (), (), shown),
             _entries(frame),
             x_label="accuracy 1/α",
-            y_label="d ln n / d ln(1/α); users n",
+            y_label="users n; d ln n / d ln(1/α)",
             notes=[[] for _ in panels],
             titles=titles,
         )

@@ -1,18 +1,23 @@
-"""Errors on random queries against nε: a curve for each mechanism, JL release with the best rows of each nε."""
+"""Errors on random queries: of each mechanism against nε, and of JL release against its rows ℓ."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from factormech.experiments import pure
 from factormech.experiments.base import Experiment
 from factormech.experiments.curves import Curves
-from factormech.figures import declared
+from factormech.figures import curves, declared, style
+from factormech.figures.canvas import empty_figure
 from factormech.figures.captions import sentence
+from factormech.tables.curve_view import curve_view
+from factormech.tables.panels import Panel, View, number
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["caption", "draw"]
@@ -33,15 +38,57 @@ CURVES = Curves(
 )
 
 
-def _kind() -> Experiment:
+# The second row: JL release alone, with every ℓ.
+SWEPT = replace(CURVES, x="rows", series="product", below=None, x_scale="log2")
+MOST_PRODUCTS = 4
+
+
+def _kind(shown: Curves = CURVES) -> Experiment:
     from factormech.experiments.pure_random_queries import EXPERIMENT
 
-    return replace(EXPERIMENT, figure=CURVES)
+    return replace(EXPERIMENT, figure=shown)
 
 
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of errors on random queries."""
-    return declared.draw(_shown(frame), experiment=_kind())
+    swept = _swept(frame)
+    if swept["rows"].nunique() < 2:
+        return declared.draw(_shown(frame), experiment=_kind())
+    tables = [curve_view(_shown(frame), _kind()), curve_view(swept, _kind(SWEPT))]
+    parts = [(panel, table) for table in tables for panel in table.panels]
+    columns = len(tables[0].panels)
+    titles = [f"{panel.title}: JL release" if table is tables[1] else panel.title for panel, table in parts]
+    with style.context():
+        figure, panels = _canvas(columns)
+        panels = [*panels[:columns], *panels[columns : columns + len(tables[1].panels)]]
+        for ax, (panel, table) in zip(panels, parts, strict=True):
+            declared.draw_panel(ax, panel, table)
+        curves.finish(
+            figure,
+            panels,
+            View(
+                "product", math.nan, "", math.nan, 1, (), (), tuple(Panel(p.title, p.x, (), (), ()) for p, _ in parts)
+            ),
+            [*declared.entries(tables[0]), *_below(declared.entries(tables[1]))],
+            x_label="first row: users times privacy budget, nε; second row: rows ℓ of the JL matrix",
+            y_label=tables[0].column("error").label,
+            notes=[[] for _ in panels],
+            footer=tables[0].missing(),
+            titles=titles,
+        )
+    return figure
+
+
+def _below(entries: list[curves.Entry]) -> list[curves.Entry]:
+    """The same, said to be of the second row."""
+    return [(shown, f"second row: {name}") for shown, name in entries]
+
+
+def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
+    """Two rows of panels."""
+    figure = empty_figure(style.WIDTHS[min(columns, 3)], 2 * curves.PANEL_HEIGHTS[min(columns, 3)] + 0.2)
+    grid = figure.add_gridspec(2, columns)
+    return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(2 * columns)]
 
 
 def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
@@ -52,7 +99,11 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         return told
     rows = ", ".join(str(ell) for ell in sorted(set(swept["rows"])))
     best = ", ".join(str(ell) for ell in sorted(set(swept.loc[swept["best"] == 1, "rows"])))
-    said = [told, sentence(f"JL release has ℓ of {rows}, of which {best} are drawn as the best; the table has all")]
+    said = [
+        told,
+        sentence(f"JL release has ℓ of {rows}, of which {best} are drawn as the best in the first row"),
+        _second(frame),
+    ]
     return " ".join([*said, _against_projection(frame)]).strip()
 
 
@@ -73,9 +124,31 @@ def _against_projection(frame: pd.DataFrame) -> str:
     )
 
 
+def _second(frame: pd.DataFrame) -> str:
+    """The second row in words."""
+    swept = _swept(frame)
+    if swept["rows"].nunique() < 2:
+        return ""
+    products = ", ".join(number(value) for value in sorted(set(swept["product"])))
+    return f"Second row: JL release against its rows ℓ, on the worst data found for each, for nε of {products}."
+
+
+def _swept(frame: pd.DataFrame) -> pd.DataFrame:
+    """JL release with every ℓ at some of the nε."""
+    found = frame[(frame["mechanism"] == "jl") & frame["error"].notna()]
+    products = sorted(set(found["product"]))
+    step = max(1, -(-len(products) // MOST_PRODUCTS))
+    return _named(found[found["product"].isin(products[::step])])
+
+
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are drawn, panels named in words."""
-    rows = frame[frame["best"] == 1].copy()
+    """The rows of the first row of panels."""
+    return _named(frame[frame["best"] == 1])
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    """Panels named in words."""
+    rows = frame.copy()
     names = zip(rows["queries"], rows["domain_size"], strict=True)
     rows["shape"] = [f"k = {k}, N = {N}" for k, N in names]
     return rows

@@ -1,4 +1,4 @@
-"""A phase diagram: error of JL release over that of each projection, a cell for each skew and nε."""
+"""A phase diagram: JL release over each projection, over skew and nε, and how far all are above the bound."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from factormech import labels
-from factormech.arrays import FloatArray
-from factormech.figures import curves, style
+from factormech.figures import cells, curves, style
 from factormech.figures.captions import sentence
 from factormech.tables.panels import Panel, View, number
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 __all__ = ["caption", "draw"]
@@ -24,16 +21,22 @@ __all__ = ["caption", "draw"]
 JL = "jl"
 # Ends of the colours: the ratio and its inverse.
 DEEPEST = 2.0
+# The error over the lower bound that is darkest.
+FARTHEST = 100.0
 
 
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of skews."""
     projections = [str(name) for name in dict.fromkeys(frame["mechanism"]) if name != JL]
-    titles = [f"JL release over {labels.SERIES[name]}" for name in projections]
+    titles = [*(f"JL release over {labels.SERIES[name]}" for name in projections), "Least error over lower bound"]
+    tables = [*(ratios(frame, name) for name in projections), above_bound(frame)]
+    looks = [(cells.shades(style.BLUE, "#FFFFFF", style.VERMILLION), (1.0 / DEEPEST, DEEPEST))] * len(projections)
+    looks.append((cells.shades("#FFFFFF", style.GREY), (1.0, FARTHEST)))
     with style.context():
-        figure, panels = curves.canvas(len(projections))
-        for ax, name in zip(panels, projections, strict=True):
-            _draw_map(ax, frame, name)
+        figure, panels = curves.canvas(len(titles))
+        for ax, table, (colours, ends) in zip(panels, tables, looks, strict=True):
+            x, y = ([number(value) for value in index] for index in (table.columns, table.index))
+            cells.draw_cells(ax, table.to_numpy(dtype=np.float64), colours, ends, _told, x, y)
         curves.finish(
             figure,
             panels,
@@ -41,10 +44,14 @@ def draw(frame: pd.DataFrame) -> Figure:
             _entries(),
             x_label="users times privacy budget, nε",
             y_label="length of a long query over the others",
-            notes=[[] for _ in projections],
+            notes=[[] for _ in titles],
             titles=titles,
         )
     return figure
+
+
+def _told(value: float) -> str:
+    return f"{value:.2f}" if value < 9.995 else f"{value:.0f}"
 
 
 def ratios(frame: pd.DataFrame, projection: str) -> pd.DataFrame:
@@ -56,29 +63,10 @@ def ratios(frame: pd.DataFrame, projection: str) -> pd.DataFrame:
     return of_jl / of_projection
 
 
-def _draw_map(ax: Axes, frame: pd.DataFrame, name: str) -> None:
-    table = ratios(frame, name)
-    values = table.to_numpy(dtype=np.float64)
-    ax.grid(visible=False)
-    ax.set_facecolor(style.IMPOSSIBLE)
-    top = math.log(DEEPEST)
-    ax.imshow(np.log(values), cmap=_colours(), vmin=-top, vmax=top, aspect="auto", origin="lower")
-    for (i, j), value in np.ndenumerate(values):
-        if np.isfinite(value):
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=style.SMALL_SIZE)
-    _ticks(ax, table.columns.to_numpy(dtype=np.float64), table.index.to_numpy(dtype=np.float64))
-
-
-def _ticks(ax: Axes, products: FloatArray, skews: FloatArray) -> None:
-    ax.set_xticks(range(len(products)), [number(value) for value in products])
-    ax.set_yticks(range(len(skews)), [number(value) for value in skews])
-    ax.tick_params(length=0)
-
-
-def _colours() -> Colormap:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("ratio", [style.BLUE, "#FFFFFF", style.VERMILLION])
+def above_bound(frame: pd.DataFrame) -> pd.DataFrame:
+    """The least error of a cell over its lower bound, skews × products."""
+    frame = frame.assign(over=frame["error"] / frame["lower_bound"])
+    return frame.pivot_table(index="skew", columns="product", values="over", aggfunc="min", dropna=False)
 
 
 def _entries() -> list[curves.Entry]:
@@ -87,6 +75,7 @@ def _entries() -> list[curves.Entry]:
     return [
         (Patch(facecolor=style.BLUE), "JL release errs less"),
         (Patch(facecolor=style.VERMILLION), "The projection errs less"),
+        (Patch(facecolor=style.GREY), "Far above the lower bound"),
     ]
 
 
@@ -105,8 +94,21 @@ def caption(title: str, text: str, frame: pd.DataFrame) -> str:
             "E‖·‖₂/√k on the worst data found for it, ε-DP, one of n persons replaced, n fixed.",
             f"JL release errs less than every projection here in {wins} of {len(value)} cells, "
             f"in {clear} of them by more than the 99 % intervals.",
+            _above(frame),
             sentence(text),
         )
+    )
+
+
+def _above(frame: pd.DataFrame) -> str:
+    """The last panel in words."""
+    over = above_bound(frame).to_numpy(dtype=np.float64)
+    over = over[np.isfinite(over)]
+    if not over.size:
+        return ""
+    return (
+        "Last panel: the least of the errors over the lower bound for every ε-private mechanism, "
+        f"{_told(over.min())} to {_told(over.max())}."
     )
 
 

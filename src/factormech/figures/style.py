@@ -161,9 +161,55 @@ SKETCHES: dict[str, Style] = {
     "hardt-talwar": Style(labels.SKETCHES["hardt-talwar"], PURPLE, "s", SOLID),
 }
 
+SELECTION: dict[str, Style] = {
+    "moss-most-played": Style(labels.SELECTION["moss-most-played"], BLACK, "*", SOLID, filled=True, scale=1.4),
+    "moss-uniform": Style(labels.SELECTION["moss-uniform"], BLUE, "o", SOLID),
+    "moss-validated": Style(labels.SELECTION["moss-validated"], SKY, "s", DASHED),
+    "sequential-halving": Style(labels.SELECTION["sequential-halving"], GREEN, "^", SOLID),
+    "one-coordinate": Style(labels.SELECTION["one-coordinate"], VERMILLION, "D", DASH_DOTTED),
+}
+
+LEARNING: dict[str, Style] = {
+    "learner/half-sphere": Style(labels.LEARNING["learner/half-sphere"], BLUE, "o", SOLID),
+    "learner/priv-unit": Style(labels.LEARNING["learner/priv-unit"], VERMILLION, "s", DASHED),
+    "refuter/half-sphere": Style(labels.LEARNING["refuter/half-sphere"], BLUE, "o", SOLID),
+    "refuter/priv-unit": Style(labels.LEARNING["refuter/priv-unit"], VERMILLION, "s", DASHED),
+    "class-gamma-2": Style(labels.LEARNING["class-gamma-2"], BLUE, "o", SOLID),
+    "class-gamma-2-shifted": Style(labels.LEARNING["class-gamma-2-shifted"], SKY, "v", DASHED),
+    "class-gamma-2-difference": Style(labels.LEARNING["class-gamma-2-difference"], GREEN, "^", DASH_DOTTED),
+    "class-eta": Style(labels.LEARNING["class-eta"], VERMILLION, "s", SOLID),
+    "class-margin": Style(labels.LEARNING["class-margin"], PURPLE, "x", DOTTED),
+}
+
+QUERIES: dict[str, Style] = {
+    "exact": Style(labels.QUERIES["exact"], BLUE, "o", SOLID),
+    "sampled": Style(labels.QUERIES["sampled"], GREEN, "^", SOLID),
+    "adversarial": Style(labels.QUERIES["adversarial"], VERMILLION, "s", SOLID),
+    "simulated": Style(labels.QUERIES["simulated"], PURPLE, "D", SOLID),
+    "unbiased": Style(labels.QUERIES["unbiased"], BLACK, "o", SOLID),
+    "as-printed": Style(labels.QUERIES["as-printed"], GREY, "o", DASHED),
+    "learner/exact": Style(labels.QUERIES["learner/exact"], BLUE, "o", SOLID),
+    "learner/adversarial": Style(labels.QUERIES["learner/adversarial"], VERMILLION, "s", SOLID),
+    "coarse/exact": Style(labels.QUERIES["coarse/exact"], SKY, "^", DASHED),
+    "coarse/adversarial": Style(labels.QUERIES["coarse/adversarial"], WINE, "D", DASHED),
+    "sequential-reports": Style(labels.QUERIES["sequential-reports"], BLUE, "o", SOLID),
+    "pan-private-stream": Style(labels.QUERIES["pan-private-stream"], VERMILLION, "s", SOLID),
+}
+
 # The names that tell the curves of an experiment apart, of all its kinds.
 SERIES: dict[str, Style] = (
-    MECHANISMS | FACTORIZATIONS | CALIBRATIONS | DIRECTIONS | RELEASES | APPROXIMATIONS | CENTRAL | PURE | SKETCHES
+    MECHANISMS
+    | FACTORIZATIONS
+    | CALIBRATIONS
+    | DIRECTIONS
+    | RELEASES
+    | APPROXIMATIONS
+    | CENTRAL
+    | PURE
+    | SKETCHES
+    | SELECTION
+    | LEARNING
+    | QUERIES
 )
 # Of curves told apart by a number, from the least on.
 _NUMBERED: tuple[tuple[str, Marker], ...] = (

@@ -3,11 +3,15 @@
 A job's work is described by :class:`Work`: numbers that its time is proportional to (n², n³, …) and the size of its
 large arrays. Everything else is learned: for each rule and mechanism (or norm, or kind of study), ``costs.json`` has
 
-    seconds = start + Σ_k rate_k · units_k,        megabytes = base + rate · arrays,
+    seconds = start + Σ_k rate_k · units_k,
 
 least squares with rates ≥ 0 over the jobs of ``benchmarks/jobs.csv`` and its neighbours (``benchmarks/jobs.py``
-measures and fits), and the largest ratio of a measured job to that line. A request covers that ratio, so that every
-job of the benchmark would have fitted into what it asks for; a job that is tried again asks for twice as much.
+measures and fits), and two lines that no job was above: seconds of the same form, and
+
+    megabytes = base + rate₁ · √arrays + rate₂ · arrays.
+
+A request is made from the latter, so that every job of the benchmark would have fitted into what it asks for; a job
+that is tried again asks for twice as much.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from factormech.norms.registry import quantity
 # Every strategy of these has a file, however cheap: ``tools/verify_strategies.py`` reads it.
 VERIFIED = frozenset({"optimised"})
 DEFAULT_ROWS = 4
-# A scheduler's limit over the slowest known ratio: a job killed for being slow costs more than a generous limit.
+# A scheduler's limit over the slowest known job: a job killed for being slow costs more than a generous limit.
 LIMIT_FACTOR, LIMIT_MINUTES = 4.0, 2
 # Two Snakemakes start a job on a cluster, and live as long as it does.
 SNAKEMAKE_MB, MEMORY_FACTOR, MEMORY_STEP = 300, 1.25, 100
@@ -57,10 +61,10 @@ class Fit:
     jobs: int
     start: float
     rates: tuple[float, ...]
-    spread: float
+    slow_start: float
+    slow_rates: tuple[float, ...]
     base_mb: float
-    array_rate: float
-    memory_spread: float
+    array_rates: tuple[float, float]
 
 
 def envelope(fits: Iterable[Fit]) -> Fit:
@@ -70,10 +74,10 @@ def envelope(fits: Iterable[Fit]) -> Fit:
         jobs=sum(fit.jobs for fit in every),
         start=max(fit.start for fit in every),
         rates=tuple(max(rates) for rates in zip(*(fit.rates for fit in every), strict=True)),
-        spread=max(fit.spread for fit in every),
+        slow_start=max(fit.slow_start for fit in every),
+        slow_rates=tuple(max(rates) for rates in zip(*(fit.slow_rates for fit in every), strict=True)),
         base_mb=max(fit.base_mb for fit in every),
-        array_rate=max(fit.array_rate for fit in every),
-        memory_spread=max(fit.memory_spread for fit in every),
+        array_rates=(max(fit.array_rates[0] for fit in every), max(fit.array_rates[1] for fit in every)),
     )
 
 
@@ -84,7 +88,7 @@ def fits() -> Mapping[tuple[str, str], Fit]:
     found = {}
     for rule, names in stored.items():
         for name, fit in names.items():
-            found[rule, name] = Fit(**(fit | {"rates": tuple(fit["rates"])}))
+            found[rule, name] = Fit(**{key: tuple(v) if isinstance(v, list) else v for key, v in fit.items()})
         found.setdefault((rule, ""), envelope(found[rule, name] for name in names))
     return found
 
@@ -107,21 +111,32 @@ def seconds(work: Work) -> float:
     return fit_of(work.rule, work.name).start + in_process_seconds(work) + work.known
 
 
-def memory_mb(work: Work) -> float:
-    """The most that a job holds."""
+def slow_seconds(work: Work) -> float:
+    """The time of the slowest jobs of this size."""
     fit = fit_of(work.rule, work.name)
-    return fit.base_mb + fit.array_rate * work.arrays_mb
+    return fit.slow_start + sum(r * u for r, u in zip(fit.slow_rates, work.units, strict=True)) + work.known
+
+
+def memory_mb(work: Work) -> float:
+    """The most that a job of this size holds."""
+    fit = fit_of(work.rule, work.name)
+    return fit.base_mb + sum(r * a for r, a in zip(fit.array_rates, array_features(work.arrays_mb), strict=True))
+
+
+def array_features(arrays_mb: float) -> tuple[float, float]:
+    """What memory grows with: arrays of n² numbers, and lists of about n, such as the rows that an optimiser tries."""
+    return math.sqrt(arrays_mb), arrays_mb
 
 
 def requested_minutes(work: Work, attempt: int = 1) -> int:
     """The time limit of a job, in whole minutes; twice as much each time it is tried again."""
-    slow = fit_of(work.rule, work.name).spread * seconds(work)
+    slow = slow_seconds(work)
     return math.ceil(2.0 ** (attempt - 1) * (LIMIT_MINUTES + LIMIT_FACTOR * slow / 60))
 
 
 def requested_memory_mb(work: Work, attempt: int = 1) -> int:
     """The memory limit of a job, with that of the Snakemakes around it; twice as much each time it is tried again."""
-    most = MEMORY_FACTOR * fit_of(work.rule, work.name).memory_spread * memory_mb(work)
+    most = MEMORY_FACTOR * memory_mb(work)
     return MEMORY_STEP * math.ceil(2.0 ** (attempt - 1) * (SNAKEMAKE_MB + most) / MEMORY_STEP)
 
 
@@ -163,6 +178,31 @@ def starts(mechanism: str, domain_sizes: Collection[int], row_factors: Collectio
     work = count * rows * sum(solve_seconds(mechanism, n) for n in domain_sizes)
     most = max(1.0, max(row_factors) / DEFAULT_ROWS)
     return Work("starts", mechanism, (work,), _megabytes(25 * max(domain_sizes) ** 2 * most))
+
+def bound_point(bound: str, domain_size: int) -> Work:
+    """Evaluate one bound on one workload at one budget."""
+    n = float(domain_size)
+    return Work("bound_point", bound, (n**2, n**3), _megabytes(5 * n**2))
+
+
+def bound_seconds(bound: str, domain_size: int) -> float:
+    """Evaluate one bound at one budget, in a process that has started."""
+    return in_process_seconds(bound_point(bound, domain_size))
+
+
+def bound_deserves_a_job(bound: str, domain_size: int) -> bool:
+    """Whether a bound is worth a job and a file of its own; others are evaluated where they are tabulated."""
+    return bound_seconds(bound, domain_size) > OWN_JOB
+
+
+def bounds_of_study(points: Collection[tuple[str, str, int]]) -> Work:
+    """Bounds at (bound, workload, domain size): what has no file of its own is evaluated, the rest is read."""
+    each = [bound_seconds(bound, n) for bound, _, n in points]
+    files = sum(spent > OWN_JOB for spent in each)
+    read = {(workload, n) for _, workload, n in points}
+    squares = sum(float(n) ** 2 for _, n in read)
+    evaluated = sum(spent for spent in each if spent <= OWN_JOB)
+    return Work("bound", "", (files, squares), _megabytes(5 * max((n for _, n in read), default=0) ** 2), evaluated)
 
 
 def trace(mechanism: str, domain_sizes: Collection[int], count: int) -> Work:

@@ -22,7 +22,11 @@ DATA_KINDS = frozenset({"data-dependent"})
 def run_seconds(studies: Sequence[Study]) -> float:
     """Seconds of one core for all studies."""
     return (
-        sum(map(_own_seconds, studies)) + _workload_seconds(studies) + _solve_seconds(studies) + _norm_seconds(studies)
+        sum(map(_own_seconds, studies))
+        + _workload_seconds(studies)
+        + _solve_seconds(studies)
+        + _norm_seconds(studies)
+        + _bound_seconds(studies)
     )
 
 
@@ -42,16 +46,14 @@ def _own_seconds(study: Study) -> float:
         return sum(cost.seconds(work) - cost.in_process_seconds(work) for work in works) + shown
     size = (len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds))
     if study.kind in OF_SOLVERS:
-        return cost.seconds(cost.on_a_grid("bound", "", *size)) + shown + _solver_seconds(study)
-    if study.kind in DATA_KINDS:
-        measure, bound = "measure_on_data", "bound_on_data"
-    else:
-        measure, bound = "measure", "bound"
-    each = [cost.on_a_grid(measure, name, *size) for name in study.mechanisms]
+        return _bound_job_seconds(study) + shown + _solver_seconds(study)
+    on_data = study.kind in DATA_KINDS
+    each = [cost.on_a_grid("measure_on_data" if on_data else "measure", name, *size) for name in study.mechanisms]
     for rule, sets in (("collect", grid.populations), ("process", grid.data)):
         if count := len(grid.users) * len(sets) * study.trials:
             each = [cost.collections(rule, name, *size, count) for name in study.mechanisms]
-    return sum(map(cost.seconds, [*each, cost.on_a_grid(bound, "", *size)])) + shown
+    bounds = cost.seconds(cost.on_a_grid("bound_on_data", "", *size)) if on_data else _bound_job_seconds(study)
+    return sum(map(cost.seconds, each)) + bounds + shown
 
 
 def _solver_seconds(study: Study) -> float:
@@ -112,3 +114,28 @@ def _norm_seconds(studies: Sequence[Study]) -> float:
                 else:
                     spot += cost.norm_seconds(norm, workload, n)
     return spot + sum(cost.seconds(cost.factorize(norm, workload, n)) for norm, workload, n, *_ in stored)
+
+
+def bound_points(study: Study) -> list[tuple[str, str, int]]:
+    """Bound, workload and domain size of each evaluation of a study."""
+    return [(bound, p.workload, p.domain_size) for bound, p in itertools.product(study.bounds, study.grid.points())]
+
+
+def _bound_job_seconds(study: Study) -> float:
+    """The job that tabulates the bounds of a study; what it evaluates is counted with all bounds."""
+    work = cost.bounds_of_study(bound_points(study))
+    return cost.seconds(work) - work.known
+
+
+def _bound_seconds(studies: Sequence[Study]) -> float:
+    """Bounds: each once if it has a file, else once in every study that asks for it."""
+    stored, spot = set(), 0.0
+    for study in studies:
+        if study.kind in DATA_KINDS:
+            continue  # theirs are of data sets
+        for bound, point in itertools.product(study.bounds, study.grid.points()):
+            if cost.bound_deserves_a_job(bound, point.domain_size):
+                stored.add((bound, *point))
+            else:
+                spot += cost.bound_seconds(bound, point.domain_size)
+    return spot + sum(cost.seconds(cost.bound_point(bound, n)) for bound, _, n, *_ in stored)

@@ -147,7 +147,10 @@ def _certified_gap(record: Mapping[str, Any], average: float, workload: Workload
 
 
 def measure_bounds(
-    bounds: Sequence[str], workloads: Sequence[tuple[Workload, int]], epsilons: Sequence[float]
+    bounds: Sequence[str],
+    workloads: Sequence[tuple[Workload, int]],
+    epsilons: Sequence[float],
+    evaluate: Callable[[str, Workload, float], float] = variance_bound,
 ) -> Iterator[dict[str, Any]]:
     """Every bound on the variance at every point of workloads (with their seeds) × epsilons."""
     for (workload, seed), epsilon, bound in itertools.product(workloads, epsilons, bounds):
@@ -158,7 +161,7 @@ def measure_bounds(
             "epsilon": epsilon,
             "bound_name": bound,
             "queries": workload.queries,
-            "variance_bound": variance_bound(bound, workload, epsilon),
+            "variance_bound": evaluate(bound, workload, epsilon),
         }
 
 

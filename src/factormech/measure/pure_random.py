@@ -34,7 +34,7 @@ from factormech.seeds import rng_for
 from factormech.unavailable import Unavailable
 
 # Directions behind the norms of noise, and the draws that choose the worst data.
-_DIRECTIONS, _CHOOSING, _CHOOSING_MATRICES = 2000, 16, 2
+_DIRECTIONS, CHOOSING, _CHOOSING_MATRICES = 2000, 16, 2
 
 
 @dataclass(frozen=True)
@@ -120,21 +120,21 @@ def _every(setup: Setup, name: str, asked: Asked) -> Iterator[tuple[str, list[in
             rows = sorted(ell for ell in asked["rows"] if ell <= len(Q))
             yield mechanism, rows, [_jl(setup, ell, asked, chance("jl", str(ell))) for ell in rows]
         elif mechanism == "laplace":
-            yield mechanism, [0], [_everywhere(setup, _laplace(Q, epsilon))]
+            yield mechanism, [0], [everywhere(setup, _laplace(Q, epsilon))]
         elif mechanism == "recursive-full":
             yield mechanism, [0], [_recursive(setup, chance("recursive"))]
         elif mechanism == "l2-ball-projection":
-            Z = ball_noise(Q, epsilon).draw(chance("l2-ball"), _CHOOSING + draws)
-            yield mechanism, [0], [Z if isinstance(Z, Unavailable) else _projected(setup, Z[None], True)]
+            Z = ball_noise(Q, epsilon).draw(chance("l2-ball"), CHOOSING + draws)
+            yield mechanism, [0], [Z if isinstance(Z, Unavailable) else projected(setup, Z[None], True)]
         elif sample is None or isinstance(sample, Unavailable):
             yield mechanism, [0], [sample or Unavailable("no noise was drawn")]
         elif mechanism == "k-norm":
             norms = sample.mean(lambda D: np.sqrt(knorm.squared_lengths(D)), LEVEL)
-            yield mechanism, [0], [_everywhere(setup, scaled(norms, knorm.dimension / epsilon))]
+            yield mechanism, [0], [everywhere(setup, scaled(norms, knorm.dimension / epsilon))]
         else:
             independent = sample.diagnosis is None
-            Z = _thinned(knorm, sample, _CHOOSING + draws, chance("radius"))
-            yield mechanism, [0], [_projected(setup, Z, independent)]
+            Z = thinned(knorm, sample, CHOOSING + draws, chance("radius"))
+            yield mechanism, [0], [projected(setup, Z, independent)]
 
 
 def _laplace(Q: FloatArray, epsilon: float) -> Estimate:
@@ -150,15 +150,15 @@ def _recursive(setup: Setup, rng: np.random.Generator) -> list[Found] | Unavaila
     if isinstance(steps, Unavailable):
         return steps
     moments = noise_of(steps, setup.epsilon, depth=steps.depths).moments(rng, _DIRECTIONS, LEVEL)
-    return moments if isinstance(moments, Unavailable) else _everywhere(setup, moments.mean_norm)
+    return moments if isinstance(moments, Unavailable) else everywhere(setup, moments.mean_norm)
 
 
-def _everywhere(setup: Setup, norm: Estimate) -> list[Found]:
+def everywhere(setup: Setup, norm: Estimate) -> list[Found]:
     """Noise without projection: E‖Z‖/(n√k) on all data."""
     return [Found(scaled(norm, 1.0 / (n * math.sqrt(len(setup.queries))))) for n in setup.users]
 
 
-def _thinned(noise: KNormNoise, sample: Sample, draws: int, rng: np.random.Generator) -> FloatArray:
+def thinned(noise: KNormNoise, sample: Sample, draws: int, rng: np.random.Generator) -> FloatArray:
     """Z, (chains, draws per chain, k): places of the chains far apart, each with a radius of its own."""
     chains = sample.chains
     step = max(1, chains.shape[0] * chains.shape[1] // draws)
@@ -167,11 +167,11 @@ def _thinned(noise: KNormNoise, sample: Sample, draws: int, rng: np.random.Gener
     return np.asarray((radius[..., None] * D) @ noise.frame.T)
 
 
-def _projected(setup: Setup, Z: FloatArray, independent: bool) -> list[Found]:
+def projected(setup: Setup, Z: FloatArray, independent: bool) -> list[Found]:
     """Noise (chains, draws, k) and projection, on the worst data found."""
     Q = setup.queries
     k, hull = len(Q), Hull(np.unique(Q, axis=1))
-    cut = max(1, round(_CHOOSING / Z.shape[0]))
+    cut = max(1, round(CHOOSING / Z.shape[0]))
     choosing = NoisyDraws(Q, Z[:, :cut].reshape(-1, k), hull)
     measuring = NoisyDraws(Q, Z[:, cut:].reshape(-1, k), hull)
     found = []

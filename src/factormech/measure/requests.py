@@ -12,7 +12,7 @@ from factormech.experiments.run import parts_of
 from factormech.local.registry import is_solved
 from factormech.measure import cost
 from factormech.measure.cost import Work
-from factormech.measure.estimate import OF_SOLVERS, norm_points
+from factormech.measure.estimate import OF_SOLVERS, bound_points, norm_points
 
 Wildcards = Mapping[str, str]
 
@@ -32,7 +32,8 @@ class Requests:
             "factorize": lambda w: cost.factorize(w["norm"], w["workload"], int(w["domain_size"])),
             "measure": lambda w: self._on_a_grid("measure", w),
             "measure_on_data": lambda w: self._on_a_grid("measure_on_data", w),
-            "bound": lambda w: self._on_a_grid("bound", w),
+            "bound_point": lambda w: cost.bound_point(w["bound"], int(w["domain_size"])),
+            "bound": lambda w: cost.bounds_of_study(bound_points(self.studies[w["study"]])),
             "bound_on_data": lambda w: self._on_a_grid("bound_on_data", w),
             "collect": lambda w: self._collections("collect", w),
             "process": lambda w: self._collections("process", w),

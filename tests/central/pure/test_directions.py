@@ -13,7 +13,14 @@ from factormech.arrays import FloatArray
 from factormech.central.pure import bouncy
 from factormech.central.pure.bodies import Body, body_of
 from factormech.central.pure.bouncy import ChainDirections
-from factormech.central.pure.diagnostics import Diagnosis, Sample, effective_size, r_hat, radial_p_value
+from factormech.central.pure.diagnostics import (
+    SMALLEST_EFFECTIVE,
+    Diagnosis,
+    Sample,
+    effective_size,
+    r_hat,
+    radial_p_value,
+)
 from factormech.central.pure.directions import (
     ball,
     difference_vertices,
@@ -198,6 +205,19 @@ def test_chains_that_have_not_mixed_are_refused() -> None:
     lazy = ChainDirections(body, interval=0.01).sample(np.random.default_rng(0), 2000)
     assert isinstance(lazy, Unavailable)
     assert "have not mixed" in lazy.reason
+
+
+def test_chains_worth_a_little_too_little_are_run_with_more_time_between_places() -> None:
+    chain = ChainDirections(body_of(signs(8, 40)), interval=0.4)
+    first = chain._tried(np.random.default_rng(0), bouncy.chain_length(2000), 1.0)
+    assert isinstance(first, Sample)
+    assert first.diagnosis is not None
+    assert 100.0 < first.diagnosis.effective < SMALLEST_EFFECTIVE
+    sample = chain.sample(np.random.default_rng(0), 2000)
+    assert isinstance(sample, Sample)
+    assert sample.diagnosis is not None
+    assert sample.diagnosis.fault is None
+    assert sample.chains.shape == first.chains.shape
 
 
 def test_a_body_of_too_many_dimensions_is_refused() -> None:

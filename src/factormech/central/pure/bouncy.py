@@ -16,7 +16,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.central.pure.bodies import Body
-from factormech.central.pure.diagnostics import Sample, diagnose
+from factormech.central.pure.diagnostics import SMALLEST_EFFECTIVE, Sample, diagnose
 from factormech.central.pure.gauge import Gauge, starting_cone
 from factormech.unavailable import Unavailable
 
@@ -25,6 +25,7 @@ REFRESHMENT = 0.8  # new velocities per deviation travelled
 LARGEST_DIMENSION = 128  # above it no chain of reasonable length mixes
 _UNUSED = 50
 _LEAST = 500  # places recorded by a chain at least: fewer say nothing of mixing
+_MOST_TIME = 4.0  # chains worth a quarter of what they must be are run again, with more time between places
 _PILOTS = (50, 200)  # places recorded by the pilots
 
 
@@ -43,14 +44,27 @@ class ChainDirections:
         return None
 
     def sample(self, rng: np.random.Generator, trials: int) -> Sample | Unavailable:
-        """At least ``trials`` directions from four chains, as long as ``_LEAST`` at least; or why they are refused."""
+        """At least ``trials`` directions from four chains, as long as ``_LEAST`` at least; or why they are refused.
+
+        Chains that are worth too little, but not by much, are run a second time with more time between the places.
+        """
         trials = check_positive_integer("trials", trials)
         d = self.body.dimension
         if d > LARGEST_DIMENSION:
             return Unavailable(f"K-norm noise is sampled in at most {LARGEST_DIMENSION} dimensions, here are {d}")
-        draws = chain_length(trials)
+        found = self._tried(rng, chain_length(trials), 1.0)
+        if isinstance(found, Sample) and found.diagnosis is not None:
+            short = SMALLEST_EFFECTIVE / max(found.diagnosis.effective, 1.0)
+            if 1.0 < short <= _MOST_TIME:  # too near each other: as many places, farther apart, by other random numbers
+                found = self._tried(rng, chain_length(trials), 1.5 * short)
+        if isinstance(found, Sample) and found.diagnosis is not None and found.diagnosis.fault is not None:
+            return Unavailable(found.diagnosis.fault)
+        return found
+
+    def _tried(self, rng: np.random.Generator, draws: int, time: float) -> Sample | Unavailable:
+        """The directions of four chains with ``time`` intervals between their places, whatever they are worth."""
         stretch = self._pilot
-        runs = [self._run(stretch, one, draws) for one in rng.spawn(CHAINS)]
+        runs = [self._run(stretch, one, draws, time) for one in rng.spawn(CHAINS)]
         if any(run is None for run in runs):
             return Unavailable("the walk over the facets was lost to rounding: queries too unlike in size")
         found = [run for run in runs if run is not None]
@@ -60,8 +74,7 @@ class ChainDirections:
         lengths = np.linalg.norm(self.body.answers(chains), axis=-1)
         counts = np.array([run.counts for run in found]).sum(axis=0)
         residual = max(run.residual for run in found)
-        diagnosis = diagnose(chains, lengths, gauges, residual, int(counts[0]), int(counts[1]))
-        return Sample(chains, diagnosis) if diagnosis.fault is None else Unavailable(diagnosis.fault)
+        return Sample(chains, diagnose(chains, lengths, gauges, residual, int(counts[0]), int(counts[1])))
 
     @cached_property
     def _pilot(self) -> FloatArray:
@@ -86,7 +99,7 @@ class ChainDirections:
             stretch = stretch @ np.linalg.cholesky(equal if stage == 0 else 0.5 * (moment + equal))
         return stretch
 
-    def _run(self, stretch: FloatArray, rng: np.random.Generator, draws: int) -> _Run | None:
+    def _run(self, stretch: FloatArray, rng: np.random.Generator, draws: int, time: float = 1.0) -> _Run | None:
         """One chain after its burn-in; nothing if rounding has lost the walk."""
         from factormech.central.pure import facet_walk
 
@@ -100,7 +113,7 @@ class ChainDirections:
         unused = _UNUSED + draws // 10
         places, gauges = np.empty((unused + draws, len(place))), np.empty(unused + draws)
         counts, residual = np.zeros(3, dtype=np.int64), np.zeros(1)
-        arguments = (self.refreshment, self.interval, self.radial, rng, places, gauges, counts, residual)
+        arguments = (self.refreshment, self.interval * time, self.radial, rng, places, gauges, counts, residual)
         if facet_walk.bounce(cone, int(lifted), place, velocity, *arguments) < len(places):
             return None
         return _Run(places[unused:, :d], gauges[unused:], counts, float(residual[0]))

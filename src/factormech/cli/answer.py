@@ -1,0 +1,104 @@
+"""An answer: an object for programs and lines for people, of the same numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command answers.
+
+    Attributes
+    ----------
+    data
+        The JSON object, keys as in ``schema.py``; numbers may still be infinite or not numbers.
+    lines
+        The same for a reader.
+    certified
+        Whether what the command certifies was certified; if not, ``data["reason"]`` says what is missing.
+    """
+
+    data: Mapping[str, Any]
+    lines: Sequence[str] = field(default_factory=list)
+    certified: bool = True
+
+    def as_json(self) -> str:
+        """One object, of plain JSON numbers."""
+        return json.dumps(plain(self.data), indent=1, ensure_ascii=False, allow_nan=False)
+
+    def text(self) -> str:
+        """The lines."""
+        return "\n".join(self.lines)
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's own types; what is no finite number is null, and its object's ``reason`` says why."""
+    if isinstance(value, Mapping):
+        found = {key: plain(item) for key, item in value.items()}
+        lost = [f"{key} is {_word(item)}" for key, item in value.items() if _is_lost(item)]
+        if lost and not found.get("reason"):
+            found["reason"] = "; ".join(lost)
+        return found
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return None if _is_lost(value) else value
+
+
+def _is_lost(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _word(value: float) -> str:
+    return "not a number" if math.isnan(value) else "infinite"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Aligned columns: the first to the left, numbers to the right, a last one of remarks to the left."""
+    cells = [list(head), *map(list, rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    last = len(head) - 1
+
+    def put(row: Sequence[str]) -> str:
+        parts = [
+            text.ljust(width) if i in (0, last) else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(parts).rstrip()
+
+    return [put(row) for row in cells]
+
+
+def pairs(values: Mapping[str, str]) -> list[str]:
+    """``name  value`` lines, aligned."""
+    width = max(map(len, values))
+    return [f"{key:<{width}}  {value}" for key, value in values.items()]
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """A number for a reader; a dash where there is none."""
+    if value is None or _is_lost(float(value)):
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
+
+
+def outputs(count: int) -> str:
+    """A number of outputs, which may have a hundred digits; none are those of real vectors."""
+    if not count:
+        return "real vectors as outputs"
+    return f"{count:,} outputs" if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
+
+
+def percent(gap: float) -> str:
+    """A relative gap for a reader."""
+    if not math.isfinite(gap):
+        return "nothing is proved"
+    if gap < 1e-6:
+        return "below 0.0001 %"
+    return f"{100 * gap:.3g} %"

@@ -1,0 +1,236 @@
+"""What commands are asked about: workloads by name or file, budgets, strategies in files."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue, UnknownName
+
+if TYPE_CHECKING:
+    from factormech.local.solved import Solution
+    from factormech.workloads.base import Workload
+
+# User types: of what holds a few vectors of them, and of what holds several n × n matrices.
+VECTORS_LIMIT, MATRICES_LIMIT = 2**24, 8192
+# Budgets at which errors are known to be computed without loss of digits.
+EPSILONS = (0.001, 40.0)
+
+
+def epsilon_of(args: argparse.Namespace) -> float:
+    """The budget, in the range where numbers are right."""
+    low, high = EPSILONS
+    value = float(args.epsilon)
+    if not low <= value <= high:
+        rule = f"be from {low:g} to {high:g}, where errors are computed without loss of digits"
+        raise BadValue("--epsilon", args.epsilon, rule, "give for example --epsilon 1.0")
+    return value
+
+
+def positive(name: str, value: float) -> float:
+    """A number above 0, or none of them."""
+    if not (math.isfinite(value) and value > 0):
+        raise BadValue(name, value, "be a finite number above 0", f"give for example {name} 0.01")
+    return float(value)
+
+
+def gap_limit_of(args: argparse.Namespace) -> float:
+    """The gap above which nothing is called certified."""
+    if not args.gap_limit >= 0.0:
+        raise BadValue("--gap-limit", args.gap_limit, "be a number of at least 0", "give for example --gap-limit 0.01")
+    return float(args.gap_limit)
+
+
+def workload_of(args: argparse.Namespace, limit: int = MATRICES_LIMIT) -> Workload:
+    """The workload that is asked about, over at most ``limit`` user types."""
+    if args.seed < 0:
+        raise BadValue("--seed", args.seed, "be a whole number of at least 0", "give for example --seed 0")
+    return named_workload(args.workload, args.domain_size, args.seed, limit)
+
+
+def named_workload(name: str, domain_size: int | None, seed: int, limit: int) -> Workload:
+    """A workload by its registered name or from its file."""
+    from factormech.workloads import registry
+
+    if not registry.is_known(name) and _is_file(name):
+        return _from_file(Path(name), domain_size, limit)
+    if not registry.is_known(name):
+        raise unknown(name, registry.names())
+    if domain_size is None:
+        rule = "be given for a registered workload"
+        raise BadValue("--domain-size", None, rule, f"add for example --domain-size 64 to {name}")
+    if registry.resolve(name).entry.dense:
+        limit = min(limit, MATRICES_LIMIT)
+    if not 1 <= domain_size <= limit:
+        rule = f"be a whole number from 1 to {limit}, so that the matrices of this command fit in memory"
+        raise BadValue("--domain-size", domain_size, rule, "give for example --domain-size 64")
+    reason = registry.reason_against(name, domain_size)
+    if reason is not None:
+        raise BadValue("--domain-size", domain_size, f"suit the workload {name}", reason)
+    # The first draw of a study with this root seed.
+    return registry.create(name, domain_size, seed=seed, stream=("0",) if registry.is_seeded(name) else ())
+
+
+def unknown(name: str, known: list[str]) -> UnknownName:
+    """The answer to a name that is neither registered nor a file's."""
+    error = UnknownName("workload", name, known)
+    error.args = (f"{error}; or give a CSV, NPY, MTX or HDF5 file",)
+    return error
+
+
+def _is_file(name: str) -> bool:
+    return bool(Path(name).suffix) or os.sep in name or Path(name).exists()
+
+
+def _from_file(path: Path, domain_size: int | None, limit: int) -> Workload:
+    from factormech.workloads.matrix import from_file
+
+    if path.suffix.lower() in (".h5", ".hdf5") and path.is_file():
+        _refuse_result(path)
+    workload = from_file(path)
+    n = workload.domain_size
+    if domain_size is not None and domain_size != n:
+        raise BadValue("--domain-size", domain_size, f"be {n}, as {path} has {n} columns", "leave it out for a file")
+    if n > limit:
+        rule = f"have at most {limit} columns, so that the matrices of this command fit in memory"
+        raise BadValue(str(path), n, rule, "merge some of the user types")
+    return workload
+
+
+def _refuse_result(path: Path) -> None:
+    """A result file has matrices, but none of queries."""
+    from factormech import store
+
+    try:
+        kind = store.read(path).kind
+    except ValueError:
+        return  # a file of someone else, which is what is wanted
+    remedy = "give the name of its workload, with --domain-size"
+    raise BadValue(str(path), f"a result file of kind {kind}", "be a file of queries", remedy)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A strategy file: what it is of, and what the solver found."""
+
+    path: Path
+    mechanism: str
+    workload: str
+    domain_size: int
+    epsilon: float
+    solution: Solution
+
+
+_OTHER = "give a file that strategy optimise --out wrote, or one of results/strategies"
+_NEEDED = ("mechanism", "workload", "domain_size", "epsilon")
+
+
+def stored_strategy(path: Path, epsilon: float | None) -> Stored:
+    """Read a strategy file of this command line or of the workflow; ``epsilon`` where one serves every budget."""
+    from factormech import store
+    from factormech.local.registry import solver_of
+    from factormech.local.solved import Solution
+
+    try:
+        record = store.read(path, "strategy")
+    except store.DamagedFile as error:  # the store's remedy is for files of the workflow: to delete them
+        raise BadValue(str(path), error.value, error.rule, _OTHER) from None
+    found = record.attributes
+    missing = [name for name in _NEEDED if name not in found]
+    if missing:
+        raise BadValue(str(path), f"no {', '.join(missing)}", "say what its strategy is of", "optimise it again")
+    own = found["epsilon"]
+    solver_of(found["mechanism"])
+    if own is not None and epsilon is not None and float(own) != epsilon:
+        raise BadValue("--epsilon", epsilon, f"be {own!r}, that of {path}", "leave it out, or optimise for it")
+    budget = epsilon if own is None else own
+    if budget is None:
+        rule = f"be given: {found['mechanism']} in {path} serves every budget"
+        raise BadValue("--epsilon", None, rule, "give for example --epsilon 1.0")
+    asked = epsilon_of(argparse.Namespace(epsilon=budget))
+    n, solution = int(found["domain_size"]), Solution(record.datasets, found)
+    return Stored(path, str(found["mechanism"]), str(found["workload"]), n, asked, solution)
+
+
+def restored(stored: Stored) -> Any:
+    """Its strategy, verified as it is restored."""
+    from factormech.local.registry import restore
+
+    try:
+        return restore(stored.mechanism, stored.solution, stored.epsilon)
+    except (KeyError, IndexError, TypeError) as error:
+        rule, remedy = "hold a whole strategy", "optimise it again"
+        raise BadValue(str(stored.path), f"{type(error).__name__}: {error}", rule, remedy) from error
+
+
+def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = False) -> Workload:
+    """The queries of a strategy file: those given, in the file, of its name, or beside it in ``results``.
+
+    ``answers``: it must be able to answer its queries, which a description of the workflow is not.
+    """
+    n = stored.domain_size
+    seed = int(stored.solution.record.get("root_seed") or 0)
+    if given is not None:
+        workload = named_workload(given, None if _is_file(given) else n, seed, MATRICES_LIMIT)
+        if workload.domain_size != n:
+            rule = f"have {n} user types, as {stored.path} has"
+            raise BadValue("--workload", workload.domain_size, rule, "give the workload of the strategy")
+        return workload
+    if QUERIES in stored.solution.datasets:
+        from factormech.workloads.matrix import MatrixWorkload
+
+        return MatrixWorkload(stored.workload, stored.solution.datasets[QUERIES])
+    return _by_name(stored, seed) if answers else _beside(stored) or _by_name(stored, seed)
+
+
+# The dataset of a strategy file that holds the queries of a workload from a file.
+QUERIES = "queries"
+
+
+def _by_name(stored: Stored, seed: int) -> Workload:
+    from factormech.workloads import registry
+
+    name, own = stored.workload, stored.solution.record.get("seed")
+    if not registry.is_known(name):
+        rule = f"be given: {stored.path} does not hold the queries of {name}"
+        raise BadValue("--workload", None, rule, "give the file that they are from")
+    stream = (str(own or 0),) if registry.is_seeded(name) else ()
+    return registry.create(name, stored.domain_size, seed=seed, stream=stream)
+
+
+def _beside(stored: Stored) -> Workload | None:
+    """The workflow's description of the workload, ``results/workloads`` beside ``results/strategies``."""
+    from factormech import store
+    from factormech.workloads.stored import StoredWorkload
+
+    parents, n, seed = stored.path.resolve().parents, stored.domain_size, stored.solution.record.get("seed")
+    if len(parents) < 5 or parents[3].name != "strategies":
+        return None
+    folder = parents[4] / "workloads" / stored.workload
+    for path in (folder / f"n{n}-seed{seed}.h5", folder / f"n{n}.h5"):
+        if path.is_file():
+            record = store.read(path, "workload")
+            return StoredWorkload(record.datasets, record.attributes)
+    return None
+
+
+def check_output(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    """Refuse a place where nothing can be written before anything is computed for it."""
+    if path.is_dir():
+        raise BadValue(name, str(path), "be the path of a file, not a folder", "give a file name inside it")
+    if path.suffix.lower() not in suffixes:
+        raise BadValue(name, str(path), f"end in {' or '.join(suffixes)}", "give it that suffix")
+    folder = path.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):  # asking for rights alone tells root too little
+            pass
+    except OSError as error:
+        rule = f"be in a folder that can be written, unlike {folder} ({error.strerror})"
+        raise BadValue(name, str(path), rule, "choose another folder") from None

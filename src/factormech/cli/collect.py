@@ -1,0 +1,128 @@
+"""``factormech collect simulate``: what the reports of given users would say, seeded and never a private release."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from factormech.cli.answer import Answer, number, table
+from factormech.cli.asked import Stored, restored, stored_strategy, workload_of_stored
+from factormech.cli.progress import Progress
+from factormech.errors import BadValue
+
+if TYPE_CHECKING:
+    from factormech.arrays import FloatArray, IntArray
+    from factormech.workloads.base import Workload
+
+# Answers that are listed, in JSON and for a reader.
+QUERIES_LIMIT, SHOWN = 1_000_000, 12
+
+
+def simulate(args: argparse.Namespace) -> Answer:
+    """Sample the reports once, estimate every answer, and say how far off estimates of this kind are."""
+    import numpy as np
+
+    from factormech.measure.simulate import simulated
+    from factormech.seeds import rng_for
+
+    if args.seed < 0:
+        raise BadValue("--seed", args.seed, "be a whole number of at least 0", "give for example --seed 0")
+    stored = stored_strategy(args.strategy, args.epsilon)
+    workload = workload_of_stored(stored, args.workload, answers=True)
+    if workload.queries > QUERIES_LIMIT:
+        rule = f"have at most {QUERIES_LIMIT} queries to list"
+        raise BadValue(f"workload {workload.name}", workload.queries, rule, "give fewer queries with --workload")
+    x = _users(args, stored)
+    with Progress(f"collecting from {int(x.sum())} users"):
+        strategy, C = simulated(restored(stored)), workload.centred_gram()
+        evaluation = strategy.evaluate(C)
+        refusal = strategy.simulation_refusal(int(x.sum())) if evaluation.answered else evaluation.refusal
+        if refusal:
+            raise BadValue(str(stored.path), stored.mechanism, f"be able to collect for {workload.name}", refusal)
+        rng = rng_for(args.seed, "collect", "reports", stored.mechanism, workload.name)
+        centred = strategy.simulate_estimates(x, 1, rng)[:, 0]
+        estimate = np.asarray(centred + x.sum() / len(x))
+        errors, reason = _errors(strategy, workload, C, x)
+        consistent = _consistent(workload, estimate, int(x.sum())) if args.consistent else None
+    data = _data(stored, workload, x) | {"estimates": workload.answer(estimate), "standard_errors": errors}
+    data |= {} if consistent is None else {"consistent_estimates": workload.answer(consistent)}
+    data |= {"truth": workload.answer(x.astype(float)), "average_variance": evaluation.average}
+    data |= {"worst_variance": evaluation.worst, "status": "ok", "reason": reason}
+    return Answer(data, _lines(data))
+
+
+def _users(args: argparse.Namespace, stored: Stored) -> IntArray:
+    """The numbers of users by type: those of the file, or as many as asked for, drawn from its shares."""
+    import numpy as np
+
+    from factormech.local.reports import check_counts
+    from factormech.seeds import rng_for
+    from factormech.workloads.files import read
+
+    matrix = read(args.data)
+    if 1 not in matrix.shape:
+        rule = "be one row or one column of numbers"
+        raise BadValue(str(args.data), matrix.shape, rule, "give the number of users of each type")
+    counts = matrix.ravel()
+    if len(counts) != stored.domain_size:
+        rule = f"have {stored.domain_size} numbers, one for each user type of {stored.path}"
+        raise BadValue(str(args.data), len(counts), rule, "give the data of that domain")
+    if args.users is None:
+        return check_counts(counts)
+    if not 1 <= args.users < 2**53:
+        raise BadValue("--users", args.users, "be a whole number from 1 to 2**53", "give for example --users 10000")
+    if not (counts.min() >= 0.0 and counts.sum() > 0.0):
+        raise BadValue(str(args.data), float(counts.min()), "be shares of at least 0, not all 0", "correct the data")
+    rng = rng_for(args.seed, "collect", "users", str(len(counts)), str(args.users))
+    return np.asarray(rng.multinomial(args.users, counts / counts.sum()), dtype=np.int64)
+
+
+def _errors(strategy: Any, workload: Workload, C: FloatArray, x: IntArray) -> tuple[FloatArray | None, str]:
+    """Exact standard errors on these users, or why there are none."""
+    from factormech.measure.standard_errors import estimate_covariance, standard_errors
+    from factormech.unavailable import Unavailable
+
+    covariance = estimate_covariance(strategy, C, x.astype(float))
+    if isinstance(covariance, Unavailable):
+        return None, covariance.reason
+    return standard_errors(workload, covariance), ""
+
+
+def _consistent(workload: Workload, estimate: FloatArray, users: int) -> FloatArray:
+    from factormech.local.consistency import NonNegative
+
+    return NonNegative(workload.gram(), fixed_total=True)(estimate, float(users)).values
+
+
+def _data(stored: Stored, workload: Workload, x: IntArray) -> dict[str, Any]:
+    return {
+        "workload": workload.name,
+        "domain_size": workload.domain_size,
+        "queries": workload.queries,
+        "epsilon": stored.epsilon,
+        "mechanism": stored.mechanism,
+        "file": str(stored.path),
+        "users": int(x.sum()),
+    }
+
+
+def _lines(data: dict[str, Any]) -> list[str]:
+    title = (
+        f"{data['users']:,} users report by {data['mechanism']}, ε = {data['epsilon']:g}; {data['workload']}: "
+        f"{data['queries']} queries over {data['domain_size']} user types"
+    )
+    columns = {"estimate": "estimates", "standard error": "standard_errors"}
+    columns |= {"consistent": "consistent_estimates"} if "consistent_estimates" in data else {}
+    columns |= {"truth": "truth"}
+    head = ["query", *columns]
+    shown = min(SHOWN, data["queries"])
+    rows = [
+        [f"{q + 1}", *(number(None if data[key] is None else float(data[key][q]), 6) for key in columns.values())]
+        for q in range(shown)
+    ]
+    found = [title, "", *table([*head, ""], [[*row, ""] for row in rows])]
+    if shown < data["queries"]:
+        found.append(f"… and {data['queries'] - shown} more: --json lists all")
+    if data["reason"]:
+        found.append(data["reason"])
+    return [*found, "", "A seeded simulation, not a private release."]

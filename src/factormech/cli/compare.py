@@ -1,0 +1,38 @@
+"""``factormech strategy compare``: every mechanism's exact variance on one workload, best first."""
+
+from __future__ import annotations
+
+import argparse
+
+from factormech.cli.answer import Answer, number
+from factormech.cli.asked import epsilon_of, positive, workload_of
+from factormech.cli.progress import Progress
+
+
+def compare(args: argparse.Namespace) -> Answer:
+    """Rank by worst-case variance, which the users that a target needs are proportional to."""
+    from factormech.cli import ranked
+    from factormech.measure.ranking import by_mean_squared_error
+
+    epsilon, alpha = epsilon_of(args), positive("--alpha", args.alpha)
+    workload = workload_of(args)
+    with Progress(f"comparing on {workload.name}") as progress:
+        ranking = by_mean_squared_error(workload, epsilon, alpha, seed=args.seed, step=progress.step)
+    data = {
+        "workload": workload.name,
+        "domain_size": workload.domain_size,
+        "queries": workload.queries,
+        "epsilon": epsilon,
+        "metric": "mse",
+        "alpha": alpha,
+        "lower_bound": ranking.lower_bound,
+        "mechanisms": ranked.entries(ranking, epsilon),
+        "seconds": sum(found.seconds for found in ranking.mechanisms),
+        "status": "ok",
+    }
+    title = (
+        f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
+        f"users for a mean squared error of {alpha:g}, variances of one user"
+    )
+    last = f"no ε-LDP strategy has a worst variance below {number(ranking.variance_bound, 5)}"
+    return Answer(data, [title, "", *ranked.lines(ranking), "", last])

@@ -1,0 +1,124 @@
+"""``factormech strategy optimise``: the best strategy that any solver finds, and how far from the best it can be."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from factormech.cli.answer import Answer, number, outputs, pairs, percent
+from factormech.cli.asked import QUERIES, check_output, epsilon_of, gap_limit_of, workload_of
+from factormech.cli.progress import Progress
+from factormech.errors import BadValue
+
+if TYPE_CHECKING:
+    from factormech.local.solved import Solution
+    from factormech.workloads.base import Workload
+
+MECHANISM = "optimised"
+
+
+def optimise(args: argparse.Namespace) -> Answer:
+    """Solve, write the file if one is asked for, and say what was reached."""
+    from factormech.local.registry import rng_of, solve
+
+    epsilon, limit = epsilon_of(args), gap_limit_of(args)
+    if args.out is not None:
+        check_output("--out", args.out, (".h5", ".hdf5"))
+    workload = workload_of(args)
+    options = _options(args, workload)
+    start = time.perf_counter()
+    with Progress(f"optimising for {workload.name}") as progress:
+        rng = rng_of(MECHANISM, workload, epsilon, args.seed, 0)
+        solution = solve(MECHANISM, workload, epsilon, rng, options, progress.told)
+    seconds = time.perf_counter() - start
+    record = solution.record
+    if not math.isfinite(record["average_variance"]):
+        rule = f"be enough outputs to answer {workload.name}"
+        raise BadValue("--rows", args.rows, rule, "give more rows, or leave them to the solver")
+    if args.out is not None:
+        _write(args, workload, epsilon, options, solution)
+    gap = float(record["gap"])
+    certified = gap <= limit
+    reason = "" if certified else f"the gap {gap:.3g} is above the limit {limit:g} (--gap-limit)"
+    data = _data(args, workload, epsilon, record) | {"gap": gap, "seconds": seconds}
+    data |= {"status": "ok" if certified else "no-certificate", "reason": reason}
+    return Answer(data, _lines(data), certified)
+
+
+def _options(args: argparse.Namespace, workload: Workload) -> dict[str, str | int]:
+    """The settings that are not the solver's own, checked."""
+    options: dict[str, str | int] = {}
+    if args.objective != "average":
+        options["objective"] = args.objective
+    if args.effort != "standard":
+        options["effort"] = args.effort
+    if args.rows is not None:
+        least = int((workload.centred_singular_values() > 0).sum()) + 1
+        if args.rows < max(least, 2):
+            rule = f"be at least {max(least, 2)}, one more than the rank of {workload.name} beyond its total"
+            raise BadValue("--rows", args.rows, rule, "give more rows, or leave them to the solver")
+        options["rows"] = args.rows
+    return options
+
+
+def _write(
+    args: argparse.Namespace, workload: Workload, epsilon: float, options: dict[str, str | int], solution: Solution
+) -> None:
+    """The workflow's own kind of file, with the queries of a workload that only its file knows."""
+    from factormech import store
+    from factormech.workloads.registry import is_known
+
+    datasets: dict[str, Any] = dict(solution.datasets)
+    if not is_known(args.workload):
+        datasets[QUERIES] = workload.matrix()
+    attributes = {
+        "mechanism": MECHANISM,
+        "workload": workload.name,
+        "domain_size": workload.domain_size,
+        "epsilon": epsilon,
+        "root_seed": args.seed,
+        "seed": 0,
+        "options": json.dumps(options, sort_keys=True),
+        "code": "",
+        **solution.record,
+    }
+    store.write(args.out, "strategy", datasets=datasets, attributes=attributes)
+
+
+def _data(args: argparse.Namespace, workload: Workload, epsilon: float, record: Any) -> dict[str, Any]:
+    return {
+        "workload": workload.name,
+        "domain_size": workload.domain_size,
+        "queries": workload.queries,
+        "epsilon": epsilon,
+        "mechanism": MECHANISM,
+        "optimised_for": args.objective,
+        "effort": args.effort,
+        "solver": record["chosen"],
+        "objective": float(record["objective"]),
+        "lower_bound": float(record["lower_bound"]),
+        "worst_variance": float(record["worst_variance"]),
+        "average_variance": float(record["average_variance"]),
+        "rows": int(record["rows"]),
+        "file": None if args.out is None else str(args.out),
+    }
+
+
+def _lines(data: dict[str, Any]) -> list[str]:
+    found = {
+        "workload": f"{data['workload']}: {data['queries']} queries over {data['domain_size']} user types",
+        "privacy": f"ε = {data['epsilon']:g}, verified on the matrix itself",
+        "strategy": f"{outputs(data['rows'])}, found by: {data['solver']}",
+        "objective L": f"{number(data['objective'], 10)} (least {data['optimised_for']} variance)",
+        "lower bound": f"{number(data['lower_bound'], 10)}, on every ε-LDP strategy's L",
+        "gap": percent(data["gap"]),
+        "worst variance": f"{number(data['worst_variance'], 10)} of a user, summed over the queries",
+        "average": number(data["average_variance"], 10),
+        "solved in": f"{data['seconds']:.1f} s",
+    }
+    if data["file"] is not None:
+        found["written to"] = data["file"]
+    return pairs(found)

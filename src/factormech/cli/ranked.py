@@ -1,0 +1,72 @@
+"""A ranking of mechanisms as JSON objects and as a table; ``strategy compare`` and ``plan`` share it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from factormech.cli.answer import number, percent, table
+from factormech.labels import SERIES
+
+if TYPE_CHECKING:
+    from factormech.measure.ranking import Ranked, Ranking
+
+
+def entries(ranking: Ranking, epsilon: float) -> list[dict[str, Any]]:
+    """One object for each mechanism."""
+    return [_entry(ranking, found, epsilon) for found in ranking.mechanisms]
+
+
+def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
+    entry: dict[str, Any] = {"mechanism": found.mechanism, "epsilon": epsilon, "status": found.status}
+    if found.status != "ok":
+        return entry | {"sample_complexity": None, "users": None, "reason": found.reason}
+    entry |= {"sample_complexity": found.sample_complexity, "users": found.users}
+    # What bounds purely private mechanisms says nothing of others.
+    pure = found.delta == 0.0
+    entry |= {"lower_bound": ranking.lower_bound, "gap": ranking.gap(found)} if pure else {"delta": found.delta}
+    if ranking.metric == "mse":
+        entry |= {"worst_variance": found.worst_variance, "average_variance": found.average_variance}
+        entry |= {"rows": found.rows} if found.rows else {}
+    else:
+        entry["predicted_users"] = found.predicted_users
+    reason = "" if pure else f"(ε, δ)-private with δ = {found.delta:g}"
+    return entry | {"privacy_loss": found.privacy_loss, "seconds": found.seconds, "reason": reason}
+
+
+def label(name: str) -> str:
+    """What a reader calls a mechanism."""
+    base, _, randomizer = name.partition("/")
+    return SERIES.get(name) or (f"{SERIES.get(base, base)}, {randomizer}" if randomizer else base)
+
+
+def lines(ranking: Ranking) -> list[str]:
+    """The table; mechanisms that cannot run are named below it with the reason."""
+    mse = ranking.metric == "mse"
+    head = ["mechanism", "users", "over bound", *(["worst variance", "average"] if mse else ["predicted"]), ""]
+    rows, absent = [], []
+    for found in ranking.mechanisms:
+        if found.status != "ok":
+            absent.append(f"  {label(found.mechanism)}: {found.reason}")
+            continue
+        gap = ranking.gap(found)
+        over = "–" if found.delta or not math.isfinite(gap) else over_bound(gap)
+        numbers = [number(found.worst_variance, 5), number(found.average_variance, 5)]
+        numbers = numbers if mse else [number(int(found.predicted_users))]
+        rows.append([label(found.mechanism), number(found.users), over, *numbers, _remark(found)])
+    bound = ["lower bound", number(whole(ranking.lower_bound)), "", *([""] * (2 if mse else 1)), ""]
+    return [*table(head, [*rows, bound]), *(["cannot run here:", *absent] if absent else [])]
+
+
+def over_bound(gap: float) -> str:
+    """A gap as what it is near, a percentage or a factor."""
+    return percent(gap) if gap < 1.0 else f"{1.0 + gap:.3g} times"
+
+
+def whole(users: float) -> int:
+    """A lower bound on users as the least whole number of them."""
+    return max(math.ceil(users * (1.0 - 1e-12)), 1)
+
+
+def _remark(found: Ranked) -> str:
+    return f"δ = {found.delta:g}" if found.delta else ""

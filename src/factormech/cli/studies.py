@@ -1,0 +1,132 @@
+"""``factormech study`` and ``check``: what a configuration asks for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from factormech.cli.answer import Answer
+from factormech.errors import BadValue, UnknownName
+
+if TYPE_CHECKING:
+    from factormech.config.studies import Study
+
+
+def check(args: argparse.Namespace) -> Answer:
+    """Whether a configuration is right, which data it uses, and what a run will take."""
+    from factormech.measure.estimate import norm_points, run_seconds
+
+    studies = _studies(args)
+    used, folder = _data(args, studies.values())
+    points = sum(len(s.grid.points()) * len(s.mechanisms) for s in studies.values())
+    points += sum(len(norm_points(s, norm)) for s in studies.values() for norm in s.norms)
+    points += sum(len(list(s.asked.points())) for s in studies.values() if s.asked is not None)
+    seconds, cores = run_seconds(list(studies.values())), os.cpu_count() or 1
+    lines = [f"data: {', '.join(used)}" + (f" from {folder}" if folder else "")] if used else []
+    lines.append(
+        f"{args.config}: {len(studies)} studies, {points} measurements; "
+        f"from nothing about {_duration(seconds / cores)} on {cores} cores"
+    )
+    data = {"file": str(args.config), "names": list(studies), "measurements": points, "data": used}
+    return Answer(data | {"expected_seconds": seconds / cores, "cores": cores, "status": "ok"}, lines)
+
+
+def _data(args: argparse.Namespace, studies: Iterable[Study]) -> tuple[list[str], str]:
+    """Which data are used, and the folder they are in; a named folder that lacks a file ends here."""
+    from factormech.config.studies import read_yaml
+    from factormech.data import files
+
+    asked = list(dict.fromkeys(name for study in studies for name in study.grid.data))
+    folder = files.named_folder(read_yaml(args.config).get("data"), args.config.resolve().parent)
+    if found := list(files.problems(asked, folder)):
+        raise ValueError("\n".join(f"data: {problem}" for problem in found))
+    return (files.resolved(asked, folder) if asked else []), str(folder or "")
+
+
+def _duration(seconds: float) -> str:
+    return f"{max(round(seconds), 1)} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def listed(args: argparse.Namespace) -> Answer:
+    """Every study with its grid, or with its files."""
+    lines: list[str] = []
+    found = []
+    for name, study in _studies(args).items():
+        lines += [_made(name)] if args.made else _lines(study)
+        found.append(_object(study))
+    return Answer({"file": str(args.config), "studies": found, "status": "ok"}, lines)
+
+
+def _made(name: str) -> str:
+    return f"figures/{name}.pdf  (.svg, .png, caption .txt)   results/tables/{name}.csv  (.tex)"
+
+
+def show(args: argparse.Namespace) -> Answer:
+    """One study: what is asked, and what it makes."""
+    from factormech.measure.estimate import run_seconds
+
+    studies = {name.removeprefix("quick/"): study for name, study in _studies(args).items()}
+    if args.name not in studies:
+        raise UnknownName("study", args.name, studies)
+    study = studies[args.name]
+    seconds = run_seconds([study])
+    rows = {
+        "kind": study.kind,
+        "alone": f"from nothing about {_duration(seconds)} on one core",
+        "figure": f"figures/{study.name}.pdf  (.svg, .png, caption .txt)",
+        "table": f"results/tables/{study.name}.csv  (.tex), results/{study.name}.h5",
+    }
+    lines = [*_lines(study), *(f"  {key:<13} {value}" for key, value in rows.items())]
+    return Answer(_object(study) | {"expected_seconds": seconds, "status": "ok"}, lines)
+
+
+def _axes(study: Study) -> dict[str, Any]:
+    """What the study ranges over, without what it leaves empty."""
+    grid, asked = study.grid, study.asked
+    axes: dict[str, Any] = {
+        "workloads": grid.workloads,
+        "domain_sizes": grid.domain_sizes,
+        "epsilons": grid.epsilons,
+        "alphas": grid.alphas,
+        "mechanisms": study.mechanisms,
+        "norms": study.norms,
+    }
+    if asked is not None:
+        axes = dict((*asked.grid.items(), *asked.settings.items()))
+    return {name: value for name, value in axes.items() if value not in ((), [], None)}
+
+
+def _lines(study: Study) -> list[str]:
+    found = [f"{study.name}: {study.paper}, {study.artefact}: {study.title}"]
+    for name, values in _axes(study).items():
+        several = isinstance(values, (tuple, list))
+        text = ", ".join(map(str, values)) if several else values
+        found.append(f"  {name.replace('_', ' '):<13} {text}")
+    return found
+
+
+def _object(study: Study) -> dict[str, Any]:
+    return {
+        "study": study.name,
+        "kind": study.kind,
+        "paper": study.paper,
+        "artefact": study.artefact,
+        "title": study.title,
+        "grid": _axes(study),
+        "figure": f"figures/{study.name}.pdf",
+        "table": f"results/tables/{study.name}.csv",
+    }
+
+
+def _studies(args: argparse.Namespace) -> Mapping[str, Study]:
+    from factormech.config.studies import load, read_yaml
+
+    for name, path in (("--config", args.config), ("--schema", args.schema)):
+        if not path.is_file():
+            what = f"{path} ({'a folder' if path.is_dir() else 'no such file'})"
+            raise BadValue(name, what, "be a file", f"run it in the project's folder, or give {name} FILE")
+    config = load(read_yaml(args.config), args.schema, base=args.config.resolve().parent)
+    found: Mapping[str, Study] = config.quick_studies if args.quick else config.studies
+    return found

@@ -1,0 +1,227 @@
+"""Errors of the correlational-query algorithm against the number of queries, for each oracle and both constants.
+
+The correlations of all concepts are estimated by J queries (:mod:`factormech.queries.correlational`; Theorem 56 of
+Edmonds, PhD thesis, University of Toronto, 2023), on uniform points labelled by one concept. The thesis's constant √π/2
+leaves an error of 1 − 1/√2 times the largest correlation however many queries are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from factormech.errors import BadValue, UnknownName
+from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS
+from factormech.experiments.base import Asked, Axis, Column, Curves, Experiment, Family, Problem, Setting, split
+
+ORACLES = ("exact", "sampled", "adversarial", "simulated")
+CONSTANTS = ("unbiased", "as-printed")
+# Standard errors that a bar reaches up and down.
+BARS = 3.0
+# Correlations of the hard laws that the lower bound is the best of; failure that Markov's inequality leaves.
+HARD = (0.2, 0.4, 0.6, 0.8)
+FAILURE = 0.5
+
+
+def _check_oracle(name: str) -> None:
+    if name not in ORACLES:
+        raise UnknownName("oracle", name, ORACLES)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Rows of a class: tolerances × oracles × constants × queries; runs of fewer queries begin those of more."""
+    import numpy as np
+
+    from factormech.learning.concepts import concept_class
+    from factormech.norms.approximate.norms import approximate_norm
+    from factormech.queries import correlational as csq
+    from factormech.queries.bounds import correlational_queries, hard_correlations
+    from factormech.queries.oracles import labelled_law
+    from factormech.seeds import rng_for
+
+    counts = sorted(asked["queries"])
+    for name, size in asked.points("concept_class", "class_size"):
+        concepts = concept_class(name, size)
+        W, T = concepts.labels, concepts.domain_size
+        factors = csq.factors_of(W, approximate_norm(W, asked["distance"]))
+        hard = [hard_correlations(concepts, alpha) for alpha in HARD]
+        own = concepts.size // 2
+        law = labelled_law(np.full(T, 1.0 / T), W[own])
+        truth = W @ W[own] / T
+        for tolerance in asked["tolerance"]:
+            samples = round(tolerance**-2)
+            for title in asked["oracles"]:
+                means = np.array(
+                    [
+                        csq.estimate(
+                            factors,
+                            _oracle(title, law, tolerance, samples, rng_for(asked.seed, "csq", title, str(trial))),
+                            counts,
+                            rng_for(asked.seed, "csq", name, str(size), str(trial)),
+                            attacked=own,
+                            rounded_at=asked["privacy"] if title == "simulated" else None,
+                        )
+                        for trial in range(asked["trials"])
+                    ]
+                )
+                for constant in asked["constants"]:
+                    scale = csq.constant_of(constant) / csq.RIGHT
+                    errors = np.abs(scale * means - truth).max(axis=2)
+                    for j, J in enumerate(counts):
+                        error = float(errors[:, j].mean())
+                        bar = BARS * float(errors[:, j].std(ddof=1)) / asked["trials"] ** 0.5
+                        row = {
+                            "concept_class": name, "class_size": size, "tolerance": tolerance, "oracle": title,
+                            "constant": constant, "queries": J, "error": error, "low": max(error - bar, 1e-12),
+                            "high": error + bar,
+                        }  # fmt: skip
+                        if constant == "unbiased" and title != "simulated":
+                            held = csq.error_bound(
+                                factors,
+                                J,
+                                tolerance if title == "adversarial" else 0.0,
+                                samples=samples if title == "sampled" else None,
+                            )
+                            row["bound"] = held
+                            if title == "adversarial":
+                                row["least_queries"] = max(
+                                    correlational_queries(h, tolerance, FAILURE, held / FAILURE) for h in hard
+                                )
+                        yield row
+
+
+def _oracle(title: str, law: Any, tolerance: float, samples: int, rng: Any) -> Any:
+    from factormech.queries.oracles import AdversarialOracle, Correlational, ExactOracle, SampledOracle
+
+    if title == "adversarial":
+        return Correlational(AdversarialOracle(law, tolerance))
+    return Correlational(SampledOracle(law, samples, rng) if title == "sampled" else ExactOracle(law))
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """The proved error is not surely exceeded, and no error is promised with fewer queries than it takes."""
+    if row["bound"] == row["bound"] and row["low"] > row["bound"]:
+        return "error", "be at most bound"
+    if row["least_queries"] == row["least_queries"] and row["queries"] < row["least_queries"]:
+        return "queries", "be at least least_queries"
+    return None
+
+
+def refuse_classes(asked: Asked) -> Iterator[BadValue]:
+    """Classes that do not exist at a size, or have more concepts or points than the norms are quick for."""
+    from factormech.learning.concepts import concept_class
+
+    for i, name in enumerate(asked["concept_class"]):
+        for size in asked["class_size"]:
+            try:
+                found = concept_class(name, size)
+            except BadValue as error:
+                yield BadValue(f"grid.concept_class[{i}]", f"{name} at size {size}", error.rule, error.remedy)
+                continue
+            if max(found.matrix.shape) > 64:
+                rule = f"have at most 64 concepts and points (it has {found.matrix.shape})"
+                yield BadValue(f"grid.concept_class[{i}]", f"{name} at size {size}", rule, "give another size")
+
+
+def _seconds(asked: Asked) -> float:
+    cells = len(asked["concept_class"]) * len(asked["class_size"])
+    runs = len(asked["tolerance"]) * len(asked["oracles"]) * asked["trials"]
+    return float(cells * (3.0 + 1e-6 * runs * max(asked["queries"])))
+
+
+_NAMES = {"type": "array", "minItems": 1, "uniqueItems": True}
+EXPERIMENT = Experiment(
+    kind="correlational-queries",
+    description="Errors of the correlational-query algorithm for each oracle, with the right and the printed constant.",
+    axes=(
+        CONCEPT_CLASS,
+        CLASS_SIZE,
+        Axis(
+            "tolerance",
+            {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            "tolerance τ",
+            0.05,
+            symbol="τ",
+            description="Tolerances τ of the adversarial oracle; a sample has 1/τ² draws for each query.",
+        ),
+        Axis(
+            "queries",
+            {"type": "integer", "minimum": 1, "maximum": 1000000},
+            "queries J",
+            1000,
+            symbol="J",
+            description="Numbers of queries J.",
+        ),
+    ),
+    settings=(
+        Setting(
+            "oracles",
+            {**_NAMES, "items": {"type": "string"}},
+            "exact; sampled (fresh draws for each query); adversarial; simulated: exact answers made bits, as in the "
+            "simulation of a local protocol.",
+            ["exact"],
+            default=list(ORACLES),
+            names=Family(lambda: ORACLES, _check_oracle),
+        ),
+        Setting(
+            "constants",
+            {**_NAMES, "items": {"enum": list(CONSTANTS)}},
+            "unbiased: √(π/2); as-printed: √π/2.",
+            ["unbiased"],
+            default=list(CONSTANTS),
+        ),
+        Setting(
+            "distance",
+            {"type": "number", "minimum": 0, "exclusiveMaximum": 1, "rule": "be at least 0 and below 1"},
+            "The error of every entry that the factors may have.",
+            0.05,
+            default=0.02,
+        ),
+        Setting(
+            "privacy",
+            {"type": "number", "exclusiveMinimum": 0, "maximum": 50},
+            "ε of the local protocol that is simulated.",
+            1.0,
+            default=1.0,
+        ),
+        Setting("trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs.", 30, default=30),
+    ),
+    columns=(
+        CONCEPT_CLASS.column(),
+        CLASS_SIZE.column(),
+        Column("tolerance", "number", "tolerance τ", "τ", "Of the adversarial oracle.", at_least=0.0),
+        Column("oracle", "text", "oracle"),
+        Column("constant", "text", "constant", description="What the mean is multiplied by."),
+        Column("queries", "integer", "queries J", "J", "Correlational queries asked.", at_least=1),
+        Column("error", "number", "largest error of a correlation", "error", "Mean over the runs.", at_least=0.0),
+        Column("low", "number", "low", description="three standard errors below", at_least=0.0),
+        Column("high", "number", "high", description="three standard errors above", at_least=0.0),
+        Column("bound", "number", "proved bound", "bound", "On the mean error, any law.", "free", at_least=0.0),
+        Column(
+            "least_queries",
+            "number",
+            "lower bound on J",
+            "J ≥",
+            "Queries of this tolerance that the promised error takes, with probability 1/2 of twice the error.",
+            "free",
+            at_least=0.0,
+        ),
+    ),
+    keys=("concept_class", "class_size", "tolerance", "oracle", "constant", "queries"),
+    measure=measure,
+    check=check,
+    refuse=refuse_classes,
+    parts=split("concept_class"),
+    figure=Curves(
+        panel=("concept_class", "class_size", "tolerance"),
+        x="queries",
+        y="error",
+        series="oracle",
+        dash="constant",
+        low="low",
+        high="high",
+        x_scale="log",
+        text="The largest error over all concepts, against the number of queries; a wrong constant never gets better.",
+    ),
+    seconds=_seconds,
+    seeded=True,
+)

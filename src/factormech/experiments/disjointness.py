@@ -1,0 +1,135 @@
+r"""Set disjointness decided by two parties who simulate selection: what the transcript tells, and how often they miss.
+
+Information about the hard sets, as a share of their entropy d ln 2, is at most the cap nC*(ε') and, by the
+information that disjointness takes, at least a number that falls with the measured probability of missing a common
+element (:mod:`factormech.selection.lower_bounds`, :mod:`factormech.selection.disjointness`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from factormech.experiments.axes import USERS
+from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, split
+from factormech.experiments.selection_base import (
+    BUDGET,
+    COORDINATES,
+    GAP,
+    LEVEL,
+    PROTOCOL,
+    PROTOCOLS,
+    seconds_of_reports,
+    trials,
+    validation_of,
+)
+
+INFORMATION, MISSED = "information", "missed intersections"
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Every protocol, with every number of users, meets the same sets and the same chance."""
+    from factormech.seeds import rng_for
+    from factormech.selection import disjointness as parties
+    from factormech.selection.protocols import least_users
+
+    g, runs = asked["gap"], asked["trials"]
+    for d, epsilon in asked.points("dimension", "epsilon"):
+        rng = rng_for(asked.seed, "disjointness", str(d), repr(epsilon), repr(g))
+        apart = parties.hard_sets(d, runs, rng, meeting=False)
+        meeting = parties.hard_sets(d, runs, rng, meeting=True)
+        unmet, met = (parties.reports_of(sets, g, epsilon, rng) for sets in (apart, meeting))
+        for name, n in asked.points("protocols", "users"):
+            validation = validation_of(name, g, epsilon)
+            point = {"dimension": d, "epsilon": epsilon, "protocol": name, "users": n}
+            if n < least_users(validation):
+                reason = f"its fresh reports take {least_users(validation)} users"
+                yield from ({**point, "quantity": each, "reason": reason} for each in (INFORMATION, MISSED))
+                continue
+            missed = parties.missed(name, meeting, met, n, LEVEL, validation)
+            told = parties.information(name, apart, unmet, n, g, epsilon, LEVEL, validation)
+            yield {**point, "quantity": INFORMATION, **_information(told, missed.high, point, g)}
+            yield {**point, "quantity": MISSED, **_missed(missed, point, g)}
+
+
+def _information(told: Any, missed: float, point: Mapping[str, Any], gap: float) -> dict[str, float]:
+    from factormech.information.limits import transcript_information
+    from factormech.selection.lower_bounds import disjointness_information, mixed_epsilon
+
+    entropy = point["dimension"] * math.log(2.0)
+    cap = transcript_information(point["users"], mixed_epsilon(2.0 * gap, point["epsilon"]))
+    least = disjointness_information(point["dimension"], missed)
+    shares = {"value": told.value, "low": told.low, "high": told.high, "least": least, "most": min(cap, entropy)}
+    return {key: value / entropy for key, value in shares.items()}
+
+
+def _missed(missed: Any, point: Mapping[str, Any], gap: float) -> dict[str, float]:
+    from factormech.selection.lower_bounds import least_failure
+
+    least = least_failure(point["users"], point["dimension"], gap, point["epsilon"])
+    return {"value": missed.value, "low": missed.low, "high": missed.high, "least": least}
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """What is measured is not surely outside of what is possible."""
+    if not row["low"] <= row["value"] <= row["high"]:
+        return "value", "be between low and high"
+    if row["quantity"] == INFORMATION and row["low"] > row["most"]:
+        return "low", "be at most most: reports cannot tell more"
+    return ("high", "be at least least: disjointness takes as much") if row["high"] < row["least"] else None
+
+
+def _seconds(asked: Asked) -> float:
+    slow = sum(name.startswith("moss") for name in asked["protocols"]) + 0.1
+    points = len(asked["dimension"]) * len(asked["epsilon"])
+    return 2.0 + seconds_of_reports(asked, 2.0 * asked["trials"] * slow * points * float(sum(asked["users"])))
+
+
+def _number(name: str, label: str, description: str, empty: Any = "reason") -> Column:
+    return Column(name, "number", label, description=description, empty=empty, at_least=0.0)
+
+
+EXPERIMENT = Experiment(
+    kind="disjointness",
+    description="Set disjointness decided by simulating selection: its information beside the cap, and its errors.",
+    axes=(COORDINATES, BUDGET, USERS),
+    settings=(PROTOCOLS, GAP, trials(2000)),
+    columns=(
+        COORDINATES.column(),
+        BUDGET.column(),
+        Column("quantity", "text", "quantity", description="information, or missed intersections."),
+        PROTOCOL,
+        USERS.column(),
+        _number("value", "share", "Of the entropy of the sets; or of the runs in which sets meet."),
+        _number("low", "lower end", "lower end of the interval (error one in a million)"),
+        _number("high", "upper end", "upper end"),
+        _number("least", "lower bound", "Of a protocol that misses as rarely; or of any with as many users."),
+        _number("most", "cap nC*(ε')", "What n private reports can tell; none for errors.", "free"),
+        REASON,
+    ),
+    keys=("quantity", "dimension", "epsilon", "protocol", "users"),
+    measure=measure,
+    check=check,
+    parts=split("dimension", "epsilon"),
+    figure=Curves(
+        panel=("quantity", "dimension", "epsilon"),
+        x="users",
+        y="value",
+        series="protocol",
+        low="low",
+        high="high",
+        below="least",
+        references=("most",),
+        x_scale="log",
+        y_scale="linear",
+        text=(
+            "Left: what the transcript tells of disjoint sets of the hard law, as a share of their entropy d ln 2, "
+            "below the cap nC*(ε'); right: how often a single common element is missed. Disjoint sets are never "
+            "said to meet. Bars are intervals (error one in a million); nothing can be in the bands: least information "
+            "for the measured errors, least error for the cap"
+        ),
+    ),
+    seconds=_seconds,
+    seeded=True,
+)

@@ -1,0 +1,245 @@
+"""Users of the multiplicative-weights learner: a single-intrusion pan-private stream against sequential local reports.
+
+Every query is answered by users of its own, as many as its tolerance 1/(3d) takes with failure β/T, T the promised
+number of queries (:mod:`factormech.queries.streams`). A learner that accepts a hypothesis by its estimated loss also
+refutes, at the loss that it promises, so the lower bounds (:mod:`factormech.queries.bounds`) are those of refutation
+there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.errors import UnknownName
+from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON
+from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.experiments.query_complexity import (
+    ALPHA_SETTING,
+    FAILURE_SETTING,
+    LEVEL,
+    refuse_classes,
+    seconds_of_runs,
+)
+
+LOCAL, STREAM = MODELS = ("sequential-reports", "pan-private-stream")
+
+
+def _check_model(name: str) -> None:
+    if name not in MODELS:
+        raise UnknownName("model", name, MODELS)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Rows of a class: ε × models, the same laws for all."""
+    from factormech.learning.concepts import concept_class
+    from factormech.queries.dimension import reason_too_large
+    from factormech.queries.trials import question
+    from factormech.seeds import rng_for
+
+    for name, size in asked.points("concept_class", "class_size"):
+        concepts = concept_class(name, size)
+        place = {"concept_class": name, "class_size": size}
+        reason = reason_too_large(concepts)
+        axes = ("pan-private", name, str(size))
+        if reason:
+            for epsilon in asked["epsilon"]:
+                for model in asked["models"]:
+                    yield {**place, "epsilon": epsilon, "model": model, "reason": reason}
+            continue
+        task = question(concepts, asked["alpha"], asked["failure"], rng_for(asked.seed, *axes, "search"))
+        d: float | None = None
+        while True:
+            rows = list(_rows(asked, task, d, axes))
+            if all(row["dimension"] == rows[-1]["dimension"] for row in rows):
+                break
+            # A law was met that needs a larger d: the same one for all rows.
+            d = rows[-1]["dimension"]
+        yield from ({**place, **row} for row in rows)
+
+
+def _rows(asked: Asked, task: Any, dimension: float | None, axes: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """ε × models of one class, with the dimension raised as the runs need it."""
+    import numpy as np
+
+    from factormech.measure.proportion import clopper_pearson
+    from factormech.queries import bounds
+    from factormech.queries.dimension_search import smallest_value
+    from factormech.queries.trials import settled_runs
+    from factormech.seeds import rng_for
+
+    # Half of the failure is the learner's, half the answers'.
+    halved, d = replace(task, failure=0.5 * asked["failure"]), dimension
+    hard: Any = None
+    for epsilon in asked["epsilon"]:
+        for model in asked["models"]:
+            crowd = _Crowd(model, epsilon, 0.5 * asked["failure"])
+            found = settled_runs(
+                halved,
+                crowd.oracle,
+                asked["trials"],
+                lambda trial: rng_for(asked.seed, *axes, str(trial)),
+                dimension=d,
+            )
+            if hard is None or found.promise.dimension != d:
+                loss = min(found.promise.loss, 0.5)
+                chance = rng_for(asked.seed, *axes, "hard")
+                hard = smallest_value(task.concepts, loss, losers="all", starts=3, rng=chance)
+                norm = bounds.sequential_norm(hard)
+            d = found.promise.dimension
+            floors = {
+                "pan_private_bound": bounds.pan_private_users(hard, epsilon, asked["failure"]),
+                "sequential_bound": bounds.sequential_users(norm, epsilon, asked["failure"]),
+            }
+            low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
+            spent = np.array(found.spent, dtype=float)
+            each = float(crowd.users(found.promise))
+            yield {
+                "epsilon": epsilon,
+                "model": model,
+                "dimension": d,
+                "users_per_query": each,
+                "users": float(spent.mean()),
+                "least": float(spent.min()),
+                "most": float(spent.max()),
+                "promised": each * found.promise.queries,
+                **floors,
+                "learned": found.learned / len(found.runs),
+                "learned_low": low,
+                "learned_high": high,
+                "needed": 1.0 - asked["failure"],
+            }
+
+
+class _Crowd:
+    """Users who answer the queries of a plan, by one model."""
+
+    def __init__(self, model: str, epsilon: float, failure: float) -> None:
+        from factormech.queries import streams
+
+        stream = model == STREAM
+        self._needed = streams.pan_private_users_per_query if stream else streams.sequential_users_per_query
+        self._oracle = streams.PanPrivateOracle if stream else streams.LocalOracle
+        self.epsilon, self.failure = epsilon, failure
+        self._known: dict[tuple[float, float], int] = {}
+
+    def users(self, promise: Any) -> int:
+        """Of one query."""
+        key = (promise.tolerance, promise.queries)
+        if key not in self._known:
+            self._known[key] = self._needed(promise.tolerance, self.epsilon, self.failure / promise.queries)
+        return self._known[key]
+
+    def oracle(self, promise: Any, law: Any, rng: Any) -> Any:
+        """With fresh users for every query."""
+        return self._oracle(law, self.users(promise), self.epsilon, rng)
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """No run is below the lower bound or above the promise, which is kept as far as the runs can tell."""
+    floor = "sequential_bound" if row["model"] == LOCAL else "pan_private_bound"
+    if row["least"] < row[floor]:
+        return "least", f"be at least {floor}"
+    if row["most"] > row["promised"]:
+        return "most", "be at most promised"
+    if row["learned_high"] < row["needed"]:
+        return "learned_high", "be at least needed"
+    return None
+
+
+def _seconds(asked: Asked) -> float:
+    from factormech.learning.concepts import concept_class
+
+    sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
+    runs = len(asked["epsilon"]) * len(asked["models"]) * asked["trials"]
+    return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes)
+
+
+EXPERIMENT = Experiment(
+    kind="pan-private",
+    description="Users of one learner as a pan-private stream and by sequential reports, over their lower bounds.",
+    axes=(CONCEPT_CLASS, replace(CLASS_SIZE, entry={"type": "integer", "minimum": 1, "maximum": 64}), EPSILON),
+    settings=(
+        ALPHA_SETTING,
+        FAILURE_SETTING,
+        Setting(
+            "models",
+            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            "sequential-reports: randomized response; pan-private-stream: Laplace noise at both ends of a stream.",
+            ["pan-private-stream"],
+            default=list(MODELS),
+            names=Family(lambda: MODELS, _check_model),
+        ),
+        Setting("trials", {"type": "integer", "minimum": 1, "maximum": 10000}, "Runs.", 50, default=50),
+    ),
+    columns=(
+        CONCEPT_CLASS.column(),
+        CLASS_SIZE.column(),
+        EPSILON.column(),
+        Column("model", "text", "model"),
+        Column(
+            "dimension",
+            "number",
+            "dimension d of the learner",
+            "d",
+            "At least 1/V at all laws met, certified.",
+            "reason",
+            at_least=0.0,
+        ),
+        Column("users_per_query", "number", "users per query", "", "For the tolerance 1/(3d).", "reason", at_least=1.0),
+        Column("users", "number", "users", "", "Mean over the runs.", "reason", at_least=1.0),
+        Column("least", "number", "least users", "", "the run with the fewest users", "reason", at_least=1.0),
+        Column("most", "number", "most users", "", "the one with the most", "reason", at_least=1.0),
+        Column("promised", "number", "promised users", "", "At most, but for the failure.", "reason", at_least=1.0),
+        Column(
+            "pan_private_bound",
+            "number",
+            "lower bound for a pan-private stream",
+            "n_pan",
+            "Fewer users do not refute at the promised loss.",
+            "reason",
+            at_least=0.0,
+        ),
+        Column(
+            "sequential_bound",
+            "number",
+            "lower bound for sequential reports",
+            "n_seq",
+            "Fewer users do not refute at the promised loss.",
+            "reason",
+            at_least=0.0,
+        ),
+        Column(
+            "learned",
+            "number",
+            "share of runs that learned",
+            "",
+            "To the promised loss, at the d chosen by these same runs.",
+            "reason",
+            at_least=0.0,
+        ),
+        Column("learned_low", "number", "low", "", "Clopper–Pearson, level 0.01.", "reason", at_least=0.0),
+        Column("learned_high", "number", "high", "", "Clopper–Pearson, level 0.01.", "reason", at_least=0.0),
+        Column("needed", "number", "promised share", "", "Of runs that learn.", "reason", at_least=0.0),
+        REASON,
+    ),
+    keys=("concept_class", "class_size", "epsilon", "model"),
+    measure=measure,
+    check=check,
+    refuse=refuse_classes,
+    parts=split("concept_class"),
+    figure=Curves(
+        panel=("concept_class", "class_size"),
+        x="epsilon",
+        y="users",
+        series="model",
+        low="least",
+        high="most",
+        references=("pan_private_bound", "sequential_bound"),
+        x_scale="log",
+        text="Users of one and the same learner, mean over the runs, with the lower bounds of both models.",
+        note="A lower bound more than a decade below all runs is in the table alone.",
+    ),
+    seconds=_seconds,
+    seeded=True,
+)

@@ -1,0 +1,241 @@
+"""Queries of the multiplicative-weights learner against the statistical query dimension, and the tolerance it needs.
+
+At tolerance 1/(3d) a number of queries is proved (:mod:`factormech.queries.multiplicative`), at 1/√d, which the thesis
+prints (Edmonds, PhD thesis, University of Toronto, 2023, Theorem 52), an oracle may keep the learner from moving at
+all. d is the least that all laws met in the runs confirm, from an estimate of the dimension upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from factormech.errors import BadValue, UnknownName
+from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS
+from factormech.experiments.base import REASON, Asked, Column, Experiment, Family, Problem, Setting, split
+
+RUNNERS = ("learner/exact", "learner/adversarial", "coarse/exact", "coarse/adversarial")
+LEVEL = 0.01
+ALPHA_SETTING = Setting(
+    "alpha",
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"},
+    "The loss α that no hypothesis may have on the laws the dimension is of.",
+    0.1,
+    default=0.1,
+)
+FAILURE_SETTING = Setting(
+    "failure",
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"},
+    "Probability β with which a run may fail.",
+    0.05,
+    default=0.05,
+)
+
+
+def _check_runner(name: str) -> None:
+    if name not in RUNNERS:
+        raise UnknownName("learner", name, RUNNERS)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Rows of a class: every learner, the same laws for all."""
+    import numpy as np
+
+    from factormech.learning.concepts import concept_class
+    from factormech.measure.proportion import clopper_pearson
+    from factormech.queries.dimension import reason_too_large
+    from factormech.queries.trials import question, settled_runs
+    from factormech.seeds import rng_for
+
+    for name, size in asked.points("concept_class", "class_size"):
+        concepts = concept_class(name, size)
+        place = {"concept_class": name, "class_size": size, "concepts": concepts.size}
+        reason = reason_too_large(concepts)
+        if reason:
+            for title in asked["learners"]:
+                yield {**place, "learner": title, "reason": reason}
+            continue
+        axes = ("query-complexity", name, str(size))
+        task = question(concepts, asked["alpha"], asked["failure"], rng_for(asked.seed, *axes, "search"))
+        d: float | None = None
+        for title in sorted(asked["learners"], key=RUNNERS.index):
+            rule, _, kind = title.partition("/")
+            coarse = rule == "coarse"
+            found = settled_runs(
+                task,
+                _exact if kind == "exact" else _adversarial,
+                asked["trials"],
+                partial(_chance, asked.seed, axes),
+                dimension=d,
+                tolerance_of=_coarse if coarse else None,
+                limit=asked["limit"] if coarse else None,
+            )
+            d = found.promise.dimension
+            queries = np.array([run.queries for run in found.runs])
+            low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
+            yield {
+                **place,
+                "learner": title,
+                "estimate": task.value.dimension,
+                "dimension": d,
+                "tolerance": found.promise.tolerance,
+                "queries": float(queries.mean()),
+                "least": float(queries.min()),
+                "most": float(queries.max()),
+                "promised": found.promise.queries,
+                "learned": found.learned / len(found.runs),
+                "learned_low": low,
+                "learned_high": high,
+                "needed": 0.0 if coarse else 1.0 - asked["failure"],
+                "loss": max(found.losses),
+                "promised_loss": found.promise.loss,
+            }
+
+
+def _exact(promise: Any, law: Any, _: Any) -> Any:
+    from factormech.queries.oracles import ExactOracle
+
+    return ExactOracle(law)
+
+
+def _adversarial(promise: Any, law: Any, _: Any) -> Any:
+    from factormech.queries.oracles import AdversarialOracle
+
+    return AdversarialOracle(law, promise.tolerance)
+
+
+def _coarse(dimension: float) -> float:
+    """The printed tolerance."""
+    return float(dimension**-0.5)
+
+
+def _chance(seed: int, axes: tuple[str, ...], trial: int) -> Any:
+    """Of one run: the same for every learner."""
+    from factormech.seeds import rng_for
+
+    return rng_for(seed, *axes, str(trial))
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """A promise is kept: in the number of queries, and in the share of runs as far as they can tell."""
+    if row["learner"].startswith("learner/") and row["most"] > row["promised"]:
+        return "most", "be at most promised"
+    if row["learned_high"] < row["needed"]:
+        return "learned_high", "be at least needed"
+    if row["dimension"] < row["estimate"] * (1.0 - 1e-9):
+        return "dimension", "be at least estimate"
+    return None
+
+
+def refuse_classes(asked: Asked) -> Iterator[BadValue]:
+    """Classes that do not exist at a size."""
+    from factormech.learning.concepts import concept_class
+
+    for i, name in enumerate(asked["concept_class"]):
+        for size in asked["class_size"]:
+            try:
+                concept_class(name, size)
+            except BadValue as error:
+                yield BadValue(f"grid.concept_class[{i}]", f"{name} at size {size}", error.rule, error.remedy)
+
+
+def seconds_of_runs(concepts: int, runs: int) -> float:
+    """Of the search for the dimension, and of runs with a program each time that the law moves; measured."""
+    return float((3.0 + 0.025 * runs) * (concepts / 4.0) ** 2)
+
+
+def _seconds(asked: Asked) -> float:
+    from factormech.learning.concepts import concept_class
+
+    sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
+    fine = sum(name.startswith("learner/") for name in asked["learners"])
+    return 1.0 + sum(seconds_of_runs(size, fine * asked["trials"]) for size in sizes)
+
+
+EXPERIMENT = Experiment(
+    kind="query-complexity",
+    description="Queries of the multiplicative-weights learner, at the tolerance it needs and at the one as printed.",
+    axes=(CONCEPT_CLASS, replace(CLASS_SIZE, entry={"type": "integer", "minimum": 1, "maximum": 64})),
+    settings=(
+        ALPHA_SETTING,
+        FAILURE_SETTING,
+        Setting(
+            "learners",
+            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            "learner: tolerance 1/(3d); coarse: 1/√d; answers exact or adversarial.",
+            ["learner/exact"],
+            default=list(RUNNERS),
+            names=Family(lambda: RUNNERS, _check_runner),
+        ),
+        Setting("trials", {"type": "integer", "minimum": 1, "maximum": 10000}, "Runs.", 50, default=50),
+        Setting(
+            "limit",
+            {"type": "integer", "minimum": 1, "maximum": 100000},
+            "Queries after which a coarse run is given up.",
+            300,
+            default=300,
+        ),
+    ),
+    columns=(
+        CONCEPT_CLASS.column(),
+        CLASS_SIZE.column(),
+        Column("learner", "text", "learner"),
+        Column("concepts", "integer", "concepts", "|C|", "Number of concepts.", at_least=1),
+        Column(
+            "estimate",
+            "number",
+            "estimate of the dimension",
+            "SQD ≥",
+            "1/V of the best law found; an estimate from below.",
+            "reason",
+            at_least=0.0,
+        ),
+        Column(
+            "dimension",
+            "number",
+            "dimension d of the learner",
+            "d",
+            "At least 1/V at all laws met, certified.",
+            "reason",
+            at_least=0.0,
+        ),
+        Column("tolerance", "number", "tolerance τ", "τ", "Of every query.", "reason", at_least=0.0),
+        Column("queries", "number", "queries", "", "Mean over the runs.", "reason", at_least=1.0),
+        Column("least", "number", "least queries", "", "the run with the fewest queries", "reason", at_least=1.0),
+        Column("most", "number", "most queries", "", "the one with the most", "reason", at_least=1.0),
+        Column(
+            "promised",
+            "number",
+            "promised queries",
+            "",
+            "At most, but for the failure; ∞ if nothing is.",
+            "reason",
+            at_least=1.0,
+            infinite=True,
+        ),
+        Column(
+            "learned",
+            "number",
+            "share of runs that learned",
+            "",
+            "To the promised loss, at the d chosen by these same runs.",
+            "reason",
+            at_least=0.0,
+        ),
+        Column("learned_low", "number", "low", "", "Clopper–Pearson, level 0.01.", "reason", at_least=0.0),
+        Column("learned_high", "number", "high", "", "Clopper–Pearson, level 0.01.", "reason", at_least=0.0),
+        Column("needed", "number", "promised share", "", "Of runs that learn.", "reason", at_least=0.0),
+        Column("loss", "number", "largest loss", "", "Over the runs.", "reason", at_least=0.0),
+        Column("promised_loss", "number", "promised loss", "", "At most.", "reason", at_least=0.0),
+        REASON,
+    ),
+    keys=("concept_class", "class_size", "learner"),
+    measure=measure,
+    check=check,
+    refuse=refuse_classes,
+    parts=split("concept_class"),
+    figure="factormech.figures.query_complexity",
+    seconds=_seconds,
+    seeded=True,
+)

@@ -1,0 +1,159 @@
+"""Error probabilities of private agnostic refuters against the number of users, over their lower bound.
+
+A refuter says whether some concept loses at most ½ − α, or labels are fair coins
+(:mod:`factormech.learning.agnostic`). It may miss a concept that fits, on the worst law found
+(:mod:`factormech.learning.populations`), or give a false alarm, on coins at uniform points. The lower bound is for
+the larger of the two errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.experiments.agnostic_learning import LEVEL, refuse_sizes
+from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
+from factormech.experiments.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+
+REFUTERS = {"refuter/half-sphere": "half-sphere", "refuter/priv-unit": "priv-unit"}
+
+
+def _check_refuter(name: str) -> None:
+    from factormech.errors import UnknownName
+
+    if name not in REFUTERS:
+        raise UnknownName("refuter", name, REFUTERS)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Rows of one part; on coins all refuters see the same users, on fits each has the worst law found for it."""
+    from factormech.learning.agnostic import AgnosticRefuter
+    from factormech.learning.bounds import refutation_certificate, refutation_floor, refutation_users
+    from factormech.learning.concepts import concept_class
+    from factormech.learning.populations import bases, coins, worst_for_refuter
+    from factormech.measure.proportion import clopper_pearson
+    from factormech.seeds import rng_for
+
+    alpha, beta, trials = asked["loss_gap"], asked["error"], asked["trials"]
+    for name, size in asked.points("concept_class", "class_size"):
+        concepts = concept_class(name, size)
+        witness = refutation_certificate(concepts, alpha)
+        family = bases(concepts, (witness,))
+        for epsilon, title in asked.points("epsilon", "refuters"):
+            refuter = AgnosticRefuter(concepts, epsilon, alpha, randomizer=REFUTERS[title])
+            for users in asked["users"]:
+                axes = ("refutation", name, str(size), str(epsilon), str(users))
+                law = worst_for_refuter(refuter, family, users, rng_for(asked.seed, *axes, "search"))
+                tau = refuter.threshold(users)
+                fits = refuter.statistics(law, users, trials, rng_for(asked.seed, *axes, "fits"))
+                fair = refuter.statistics(coins(concepts), users, trials, rng_for(asked.seed, *axes, "coins"))
+                counts = {"miss": int((fits <= tau).sum()), "false_alarm": int((fair > tau).sum())}
+                ends = {error: clopper_pearson(count, trials, LEVEL / 2) for error, count in counts.items()}
+                yield {
+                    "concept_class": name, "class_size": size, "epsilon": epsilon, "users": users, "refuter": title,
+                    "trials": trials, "miss": counts["miss"] / trials, "false_alarm": counts["false_alarm"] / trials,
+                    "miss_low": ends["miss"][0], "miss_high": ends["miss"][1],
+                    "false_alarm_low": ends["false_alarm"][0], "false_alarm_high": ends["false_alarm"][1],
+                    "error": max(counts.values()) / trials,
+                    "low": max(low for low, _ in ends.values()), "high": max(high for _, high in ends.values()),
+                    "predicted": refuter.predicted_error(users),
+                    "lower_bound": refutation_floor(witness, epsilon, alpha, users),
+                    "predicted_users": refuter.predicted_users(beta),
+                    "guaranteed_users": refuter.guaranteed_users(beta),
+                    "least_users": refutation_users(witness, epsilon, alpha, beta),
+                }  # fmt: skip
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """Predictions and measurements respect the lower bound, measurements the prediction."""
+    if row["predicted_users"] < row["least_users"]:
+        return "predicted_users", "be at least least_users"
+    if row["predicted"] < row["lower_bound"]:
+        return "predicted", "be at least lower_bound"
+    if row["high"] < row["lower_bound"]:
+        return "high", "be at least lower_bound"
+    # The prediction is of the central limit: it may be off where hundreds of users decide a tail.
+    if row["low"] > row["predicted"] + 0.01:
+        return "low", "be at most predicted (and 0.01 for what the central limit leaves)"
+    return None
+
+
+def _seconds(asked: Asked) -> float:
+    users: float = 2.0 * sum(asked["users"]) * len(asked["epsilon"]) * len(asked["refuters"]) * asked["trials"]
+    cells = len(asked["concept_class"]) * len(asked["class_size"])
+    return cells * (1.0 + 6e-8 * users)
+
+
+_SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"}
+EXPERIMENT = Experiment(
+    kind="refutation",
+    description="Error probabilities of private agnostic refuters against the number of users, over their lower bound.",
+    axes=(
+        CONCEPT_CLASS,
+        replace(CLASS_SIZE, default=(4,)),
+        replace(EPSILON, default=(1.0,)),
+        replace(USERS, entry={"type": "integer", "minimum": 1, "maximum": 10000000}),
+    ),
+    settings=(
+        Setting(
+            "refuters",
+            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            "Refuters, by the randomizer of their reports.",
+            ["refuter/half-sphere"],
+            default=["refuter/half-sphere"],
+            names=Family(lambda: REFUTERS, _check_refuter),
+        ),
+        Setting("loss_gap", _SHARE, "α: a concept that fits loses at most ½ − α.", 0.1, default=0.1),
+        Setting("error", _SHARE, "β, the error probability that users are predicted for.", 0.05, default=0.05),
+        Setting("trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each kind.", 200, default=200),
+    ),
+    columns=(
+        CONCEPT_CLASS.column(),
+        CLASS_SIZE.column(),
+        EPSILON.column(),
+        USERS.column(),
+        Column("refuter", "text", "refuter", description="By the randomizer of its reports."),
+        Column("trials", "integer", "runs", "", "Independent runs of each kind.", at_least=2),
+        Column("miss", "number", "probability of a miss", "miss", "On the worst law found.", at_least=0.0),
+        Column("miss_low", "number", "lower end of misses", "", "Clopper–Pearson, 99.5 %.", at_least=0.0),
+        Column("miss_high", "number", "upper end of misses", "", "Clopper–Pearson, 99.5 %.", at_least=0.0),
+        Column("false_alarm", "number", "probability of a false alarm", "alarm", "On fair coins.", at_least=0.0),
+        Column("false_alarm_low", "number", "lower end of alarms", "", "Clopper–Pearson, 99.5 %.", at_least=0.0),
+        Column("false_alarm_high", "number", "upper end of alarms", "", "Clopper–Pearson, 99.5 %.", at_least=0.0),
+        Column("error", "number", "larger error probability", "error", "Of misses and false alarms.", at_least=0.0),
+        Column(
+            "low",
+            "number",
+            "lower end",
+            "",
+            "99 % (Clopper–Pearson, both errors together), from the larger lower end",
+            at_least=0.0,
+        ),
+        Column("high", "number", "upper end", "", "the larger upper end", at_least=0.0),
+        Column("predicted", "number", "predicted bound", "", "Central-limit bound on either error.", at_least=0.0),
+        Column("lower_bound", "number", "lower bound", "", "On the larger error of every refuter.", at_least=0.0),
+        Column("predicted_users", "integer", "users predicted", "", "For both errors at most β.", at_least=1),
+        Column("guaranteed_users", "integer", "users guaranteed", "", "For both errors at most β.", at_least=1),
+        Column("least_users", "number", "users needed", "", "No refuter has both errors ≤ β with fewer.", at_least=0.0),
+    ),
+    keys=("concept_class", "class_size", "epsilon", "users", "refuter"),
+    measure=measure,
+    check=check,
+    refuse=refuse_sizes,
+    parts=split("concept_class", "class_size"),
+    figure=Curves(
+        panel=("concept_class", "class_size", "epsilon"),
+        x="users",
+        y="error",
+        series="refuter",
+        low="low",
+        high="high",
+        below="lower_bound",
+        references=("predicted",),
+        x_scale="log",
+        y_scale="linear",
+        text="The larger probability of a miss (worst law found) or of a false alarm; grey: central-limit bound.",
+    ),
+    seconds=_seconds,
+    seeded=True,
+)

@@ -1,0 +1,117 @@
+"""How often protocols of selection succeed, against the number of users, beside the limit of all protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from factormech.experiments.axes import USERS
+from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, split
+from factormech.experiments.selection_base import (
+    BUDGET,
+    COORDINATES,
+    GAP,
+    LEVEL,
+    PROTOCOL,
+    PROTOCOLS,
+    seconds_of_reports,
+    trials,
+    validation_of,
+)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Every protocol, with every number of users, meets the same runs."""
+    from factormech.seeds import rng_for
+    from factormech.selection.protocols import least_users, protocol
+    from factormech.selection.reports import planted
+    from factormech.selection.sample_size import successes
+
+    g, runs = asked["gap"], asked["trials"]
+    for d, epsilon in asked.points("dimension", "epsilon"):
+        rng = rng_for(asked.seed, "selection-success", str(d), repr(epsilon), repr(g))
+        reports = planted(d, g, epsilon, runs, rng)
+        for name, n in asked.points("protocols", "users"):
+            row = {"dimension": d, "epsilon": epsilon, "protocol": name, "users": n, **_limits(n, d, g, epsilon)}
+            row["limit"] = row["sequential_limit" if protocol(name).interactive else "non_interactive_limit"]
+            validation = validation_of(name, g, epsilon)
+            if n < least_users(validation):
+                yield row | {"reason": f"its fresh reports take {least_users(validation)} users"}
+            else:
+                yield row | _interval(successes(name, reports, n, validation), runs)
+
+
+def _interval(successes: int, runs: int) -> dict[str, float]:
+    from factormech.measure.proportion import clopper_pearson
+
+    low, high = clopper_pearson(successes, runs, LEVEL)
+    return {"success": successes / runs, "low": low, "high": high}
+
+
+def _limits(users: int, d: int, gap: float, epsilon: float) -> dict[str, float]:
+    from factormech.selection.lower_bounds import largest_success
+
+    return {
+        "sequential_limit": largest_success(users, d, 2.0 * gap, epsilon, interactive=True),
+        "non_interactive_limit": largest_success(users, d, 2.0 * gap, epsilon, interactive=False),
+    }
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """No protocol is surely better than every protocol."""
+    if not row["low"] <= row["success"] <= row["high"]:
+        return "success", "be between low and high"
+    return ("low", "be at most limit: no protocol is better") if row["low"] > row["limit"] else None
+
+
+def _seconds(asked: Asked) -> float:
+    slow = sum(name.startswith("moss") for name in asked["protocols"]) + 0.1
+    points = len(asked["dimension"]) * len(asked["epsilon"])
+    return 2.0 + seconds_of_reports(asked, asked["trials"] * slow * points * float(sum(asked["users"])))
+
+
+def _number(name: str, label: str, description: str, empty: Any = "never") -> Column:
+    return Column(name, "number", label, description=description, empty=empty, at_least=0.0)
+
+
+EXPERIMENT = Experiment(
+    kind="selection-success",
+    description="The share of runs in which protocols of selection name the best coordinate, against the users.",
+    axes=(COORDINATES, BUDGET, USERS),
+    settings=(PROTOCOLS, GAP, trials(1000)),
+    columns=(
+        COORDINATES.column(),
+        BUDGET.column(),
+        PROTOCOL,
+        USERS.column(),
+        _number("success", "probability of success", "Share of the runs.", "reason"),
+        _number("low", "lower end", "lower end of the interval (error one in a million)", "reason"),
+        _number("high", "upper end", "upper end", "reason"),
+        _number("limit", "limit", "What no protocol (interactive, or not, as this one) exceeds."),
+        _number("sequential_limit", "limit of every protocol", "What no sequential protocol exceeds."),
+        _number("non_interactive_limit", "limit of non-interactive protocols", "What none of them exceeds."),
+        REASON,
+    ),
+    keys=("dimension", "epsilon", "protocol", "users"),
+    measure=measure,
+    check=check,
+    parts=split("dimension", "epsilon"),
+    figure=Curves(
+        panel=("dimension", "epsilon"),
+        x="users",
+        y="success",
+        series="protocol",
+        low="low",
+        high="high",
+        references=("sequential_limit", "non_interactive_limit"),
+        x_scale="log",
+        y_scale="linear",
+        text=(
+            "The share of runs in which the one coordinate of mean ½ + g among fair coins is named; bars are intervals "
+            "of Clopper & Pearson (error one in a million). No sequential protocol is above the one dashed line, no "
+            "non-interactive one (one coordinate) above the other"
+        ),
+    ),
+    seconds=_seconds,
+    seeded=True,
+)

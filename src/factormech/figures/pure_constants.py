@@ -1,0 +1,104 @@
+"""Constants of K-norm noise, raw and projected: a cell for each number of queries and of types."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from factormech import labels
+from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED, RAW
+from factormech.figures import cells, curves, style
+from factormech.figures.captions import sentence
+from factormech.tables.panels import Panel, View, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["caption", "draw"]
+
+# Ends of the colours.
+ENDS = (0.1, 1.0)
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """The figure of a table of constants."""
+    shown = _panels(frame)
+    titles = list(shown)
+    colours = cells.shades("#FFFFFF", style.SKY, style.BLUE)
+    with style.context():
+        figure, panels = curves.canvas(len(shown))
+        for ax, table in zip(panels, shown.values(), strict=True):
+            x, y = ([number(value) for value in index] for index in (table.columns, table.index))
+            cells.draw_cells(ax, table.to_numpy(dtype=np.float64), colours, ENDS, lambda c: f"{c:.2f}", x, y)
+        curves.finish(
+            figure,
+            panels,
+            View("queries", math.nan, "", math.nan, 1, (), (), tuple(Panel(t, np.ones(1), (), (), ()) for t in titles)),
+            _entries(),
+            x_label="types N",
+            y_label="queries k",
+            notes=[[] for _ in titles],
+            footer=_missing(frame),
+            titles=titles,
+        )
+    return figure
+
+
+def constants(frame: pd.DataFrame, mechanism: str, product: float) -> pd.DataFrame:
+    """The constants at one nε, queries × types; NaN where there is no number."""
+    rows = frame[(frame["mechanism"] == mechanism) & (frame["product"] == product)]
+    return rows.pivot_table(index="queries", columns="domain_size", values="constant", dropna=False)
+
+
+def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Of raw noise, whose constant is that of all nε, and of the projection at each nε."""
+    products = sorted(set(frame["product"]))
+    found = {labels.SERIES[RAW]: constants(frame, RAW, products[0])}
+    for product in products:
+        title = f"{labels.SERIES[PROJECTED]}, nε = {number(product)}"
+        found[title] = constants(frame, PROJECTED, product)
+    return found
+
+
+def _entries() -> list[curves.Entry]:
+    from matplotlib.patches import Patch
+
+    return [
+        (Patch(facecolor="#FFFFFF", edgecolor=style.GREY, linewidth=0.8), f"nε·error = {ENDS[0]:g}·2w(K), or less"),
+        (Patch(facecolor=style.BLUE), "2w(K), or more"),
+    ]
+
+
+def _missing(frame: pd.DataFrame) -> list[str]:
+    """Shapes without a number, by reason."""
+    lacking = frame[frame["constant"].isna()]
+    found = []
+    for reason, rows in lacking.groupby("reason", sort=False):
+        shapes = dict.fromkeys(zip(rows["queries"], rows["domain_size"], strict=True))
+        found.append(f"no number at {', '.join(f'{k} × {N}' for k, N in shapes)}: {reason}")
+    return found
+
+
+def caption(title: str, text: str, frame: pd.DataFrame) -> str:
+    """What the cells are."""
+    shown = frame[frame["constant"].notna()]
+    ranges = [f"{name}: {np.nanmin(table):.2f} to {np.nanmax(table):.2f}" for name, table in _panels(shown).items()]
+    projected = shown[shown["mechanism"] == PROJECTED]
+    certified = (projected["error"] / projected["lower_bound"]).min()
+    sentences = [
+        sentence(title),
+        sentence(text),
+        "Cells: error times nε over 2w(K) for k random ±1 queries and N types, one matrix for each shape.",
+        "With the projection they depend on nε and are of the worst data found for it.",
+        sentence(f"Constants: {'; '.join(ranges)}") if ranges else "",
+        f"The errors with the projection are {certified:.1f} times the certified lower bound or more."
+        if math.isfinite(certified)
+        else "",
+        sentence(MEANING),
+        sentence(f"{FALL_SHORT[:1].upper()}{FALL_SHORT[1:]}, and so does noise from a Markov chain"),
+        *map(sentence, (line[:1].upper() + line[1:] for line in _missing(frame))),
+    ]
+    return " ".join(words for words in sentences if words)

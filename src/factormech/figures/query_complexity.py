@@ -1,0 +1,110 @@
+"""Queries of learners against the dimension they were told, a panel for each tolerance, with what is promised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from factormech import labels
+from factormech.arrays import FloatArray
+from factormech.figures import axes as scales
+from factormech.figures import curves, style
+from factormech.figures.captions import sentence
+from factormech.tables.panels import Panel, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["caption", "draw"]
+
+RULES = {"learner": "Tolerance 1/(3d)", "coarse": "Tolerance 1/√d"}
+PROMISED: dict[str, Any] = {"color": style.GREY, "linestyle": style.DASHED, "linewidth": 1.0}
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """The figure of a table of queries."""
+    rows = frame.dropna(subset=["queries"])
+    rules = [rule for rule in RULES if rows["learner"].str.startswith(rule).any()]
+    d = rows["dimension"].to_numpy(dtype=np.float64)
+    # Dimensions are no round numbers: whole ones around them are marked.
+    x = np.arange(np.floor(d.min()), np.ceil(d.max()) + 1.0) if len(d) else np.ones(1)
+    names = list(dict.fromkeys(rows["learner"]))
+    with style.context():
+        figure, panels = curves.canvas(max(1, len(rules)))
+        for ax, rule in zip(panels, rules, strict=False):
+            scales.prepare_scale(ax, x, "log")
+            _draw(ax, rows[rows["learner"].str.startswith(rule)], names)
+        shown = tuple(Panel(RULES[rule], x, (), (), ()) for rule in rules)
+        curves.finish(
+            figure,
+            panels,
+            View("dimension", float("nan"), "", float("nan"), 1, (), (), shown),
+            _entries(names, promised=bool(np.isfinite(rows["promised"]).any())),
+            x_label="dimension d of the learner",
+            y_label="queries",
+            notes=[[] for _ in panels],
+            footer=_missing(frame),
+            titles=[RULES[rule] for rule in rules],
+        )
+    return figure
+
+
+def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
+    values = rows[["least", "most", "promised"]].to_numpy(dtype=np.float64).ravel()
+    _set_values(ax, values[np.isfinite(values)])
+    looks, sizes = style.series_styles(names, ""), curves.marker_sizes(names)
+    for name, own in rows.groupby("learner", sort=False):
+        d, mean, low, high = (
+            own[column].to_numpy(dtype=np.float64) for column in ("dimension", "queries", "least", "most")
+        )
+        look = looks[str(name)]
+        ax.vlines(d, low, high, color=look.colour, linewidth=0.8, zorder=2.5)
+        ax.plot(d, mean, zorder=3, clip_on=False, **{**curves.as_drawn(look, sizes[str(name)]), "linestyle": "none"})
+    promised = rows[np.isfinite(rows["promised"].astype("float64"))].sort_values("dimension")
+    ax.plot(promised["dimension"], promised["promised"], zorder=1.5, **PROMISED)
+
+
+def _set_values(ax: Axes, values: FloatArray) -> None:
+    ax.set_yscale("log")
+    logs = np.log10(values)
+    room = 0.05 * float(logs.max() - logs.min()) or 0.2
+    scales.set_values(ax, float(logs.min()) - room, float(logs.max()) + room)
+
+
+def _entries(names: list[str], *, promised: bool) -> list[curves.Entry]:
+    from matplotlib.lines import Line2D
+
+    looks, sizes = style.series_styles(names, ""), curves.marker_sizes(names)
+    marks: list[curves.Entry] = [
+        (Line2D([], [], **{**curves.as_drawn(looks[name], sizes[name]), "linestyle": "none"}), looks[name].label)
+        for name in names
+    ]
+    return [*marks, (Line2D([], [], **PROMISED), "Promised")] if promised else marks
+
+
+def _missing(frame: pd.DataFrame) -> list[str]:
+    rest = frame[frame["queries"].isna()].drop_duplicates(["concept_class", "class_size"])
+    return [f"no number for {r.concept_class}, size {r.class_size}: {r.reason}" for r in rest.itertuples()]
+
+
+def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
+    """The caption of a study's figure, in plain text."""
+    rows = frame.dropna(subset=["queries"])
+    classes = ", ".join(
+        f"{name} {size}" for name, size in dict.fromkeys(zip(rows["concept_class"], rows["class_size"], strict=True))
+    )
+    learners = ", ".join(labels.SERIES[name] for name in dict.fromkeys(rows["learner"]))
+    sentences = [
+        sentence(study_title),
+        sentence(caption_text),
+        "Mean number of queries, with the least and the most of all runs, against the dimension that the learner was "
+        "told, which every law it met has confirmed; a point a class. Runs at the coarse tolerance are given up at "
+        "their limit.",
+        sentence(f"Classes and sizes: {classes}") if classes else "",
+        sentence(f"Learners: {learners}") if learners else "",
+        *map(sentence, _missing(frame)),
+    ]
+    return " ".join(text for text in sentences if text)

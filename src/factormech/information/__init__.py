@@ -1,0 +1,1 @@
+"""What one private report can say: mutual information, capacity, contraction, divergences, each beside its limit."""

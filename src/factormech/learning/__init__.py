@@ -1,0 +1,1 @@
+"""Learning and refutation of concept classes from private reports."""

@@ -1,0 +1,229 @@
+"""Every mechanism for one question, by the users it needs, beside what no mechanism can do.
+
+Two metrics, never mixed:
+
+* ``mse``: the exact worst-case variance of every mechanism of ``local/registry.py`` over queries × α, and the strongest
+  lower bound on it over all ε-LDP strategies, in the same unit. ``optimised`` is solved for the worst case.
+* ``linf``: the users that are *proved* to give every mechanism of ``local/factorized/registry.py`` an expected largest
+  error of at most α for every distribution they are drawn from, the number that the central limit predicts, and
+  the certified lower bound on any non-interactive ε-LDP mechanism (``bounds/hard/release.py``).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from factormech.bounds.registry import variance_bound
+from factormech.errors import BadValue
+from factormech.local import registry
+from factormech.local.calibrated_columns import CalibratedColumns
+from factormech.local.factorized import registry as releases
+from factormech.local.strategy import Strategy
+from factormech.measure.sample_complexity import mse_sample_complexity
+from factormech.unavailable import Unavailable
+from factormech.workloads.base import Workload
+
+# A lower bound on n·variance that is so small beside ‖W‖_F² is computed by itself, not as a difference.
+_CANCELS = 1e-3
+# Queries plus types of the semidefinite programs that are solved here: minutes.
+SEMIDEFINITE_LIMIT = 600
+_SEMIDEFINITE = frozenset({"approximate", "shifted", "half-alpha"})
+RANDOMIZERS = ("half-sphere", "priv-unit")
+# Told before each mechanism: how many are done, of how many, and its name.
+Step = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One mechanism. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason; absent numbers are NaN."""
+
+    mechanism: str
+    status: str
+    reason: str = ""
+    sample_complexity: float = math.nan
+    predicted_users: float = math.nan
+    worst_variance: float = math.nan
+    average_variance: float = math.nan
+    privacy_loss: float = math.nan
+    delta: float = 0.0
+    rows: int = 0
+    seconds: float = 0.0
+
+    @property
+    def users(self) -> float:
+        """Whole users, at least one."""
+        found = self.sample_complexity
+        return max(math.ceil(found), 1) if math.isfinite(found) else math.nan
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``."""
+
+    metric: str
+    alpha: float
+    lower_bound: float
+    mechanisms: Sequence[Ranked]
+    reason: str = ""
+    variance_bound: float = field(default=math.nan)
+
+    @property
+    def best(self) -> Ranked | None:
+        """The first that is purely ε-private, as the lower bound asks."""
+        return next((found for found in self.mechanisms if found.status == "ok" and found.delta == 0.0), None)
+
+    def gap(self, found: Ranked) -> float:
+        """sample complexity ÷ lower bound − 1; infinite where the bound proves nothing."""
+        if found.sample_complexity == 0.0:
+            return 0.0
+        if not self.lower_bound > 0.0:
+            return math.inf
+        return max(found.sample_complexity / self.lower_bound - 1.0, 0.0)
+
+
+def by_mean_squared_error(
+    workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, step: Step | None = None
+) -> Ranking:
+    """Every strategy by its exact worst-case variance."""
+    names, C = registry.names(), workload.centred_gram()
+    found: list[Ranked] = []
+    bound = math.nan
+    for done, name in enumerate(names):
+        if step is not None:
+            step(done, len(names), name)
+        start = time.perf_counter()
+        strategy, lower = _strategy(name, workload, epsilon, seed)
+        seconds = time.perf_counter() - start
+        bound = float(np.nanmax([bound, lower])) if lower == lower else bound
+        found.append(_evaluated(name, strategy, workload, C, alpha, seconds))
+    lower = mse_sample_complexity(max(bound, 0.0), workload.queries, alpha)
+    return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound)
+
+
+def _strategy(name: str, workload: Workload, epsilon: float, seed: int) -> tuple[Strategy | Unavailable, float]:
+    """A mechanism's strategy, and the lower bound on the variance that comes with the optimised one."""
+    if not registry.is_solved(name):
+        return registry.build(name, workload.domain_size, epsilon), math.nan
+    wanted = epsilon if registry.solver_of(name).per_epsilon else None
+    options = {"objective": "worst"} if name == "optimised" else {}
+    rng = registry.rng_of(name, workload, wanted, seed, 0)
+    solution = registry.solve(name, workload, wanted, rng, options)
+    lower = math.nan
+    if name == "optimised":
+        energy, n = workload.frobenius_squared(), workload.domain_size
+        lower = (float(solution.record["lower_bound"]) - energy) / n
+        if lower < _CANCELS * energy / n:
+            lower = variance_bound("certified", workload, epsilon)
+    return registry.restore(name, solution, epsilon), lower
+
+
+def _evaluated(
+    name: str, strategy: Strategy | Unavailable, workload: Workload, C: np.ndarray, alpha: float, seconds: float
+) -> Ranked:
+    if isinstance(strategy, Unavailable):
+        return Ranked(name, "unavailable", strategy.reason)
+    evaluation = strategy.evaluate(C)
+    if not evaluation.answered:
+        return Ranked(name, "refused", evaluation.refusal)
+    return Ranked(
+        name,
+        "ok",
+        sample_complexity=mse_sample_complexity(evaluation.worst, workload.queries, alpha),
+        worst_variance=evaluation.worst,
+        average_variance=evaluation.average,
+        privacy_loss=evaluation.privacy_loss,
+        delta=strategy.noisy.delta if isinstance(strategy, CalibratedColumns) else 0.0,
+        rows=evaluation.outputs,
+        seconds=seconds,
+    )
+
+
+def by_largest_error(
+    workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, step: Step | None = None
+) -> Ranking:
+    """Every local release by the users that are proved to be enough."""
+    asked = [(name, randomizer) for name in releases.names() for randomizer in _randomizers(name)]
+    size = workload.queries + workload.domain_size
+    if step is not None:
+        step(0, len(asked) + 1, "lower bound")
+    lower, reason = _least_users(workload, epsilon, alpha)
+    found: list[Ranked] = []
+    for done, (name, randomizer) in enumerate(asked, start=1):
+        label = f"{name}/{randomizer}" if randomizer else name
+        if step is not None:
+            step(done, len(asked) + 1, label)
+        if name in _SEMIDEFINITE and size > SEMIDEFINITE_LIMIT:
+            found.append(Ranked(label, "unavailable", _too_large(size)))
+        else:
+            found.append(_released(label, name, randomizer, workload, epsilon, alpha, seed))
+    return Ranking("linf", alpha, lower, _sorted(found), reason)
+
+
+def _randomizers(name: str) -> Sequence[str]:
+    return RANDOMIZERS if releases.uses_randomizer(name) else ("",)
+
+
+def _too_large(size: int) -> str:
+    return f"its semidefinite program has {size} rows (queries and types), more than {SEMIDEFINITE_LIMIT}"
+
+
+def _least_users(workload: Workload, epsilon: float, alpha: float) -> tuple[float, str]:
+    """The certified lower bound, and why it is not the strongest, if it is not."""
+    from factormech.bounds.hard.release import lower_bound_release
+    from factormech.bounds.hard.single import users_for_query
+
+    size = workload.queries + workload.domain_size
+    if size <= SEMIDEFINITE_LIMIT:
+        return lower_bound_release(workload, epsilon, alpha).users, ""
+    widest = float(np.ptp(workload.matrix(), axis=1).max())
+    return users_for_query(widest, epsilon, alpha), f"lower bound of a single query only: {_too_large(size)}"
+
+
+def _released(
+    label: str, name: str, randomizer: str, workload: Workload, epsilon: float, alpha: float, seed: int
+) -> Ranked:
+    from factormech.measure.local_release import sample_complexity
+
+    start = time.perf_counter()
+    try:
+        row = sample_complexity(workload, epsilon, alpha, name, randomizer=randomizer or RANDOMIZERS[0], seed=seed)
+    except BadValue as error:
+        return Ranked(label, "unavailable", str(error))
+    if row["reason"]:
+        return Ranked(label, "unavailable", row["reason"])
+    return Ranked(
+        label,
+        "ok",
+        sample_complexity=float(row["guaranteed_drawn"]),
+        predicted_users=float(row["predicted_drawn"]),
+        privacy_loss=row["privacy_loss"],
+        delta=row["delta"],
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _sorted(found: Sequence[Ranked]) -> list[Ranked]:
+    return sorted(found, key=lambda one: (one.status != "ok", _last(one.sample_complexity)))
+
+
+def _last(x: float) -> float:
+    return math.inf if math.isnan(x) else x
+
+
+def simple_rival(ranking: Ranking, within: float) -> Ranked | None:
+    """The best mechanism that needs no solver, if it needs at most this share more users than the best."""
+    best = ranking.best
+    fixed: Iterator[Ranked] = (
+        one
+        for one in ranking.mechanisms
+        if one.status == "ok" and one.mechanism in registry.names() and not registry.is_solved(one.mechanism)
+    )
+    rival = next(fixed, None)
+    if best is None or rival is None or rival.mechanism == best.mechanism:
+        return None
+    return rival if rival.sample_complexity <= (1.0 + within) * best.sample_complexity else None

@@ -1,0 +1,46 @@
+r"""Exact standard errors of the answers that a collection estimates, query by query.
+
+The estimate of the centred data vector has the covariance Σ = Σ_u x_uΣ_u (``local/error_law.py``), so query q has the
+variance (WΣWᵀ)_qq = ‖(WL)_q‖², LLᵀ = Σ. W is applied to a few columns of L at a time: nothing of the size of the
+queries times the domain is made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from factormech.arrays import FloatArray
+from factormech.errors import BadValue
+from factormech.local.error_law import centred_diagonal
+from factormech.local.strategy import SimulatedStrategy, StrategyMatrix
+from factormech.unavailable import Unavailable
+from factormech.workloads.base import Workload
+
+# Numbers that are held at once.
+_CELLS = 2**22
+# Standard errors so much smaller than the largest are zero.
+_ROUNDING = 1e-11
+
+
+def estimate_covariance(
+    strategy: SimulatedStrategy, centred_gram: FloatArray, counts: FloatArray
+) -> FloatArray | Unavailable:
+    """Σ, (n, n), for ``counts`` users by type."""
+    if isinstance(strategy, StrategyMatrix):
+        B, Q = strategy.reconstruction, strategy.matrix
+        return np.asarray((B * (Q @ counts)) @ B.T - centred_diagonal(counts))
+    try:
+        return strategy.error_law(centred_gram).covariance(counts)
+    except BadValue as error:
+        return Unavailable(f"no exact standard errors: {error}")
+
+
+def standard_errors(workload: Workload, covariance: FloatArray) -> FloatArray:
+    """The standard deviation of each estimated answer, (queries,)."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    total, step = np.zeros(workload.queries), max(1, _CELLS // workload.queries)
+    for start in range(0, root.shape[1], step):
+        total += np.sum(workload.answer(root[:, start : start + step]) ** 2, axis=1)
+    # What every estimate knows exactly, such as the number of users, has rounding alone.
+    return np.asarray(np.sqrt(np.where(total > _ROUNDING**2 * total.max(), total, 0.0)))

@@ -1,0 +1,194 @@
+r"""The multiplicative-weights learner of realizable classes by statistical queries, with all its constants.
+
+Feldman (COLT 2017), as Theorem 52 of Edmonds (PhD thesis, University of Toronto, 2023). A hypothetical law μ of
+labelled points starts uniform. While the Bayes hypothesis h of μ loses more than α on it, a query F is drawn from ζ,
+the optimal queries at μ (:mod:`factormech.queries.dimension`), for which E|F(λ) − F(μ)| ≥ V(μ) ≥ 1/d; else h itself is
+asked, F = −b·h(a). An answer r far from F(μ) makes μ ∝ μ·exp(ησF), σ = sign(r − F(μ)); an answer near it for h ends the
+search.
+
+**Constants.** Tolerance τ < 1/(2d), the thesis's τ = 1/√d being too coarse: of E|F(λ) − F(μ)| ≥ 1/d nothing need be
+left. Put x = (2/3)(1/d − 2τ), θ = τ + x; "far" is |r − F(μ)| ≥ θ.
+
+- *A drawn query is far* with probability at least p = (1/d − θ − τ)/(2 − θ − τ): certainly where |F(λ) − F(μ)| ≥ θ + τ,
+  which is at most 2.
+- *An update* has σ(F(λ) − F(μ)) ≥ η = |r − F(μ)| − τ ≥ x, and KL(λ‖μ), at first at most ln 2T, falls by at least
+  η·η − η²/2 ≥ x²/2 (Hoeffding's lemma for F in [−1, 1]). There are at most M = ⌊2 ln(2T)/x²⌋.
+- *The hypothesis returned* has (F(λ) − F(μ))/2 < (θ + τ)/2, so its loss is below α + τ + x/2: at τ = 1/(3d), where x =
+  2/(9d), below α + 4/(9d). (The thesis promises α + 3/d.)
+- *Queries*: at most M + 1 hypotheses, and with probability 1 − β at most (M + L + √(L² + 2ML))/p drawn ones, L =
+  ln(1/β), as fewer than M + 1 of them can be far (Chernoff). That is O(d³ ln T·ln(1/β)).
+
+At τ = 1/(3d) the choice of x makes x²(1/d − 2τ − x), the pace, largest. Where τ ≥ 1/(2d) nothing is promised; "far" is
+then θ = τ, the least of which an update has the right sign, and a run that asks more than its limit has *stalled*.
+
+The promise needs V(μ) ≥ 1/d at every μ met, which is certified there; a run that meets a smaller value stops and says
+which.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from factormech.arrays import FloatArray
+from factormech.errors import BadValue
+from factormech.learning.concepts import ConceptClass
+from factormech.queries.dimension import Cuts, QueryValue, check_class, least_loss, value_at
+from factormech.queries.oracles import Oracle, check_failure, check_tolerance
+
+Ending = Literal["learned", "stalled", "smaller-value"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the learner is promised to do.
+
+    Attributes
+    ----------
+    dimension, alpha, tolerance, failure
+        d, α, τ and β.
+    far
+        θ: an answer this far from F(μ) is an update.
+    updates
+        M, at most so many; infinite where nothing is promised.
+    queries
+        At most so many, with probability 1 − β.
+    loss
+        Of the hypothesis, at most.
+    """
+
+    dimension: float
+    alpha: float
+    tolerance: float
+    failure: float
+    far: float
+    updates: float
+    queries: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A run of the learner.
+
+    Attributes
+    ----------
+    ending
+        ``learned``; ``stalled``: at its limit of queries; ``smaller-value``: d was too small.
+    hypothesis
+        Labels ±1 of the points, (T,), of the last Bayes hypothesis.
+    queries, drawn, updates
+        How many queries in all, how many of them drawn from ζ, how many updates.
+    least_value
+        The least V(μ), its lower end, at the μ where ζ was needed; infinite if nowhere.
+    """
+
+    ending: Ending
+    hypothesis: npt.NDArray[np.int8]
+    queries: int
+    drawn: int
+    updates: int
+    least_value: float
+
+
+def plan(
+    concepts: ConceptClass, dimension: float, alpha: float, failure: float, *, tolerance: float | None = None
+) -> Plan:
+    """The promise for a class of dimension d; the tolerance is 1/(3d) unless given."""
+    if not (math.isfinite(dimension) and dimension >= 0.5):
+        raise BadValue("dimension", dimension, "be finite and at least 1/2", "give 1/V(μ), for example 3.0")
+    if not 0.0 < alpha < 0.5:
+        raise BadValue("alpha", alpha, "be above 0 and below 1/2", "give for example 0.1")
+    g, beta = 1.0 / dimension, check_failure(failure)
+    tau = check_tolerance(min(1.0, g / 3.0) if tolerance is None else tolerance)
+    if g - 2.0 * tau <= 0.0:
+        return Plan(dimension, alpha, tau, beta, tau, math.inf, math.inf, alpha + tau)
+    x = 2.0 / 3.0 * (g - 2.0 * tau)
+    far = tau + x
+    M = math.floor(2.0 * math.log(2 * concepts.domain_size) / x**2)
+    L, p = -math.log(beta), (g - far - tau) / (2.0 - far - tau)
+    drawn = math.ceil((M + L + math.sqrt(L * L + 2.0 * M * L)) / p)
+    return Plan(dimension, alpha, tau, beta, far, M, M + 1 + drawn, alpha + tau + 0.5 * x)
+
+
+class Learner:
+    """The learner of one class; what it finds out about ζ serves later runs."""
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        check_class(concepts)
+        self.concepts = concepts
+        self._cuts: Cuts | None = None
+        self._known: dict[bytes, QueryValue] = {}
+
+    def run(self, promise: Plan, oracle: Oracle, rng: np.random.Generator, *, limit: int | None = None) -> Learned:
+        """Ask until a hypothesis is accepted, or ``limit`` queries are spent (by default what was promised)."""
+        most = promise.queries if limit is None else limit
+        if not math.isfinite(most):
+            raise BadValue("limit", limit, "be given where nothing is promised", "give for example 10000")
+        T = self.concepts.domain_size
+        mu, asked, drawn, updates, least = np.full(2 * T, 0.5 / T), 0, 0, 0, math.inf
+        while True:
+            h = np.where(mu[:T] >= mu[T:], 1, -1).astype(np.int8)
+            bayes = least_loss(self.concepts, mu, "all") <= promise.alpha
+            if bayes:
+                F, weights = np.concatenate([-h, h])[None].astype(float), np.ones(1)
+            else:
+                found = self._value(mu, 1.0 / promise.dimension)
+                least = min(least, found.lower)
+                if found.lower < (1.0 - 1e-6) / promise.dimension:
+                    return Learned("smaller-value", h, asked, drawn, updates, least)
+                F, weights = found.queries, found.probabilities
+            moved = False
+            while not moved:
+                if asked >= most:
+                    return Learned("stalled", h, asked, drawn, updates, least)
+                query = F[rng.choice(len(F), p=weights / weights.sum())]
+                expected = float(query @ mu)
+                answer = float(oracle.ask(query[None], towards=expected)[0])
+                asked, drawn = asked + 1, drawn + (not bayes)
+                step = abs(answer - expected) - promise.tolerance
+                # A hypothesis that does worse than μ says is what matters; one that does better is accepted.
+                away = answer - expected if bayes else abs(answer - expected)
+                moved = away >= promise.far and step > 0.0
+                if bayes and not moved:
+                    return Learned("learned", h, asked, drawn, updates, least)
+            mu = _moved(mu, query, math.copysign(min(step, 1.0), answer - expected))
+            updates += 1
+
+    def _value(self, mu: FloatArray, enough: float) -> QueryValue:
+        """The queries at μ, as good as needed; a law that was met before is not solved again."""
+        key = mu.tobytes()
+        known = self._known.get(key)
+        if known is None or (known.lower < enough and not known.certified):
+            known = value_at(self.concepts, mu, enough=enough, cuts=self._cuts)
+            self._known[key] = known
+            fresh = Cuts(known.queries, known.signs)
+            self._cuts = fresh if self._cuts is None else _recent(self._cuts, fresh)
+        return known
+
+
+def _recent(old: Cuts, new: Cuts) -> Cuts:
+    """The cuts that proved something last, and as many of the older as are cheap to keep."""
+    kept = Cuts(old.queries[-200:], old.signs[-200:])
+    return Cuts(np.concatenate([kept.queries, new.queries]), np.concatenate([kept.signs, new.signs]))
+
+
+def _moved(mu: FloatArray, query: FloatArray, exponent: float) -> FloatArray:
+    weights = mu * np.exp(exponent * query)
+    return np.asarray(weights / weights.sum())
+
+
+def loss_of(hypothesis: npt.NDArray[np.int8], law: FloatArray) -> float:
+    """L_λ(h)."""
+    T = len(hypothesis)
+    return float(np.where(hypothesis > 0, law[T:], law[:T]).sum())
+
+
+def realizable_law(concepts: ConceptClass, concept: int, points: FloatArray) -> FloatArray:
+    """The law of points labelled by one concept, (2T,)."""
+    c = concepts.matrix[concept]
+    return np.concatenate([np.where(c > 0, points, 0.0), np.where(c < 0, points, 0.0)])

@@ -1,0 +1,242 @@
+"""Interrupts, progress, start-up, and how numbers become JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+from factormech.cli.answer import plain
+from factormech.cli.parser import build
+from factormech.cli.progress import Progress
+from factormech.cli.schema import COMMANDS, KEYS
+from factormech.local.optimal.problem import Step
+from factormech.measure.standard_errors import estimate_covariance, standard_errors
+from factormech.measure.verification import exact_loss, exponential_below
+
+from .conftest import Ask, Run
+
+OPTIMISE = ("strategy", "optimise", "prefix", "--domain-size", 4, "--epsilon", 1)
+
+
+def interrupt(*_: object, **__: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("where", ["factormech.local.registry.solve", "factormech._seal.stamp"])
+def test_an_interrupt_leaves_no_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    monkeypatch.setattr(where, interrupt)
+    said = run(*OPTIMISE, "--out", tmp_path / "Q.h5")
+    assert (said.code, said.out, said.err) == (130, "", "interrupted: nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_leaves_the_file_that_was_there(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "Q.csv"
+    assert run(*OPTIMISE, "--out", tmp_path / "Q.h5").code == 0
+    out.write_text("mine")
+    monkeypatch.setattr(Progress, "step", interrupt)
+    assert run("strategy", "export", tmp_path / "Q.h5", out).code == 130
+    assert out.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Q.csv", "Q.h5"]
+
+
+def test_memory_that_is_not_there_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhaust(*_: object, **__: object) -> NoReturn:
+        raise MemoryError
+
+    monkeypatch.setattr("factormech.local.registry.solve", exhaust)
+    said = run(*OPTIMISE)
+    assert said.code == 1
+    assert "memory" in said.err
+    assert said.err.count("\n") == 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
+def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(kind: type[io.StringIO]) -> None:
+    stream = kind()
+    with Progress("solving", stream, first=0.01) as progress:
+        progress.told(Step("pricing", 3, 12, 1.1, 1.0))
+        while not stream.getvalue():
+            time.sleep(0.005)
+    text = stream.getvalue()
+    assert "solving: [####............] 3 of 12, 0 s, pricing, gap 10 %" in text
+    if kind is Terminal:
+        assert text.startswith("\r")
+        assert text.endswith("\r\x1b[K")  # cleared: the answer stands alone
+        assert "\n" not in text
+    else:
+        assert "\r" not in text
+        assert text.endswith("\n")
+
+
+def test_what_is_quick_shows_no_progress(run: Run) -> None:
+    stream = Terminal()
+    with Progress("solving", stream):
+        pass
+    assert stream.getvalue() == ""
+    assert run("workload", "list").err == ""
+
+
+def test_progress_never_mixes_with_the_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("factormech.cli.progress.FIRST", 0.0)
+    monkeypatch.setattr(Progress.__init__, "__kwdefaults__", {"first": 0.0})
+    said = run(*OPTIMISE, "--json")
+    assert "optimising for prefix" in said.err
+    assert json.loads(said.out)["status"] == "ok"
+
+
+def test_no_number_that_json_lacks() -> None:
+    value: dict[str, Any] = {"gap": math.inf, "x": [np.float64(1.5), math.nan], "inner": {"y": math.nan, "reason": "r"}}
+    assert plain(value) == {
+        "gap": None,
+        "x": [1.5, None],
+        "inner": {"y": None, "reason": "r"},
+        "reason": "gap is infinite",
+    }
+    assert plain(np.arange(3)) == [0, 1, 2]
+
+
+def test_every_key_is_explained_and_used() -> None:
+    used = {key for always, sometimes in COMMANDS.values() for key in (*always, *sometimes)}
+    assert set(KEYS) == used | {"delta", "predicted_users"}  # of the mechanisms of a list
+
+
+def commands(parser: Any, words: str = "") -> list[str]:
+    """Every command of the parser."""
+    groups = [action for action in parser._actions if hasattr(action, "choices") and isinstance(action.choices, dict)]
+    if not groups:
+        return [words]
+    return [leaf for name, child in groups[0].choices.items() for leaf in commands(child, f"{words} {name}".strip())]
+
+
+def test_every_command_has_a_schema_and_json() -> None:
+    assert set(commands(build())) == set(COMMANDS) - {"error"}
+
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ("--config", ROOT / "config.yaml", "--schema", ROOT / "workflow" / "schemas" / "config.schema.yaml", "--quick")
+
+
+def test_studies_are_listed_shown_and_checked(ask: Ask, run: Run) -> None:
+    listed = ask("study", "list", *CONFIG)["studies"]
+    names = [study["study"] for study in listed]
+    shown = ask("study", "show", "mckenna2020-figure-1", *CONFIG)
+    assert shown["study"] in names
+    assert shown["grid"]["mechanisms"] == next(s for s in listed if s["study"] == shown["study"])["grid"]["mechanisms"]
+    assert "mckenna2020-figure-1" in run("study", "show", "mckenna2020-figure-1", *CONFIG).out
+    checked = ask("check", *CONFIG)
+    assert checked["names"] == names
+    assert checked["measurements"] > len(names)
+    made = run("study", "list", "--made", *CONFIG).out.splitlines()
+    assert len(made) == len(names)
+    unknown = run("study", "show", "mckenna2020-figure-9", *CONFIG)
+    assert unknown.code == 1
+    assert "did you mean" in unknown.err
+
+
+def test_a_bad_configuration_is_told_line_by_line(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("seed: -1\nthreads: many\n")
+    said = run("check", "--config", path, *CONFIG[2:4])
+    assert said.code == 1
+    assert all(line.startswith("config: ") for line in said.err.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds", "absent"),
+    [
+        (["--help"], 0.3, ["numpy", "scipy", "h5py"]),
+        (["workload", "list"], 0.5, ["scipy", "h5py", "pandas", "numba"]),
+    ],
+)
+def test_it_starts_fast(arguments: list[str], seconds: float, absent: list[str]) -> None:
+    code = (
+        "import sys; from factormech.cli.main import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "import time; print(time.process_time(), [m for m in sys.modules], file=sys.stderr)"
+    )
+    path = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=path, check=True
+    )
+    used, _, modules = done.stderr.partition(" ")
+    assert float(used) < seconds
+    assert [name for name in absent if f"'{name}'" in modules] == []
+    assert "usage" in done.stdout or "prefix" in done.stdout
+
+
+def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+    path = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "factormech.cli", "workload", "list"], stdout=out, stderr=subprocess.PIPE, env=path
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# What stands behind the answers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [1e-9, 0.001, 1.0, 4.5, 40.0])
+def test_the_exponential_is_bounded_from_below_and_closely(x: float) -> None:
+    term, total, k = Fraction(1), Fraction(0), 0
+    while term > Fraction(1, 2**220):
+        total, k = total + term, k + 1
+        term = term * Fraction(x) / k
+    below = exponential_below(x)
+    assert below <= total
+    assert total - below < total * Fraction(1, 2**140)
+
+
+def test_the_loss_of_a_matrix_is_that_of_its_floats() -> None:
+    Q = np.array([[0.75, 0.25], [0.25, 0.75]])
+    assert math.log(3) <= exact_loss(Q) <= math.log(3) + 1e-14
+    assert exact_loss(np.array([[1.0, 0.5], [0.0, 0.5]])) == math.inf
+    for a in np.exp(np.random.default_rng(1).uniform(0.1, 35.0, 40)).tolist():
+        Q = np.array([[a, 1.0], [1.0, a]]) / (1.0 + a)
+        loss, ratio = exact_loss(Q), Fraction(float(Q.max())) / Fraction(float(Q.min()))
+        assert exponential_below(loss) >= ratio  # the float's own exponential, not a rounded logarithm
+        assert math.exp(loss) <= float(ratio) * (1 + 1e-13)
+    # A ratio that is e^ε but for one unit in the last place is seen.
+    a = math.exp(1.0)
+    Q = np.array([[a, 1.0], [1.0, a]]) / (1 + a)
+    assert exact_loss(np.nextafter(Q, [[1.0, 0.0], [1.0, 1.0]])) > 1.0
+
+
+def test_standard_errors_are_those_of_every_query() -> None:
+    from factormech.local.registry import build as strategy_of
+    from factormech.local.strategy import StrategyMatrix
+    from factormech.workloads.registry import create
+
+    workload, x = create("all-ranges", 6), np.array([5.0, 0.0, 3.0, 2.0, 9.0, 1.0])
+    strategy = strategy_of("randomized-response", 6, 0.7)
+    assert isinstance(strategy, StrategyMatrix)
+    C = workload.centred_gram()
+    covariance = estimate_covariance(strategy, C, x)
+    assert isinstance(covariance, np.ndarray)
+    found = standard_errors(workload, covariance)
+    W, Q = workload.matrix(), strategy.matrix
+    V = W @ strategy.reconstruction + W.mean(axis=1, keepdims=True)
+    expected = np.sqrt(((V**2) @ Q - (V @ Q) ** 2) @ x)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-6)
+    assert found[np.ptp(W, axis=1) == 0].tolist() == [0.0]  # all users: public
+    law = strategy.error_law(C).covariance(x)
+    np.testing.assert_allclose(covariance, law, atol=1e-9)

@@ -1,0 +1,83 @@
+"""The code of docs/learning.md runs, and the studies of this room refuse rows that contradict their bounds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from factormech.experiments import agnostic_learning, class_norms, refutation
+from factormech.experiments.asked import Asked
+from factormech.measure.proportion import clopper_pearson
+from factormech.tables.experiments import part_of, table_of
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
+
+
+def rows_of(experiment, asked: Asked):
+    """Through the checks of a table, as a run does."""
+    return table_of(experiment, [part_of(experiment, "study", list(experiment.measure(asked)))])
+
+
+def test_the_code_of_the_page_runs() -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 5
+    exec(compile("\n".join(blocks), str(PAGE), "exec"), {})  # noqa: S102
+
+
+def test_rows_of_learning() -> None:
+    grid = {"concept_class": ("parities",), "class_size": (2,), "epsilon": (1.0,), "users": (300, 3000)}
+    settings = {"learners": ["learner/half-sphere"], "excess": 0.1, "trials": 60}
+    frame = rows_of(agnostic_learning.EXPERIMENT, Asked(grid, settings, seed=1))
+    assert len(frame) == 2
+    assert (frame.excess.diff().dropna() < 0).all()
+    assert (frame.lower_bound > 0).all()
+    row = dict(frame.iloc[0])
+    assert agnostic_learning.check(row) is None
+    for column, value in (("predicted", 0.0), ("high", 0.0), ("low", 0.9)):
+        assert agnostic_learning.check(row | {column: value})[0] == column
+
+
+def test_rows_of_refutation() -> None:
+    grid = {"concept_class": ("parities",), "class_size": (2,), "epsilon": (1.0,), "users": (300, 3000)}
+    settings = {"refuters": ["refuter/half-sphere"], "loss_gap": 0.15, "error": 0.05, "trials": 60}
+    frame = rows_of(refutation.EXPERIMENT, Asked(grid, settings, seed=1))
+    assert (frame[["miss", "false_alarm"]].max(axis=1) == frame.error).all()
+    row = dict(frame.iloc[0])
+    assert refutation.check(row) is None
+    for column, value in (("predicted_users", 1), ("predicted", 0.0), ("high", 0.0)):
+        assert refutation.check(row | {column: value})[0] == column
+
+
+def test_rows_of_norms_agree_with_closed_forms() -> None:
+    """γ₂ of parities is (1 − α)√N, γ̂₂ is (1 − α)√(N − 1), mc is √N, η half of γ₂."""
+    asked = Asked({"concept_class": ("parities",), "class_size": (2,), "alpha": (0.1,)}, {})
+    frame = rows_of(class_norms.EXPERIMENT, asked).set_index("norm_of_class")
+    for name, value in (
+        ("class-gamma-2", 0.9 * 2.0),
+        ("class-gamma-2-shifted", 0.9 * np.sqrt(3.0)),
+        ("class-margin", 2.0),
+        ("class-eta", 0.9),
+    ):
+        assert frame.low[name] * (1 - 1e-9) <= value <= frame.high[name] * (1 + 1e-9)
+
+
+def test_classes_that_are_no_good_are_refused() -> None:
+    grid = {"concept_class": ("3-way-parities", "parities"), "class_size": (2, 12), "epsilon": (1.0,), "users": (9,)}
+    problems = list(agnostic_learning.refuse_sizes(Asked(grid, {})))
+    assert [problem.name for problem in problems] == ["grid.concept_class[0]"] * 2 + ["grid.concept_class[1]"]
+    asked = Asked({"concept_class": ("points",), "class_size": (1,), "alpha": (0.1, 1.0)}, {})
+    assert len(list(class_norms.refuse(asked))) == 2
+
+
+def test_intervals_hold_their_level() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.binomial(1, 0.1, size=(2000, 100)) * 0.5
+    missed = 0
+    for sample in values:
+        low, high = agnostic_learning.interval_of_mean(sample, 0.0, 0.5)
+        missed += not low <= 0.05 <= high
+    assert missed <= 20
+    assert clopper_pearson(0, 10, 0.05)[1] == pytest.approx(1 - 0.025 ** (1 / 10))

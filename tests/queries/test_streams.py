@@ -1,0 +1,138 @@
+"""What a stream's state and output give away, exactly and as drawn; users per query; simulated reports."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from factormech.local.registry import build
+from factormech.local.strategy import StrategyMatrix
+from factormech.queries import streams
+from factormech.queries.local_simulation import queries_a_report, simulate_reports, tolerance_for
+from factormech.queries.oracles import AdversarialOracle
+
+QUERY = np.array([1.0, -1.0, 0.3])
+EPSILON = 0.7
+SCALE = 2.0 / EPSILON
+USERS = (0, 1, 2, 0)
+
+
+def losses(scales: tuple[float, float]) -> float:
+    return max(
+        streams.audit(QUERY, USERS, i, by, t, scales)
+        for i, by, t in itertools.product(range(len(USERS)), range(3), range(len(USERS) + 1))
+    )
+
+
+def test_state_and_output_together_keep_the_budget_and_use_it_up() -> None:
+    assert losses((SCALE, SCALE)) == pytest.approx(EPSILON)
+
+
+@pytest.mark.parametrize("scales", [(SCALE / 2, SCALE), (SCALE, SCALE / 2)])
+def test_neither_noise_may_be_halved(scales: tuple[float, float]) -> None:
+    assert losses(scales) == pytest.approx(2 * EPSILON)
+
+
+def test_the_audit_finds_the_supremum_of_the_density_ratio() -> None:
+    grid = np.linspace(-30, 30, 241)
+    state, total = (g.ravel() for g in np.meshgrid(grid, grid))
+    for t in (1, 3):
+        first, second = (
+            streams.joint_log_density(QUERY, row, t, (SCALE, SCALE), state, total) for row in (USERS, (0, 0, 2, 0))
+        )
+        assert np.abs(first - second).max() == pytest.approx(streams.audit(QUERY, USERS, 1, 0, t, (SCALE, SCALE)))
+        cell = (grid[1] - grid[0]) ** 2
+        assert np.exp(first).sum() * cell == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_stolen_state_of_the_real_stream_has_that_density() -> None:
+    """The stream as it runs: state after one user, and output, in four quarters."""
+    rng, trials, seen = np.random.default_rng(1), 4000, []
+    for _ in range(trials):
+        stream = streams.CountingStream(QUERY, EPSILON, rng)
+        stream.update(0)
+        stolen = stream.state
+        stream.update(1)
+        seen.append((stolen > 1.0, 2.0 * stream.release() > stolen - 1.0))
+    quarters = np.bincount(np.array(seen) @ [2, 1], minlength=4) / trials
+    assert np.abs(quarters - 0.25).max() < 5 * math.sqrt(0.1875 / trials)
+
+
+def test_users_together_are_users_one_by_one() -> None:
+    made = [streams.CountingStream(QUERY, EPSILON, np.random.default_rng(2)) for _ in range(2)]
+    for user in USERS:
+        made[0].update(user)
+    made[1].update_many(np.bincount(USERS))
+    assert made[0].state == pytest.approx(made[1].state)
+    assert made[0].release() == pytest.approx(made[1].release())
+
+
+def test_a_transcript_is_private_whatever_is_seen_of_it() -> None:
+    """All transcripts of six users, an adaptive policy, every replaced user."""
+
+    def policy(bits: tuple[int, ...]) -> np.ndarray:
+        return np.roll(QUERY, sum(bits)) if len(bits) % 2 else QUERY
+
+    users = (0, 1, 2, 2, 1, 0)
+    transcripts = list(itertools.product((-1, 1), repeat=6))
+
+    def law(row: tuple[int, ...]) -> np.ndarray:
+        return np.array([streams.transcript_probability(policy, EPSILON, row, t) for t in transcripts])
+
+    base = law(users)
+    assert base.sum() == pytest.approx(1.0)
+    worst = max(np.abs(np.log(base / law((*users[:i], u, *users[i + 1 :])))).max() for i in range(6) for u in range(3))
+    assert worst == pytest.approx(EPSILON)
+    stream = streams.TranscriptStream(policy, sum, EPSILON, np.random.default_rng(3))
+    states = []
+    for user in users:
+        stream.update(user)
+        states.append(stream.state)
+    assert all(stream.state[: len(s)] == s for s in states)
+    assert stream.release() == sum(stream.state)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "users_for"),
+    [
+        (streams.LocalOracle, streams.sequential_users_per_query),
+        (streams.PanPrivateOracle, streams.pan_private_users_per_query),
+    ],
+)
+def test_enough_users_answer_to_the_tolerance(oracle: type, users_for: object) -> None:
+    law, tau, delta, queries = np.array([0.2, 0.5, 0.3]), 0.15, 0.1, np.repeat(QUERY[None], 800, axis=0)
+    users = users_for(tau, EPSILON, delta)  # type: ignore[operator]
+    asked = oracle(law, users, EPSILON, np.random.default_rng(5))
+    answers = asked.ask(queries)
+    assert asked.spent == 800 * users
+    assert np.mean(answers) == pytest.approx(QUERY @ law, abs=0.02)
+    misses = np.mean(np.abs(answers - QUERY @ law) > tau)
+    assert misses <= delta
+    # Not absurdly many: a tenth of them is not enough.
+    few = oracle(law, max(1, users // 10), EPSILON, np.random.default_rng(5)).ask(queries)
+    assert np.mean(np.abs(few - QUERY @ law) > tau) > delta
+
+
+def test_streams_need_fewer_users_where_noise_rules() -> None:
+    few = [streams.pan_private_users_per_query(0.01, e, 0.01) for e in (0.1, 1.0)]
+    many = [streams.sequential_users_per_query(0.01, e, 0.01) for e in (0.1, 1.0)]
+    assert all(a < b for a, b in zip(few, many, strict=True))
+    # 2ln(2/δ)/τ² samples are needed at least by this bound.
+    assert few[1] >= 2 * math.log(2 / 0.01) / 0.01**2
+
+
+def test_simulated_reports_have_the_law_of_the_protocol() -> None:
+    strategy = build("hadamard", 3, 1.0)
+    assert isinstance(strategy, StrategyMatrix)
+    Q = strategy.matrix
+    law, users = np.array([0.2, 0.5, 0.3]), 20_000
+    oracle = AdversarialOracle(law, tolerance_for(1.0, users, 0.01))
+    counts, asked = simulate_reports(Q, 1.0, oracle, users, np.random.default_rng(6))
+    assert counts.sum() == users
+    expected = Q @ law
+    assert np.abs(counts / users - expected).max() < 5 * math.sqrt(0.25 / users)
+    assert asked / users == pytest.approx(queries_a_report(Q), rel=0.05)
+    assert queries_a_report(Q) <= math.e

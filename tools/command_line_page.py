@@ -1,0 +1,218 @@
+"""Write docs/command-line.md: every command with what it really answers; --check fails if the page is out of date.
+
+The answers are those of this version on small domains. Times are left out, and numbers shown to five digits, so that
+the page is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import io
+import os
+import re
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "command-line.md"
+
+HEAD = """\
+# Command line
+
+`factormech` answers one question without a workflow; `factormech COMMAND --help` lists the options. This page is made
+by `python tools/command_line_page.py`: every answer is a real one, without times and with five digits.
+
+A workload is a registered name with `--domain-size`, or a CSV, NPY, Matrix Market or HDF5 file of queries (one row a
+query, one column a user type), which brings its own domain size. `--seed` fixes what is drawn at random.
+
+* `--json` answers with one object; its keys are [below](#json). A number that does not exist is null, and `reason` says
+  why.
+* What takes over two seconds shows a bar on standard error if that is a terminal, and else a line now and then.
+* A file is written whole or not at all; Ctrl-C leaves none.
+* BLAS runs on one thread unless `OMP_NUM_THREADS` says otherwise, as in the workflow: equal questions have equal
+  answers.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | answered |
+| 1 | a wrong value or file: one line on standard error says which, the rule and the remedy |
+| 2 | wrong usage |
+| 3 | answered, but not certified |
+| 130 | interrupted |
+
+Code 3 says that the gap is above `--gap-limit` (5 % for a strategy, 1 % for a norm), or that something which
+`strategy verify` checks does not hold. `strategy optimise` writes its file all the same: it is private and unbiased.
+"""
+
+# Headings, words, and command lines; they run one after the other in one folder.
+SECTIONS: list[tuple[str, str, list[str]]] = [
+    ("Workloads", "", ["workload list", "workload describe prefix --domain-size 1024"]),
+    (
+        "Strategies",
+        "`optimise` finds the strategy matrix of least variance, on average or for the worst user type, and a"
+        " lower bound on every ε-LDP strategy, both on the objective L of McKenna et al. Up to 16 types the "
+        "bound on the average is proved in whole numbers. A budget of `--rows` may leave a gap, as the bound "
+        "is on any number of outputs.",
+        [
+            "strategy optimise prefix --domain-size 16 --epsilon 1 --out Q.h5",
+            "strategy optimise prefix --domain-size 8 --epsilon 1 --objective worst",
+            "strategy optimise prefix --domain-size 8 --epsilon 1 --rows 9",
+        ],
+    ),
+    (
+        "Verify",
+        "`verify` reads such a file, or one of the workflow's `results/strategies`, and trusts nothing in it:"
+        " privacy is checked in rational arithmetic on the very floats that are sampled from (strategies "
+        "without a matrix: with every rounding outward), the objective is computed again, and so is the proof"
+        " of the bound. `--workload` names the queries where the file does not hold them and its workload is "
+        "not a registered one.",
+        ["strategy verify Q.h5", "strategy export Q.h5 Q.csv"],
+    ),
+    (
+        "Compare",
+        "Exact variances of every mechanism. `optimised` is solved for the worst case; users are worst "
+        "variance ÷ (queries · α), and so is the bound. A mechanism with δ > 0 is beyond it.",
+        ["strategy compare prefix --domain-size 16 --epsilon 1"],
+    ),
+    (
+        "Norms",
+        "KIND is `gamma2` (with `--alpha`: its approximate norm), `gammaF`, `gammap` with `--p`, "
+        "`gamma2-shifted`, `eta` or `margin`. The last two read the queries, 0/1 or ±1, as labels. Both ends "
+        "hold in exact arithmetic.",
+        [
+            "norm gamma2 prefix --domain-size 1024",
+            "norm gammap prefix --domain-size 16 --p 4",
+            "norm gamma2-shifted prefix --domain-size 16 --alpha 0.1",
+            "norm eta prefix --domain-size 16 --alpha 0.1 --json",
+        ],
+    ),
+    (
+        "Plan",
+        "How many users a target error needs. For `--metric mse` (mean squared error of a query, the default)"
+        " the numbers are exact, for the worst data. For `linf` (expected largest error, for every "
+        "distribution of the users) `users` are *proved* to be enough, `predicted` is what the central limit "
+        "says, and the bound holds for every non-interactive mechanism; semidefinite programs of more than "
+        "600 queries and types are not started, which is said.",
+        [
+            "plan histogram --domain-size 16 --epsilon 1 --alpha 0.01",
+            "plan prefix --domain-size 8 --epsilon 1 --alpha 0.05 --metric linf",
+        ],
+    ),
+    (
+        "Collect",
+        "`--data` is one row or column with the number of users of each type; with `--users` so many are "
+        "drawn from its shares. Standard errors are exact for these users. `--consistent` adds the answers of"
+        " the nearest data without negative counts and with this total: no longer unbiased, and never further"
+        " off.",
+        ["collect simulate Q.h5 --data data.csv --users 20000 --seed 1 --consistent"],
+    ),
+    (
+        "Studies",
+        "These three read `config.yaml` of the folder that they run in (`--config`, `--quick`).",
+        ["study show mckenna2020-figure-1 --quick"],
+    ),
+    (
+        "Refusals",
+        "",
+        [
+            "plan prefx --domain-size 16 --epsilon 1 --alpha 0.01",
+            "strategy optimise prefix --domain-size 16 --epsilon 0",
+            "workload describe all-marginals --domain-size 12",
+            "strategy verify data.csv",
+            "norm gamma2",
+        ],
+    ),
+]
+DATA = "120,340,560,910,1300,1620,1480,1210,900,610,420,250,140,80,40,20\n"
+STUDIES = ("study", "check")
+
+
+def session(folder: Path) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Every section with its command lines and what they say."""
+    (folder / "data.csv").write_text(DATA)
+    for title, words, lines in SECTIONS:
+        yield title, words, [(line, said(line)) for line in lines]
+
+
+def said(line: str) -> str:
+    """What a command line writes, without what differs between machines; its exit code, if not 0."""
+    from factormech.cli.main import main
+
+    arguments = line.split()
+    if arguments[0] in STUDIES:
+        schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+        arguments += ["--config", str(ROOT / "config.yaml"), "--schema", str(schema)]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code: object = main(arguments)
+        except SystemExit as ended:
+            code = ended.code
+    waiting = re.compile(r"^[^\n]*: (\[[#.]*\] .*, )?\d+ s(, [^\n]*)?\n", re.MULTILINE)
+    text = out.getvalue() + waiting.sub("", err.getvalue())
+    return steady(text) + (f"(exit code {code})\n" if code else "")
+
+
+def steady(text: str) -> str:
+    """No times, no more digits than every machine agrees on, none where there is rounding alone."""
+    text = re.sub(r"^solved in .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r'^ "seconds": .*\n', "", text, flags=re.MULTILINE)
+    text = re.sub(r"\d\.\d+e-1[0-9]", "1e-15", text)
+    text = re.sub(r"(?<![\w.])0\.999999\d+", "0.999999…", text)
+    text = re.sub(r"(?<=about )\d+ (s|min)(?= on)", "…", text)
+    return re.sub(r"(?<![\w.,])\d+\.\d{4,}(?!…)", lambda found: f"{float(found[0]):.5g}", text)
+
+
+def wrapped(words: str) -> str:
+    """Lines of at most 120 characters."""
+    return textwrap.fill(words, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def page() -> str:
+    """The whole page."""
+    from factormech.cli.schema import COMMANDS, KEYS
+
+    parts = [HEAD]
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for title, words, answers in session(Path(folder)):
+                parts.append(f"## {title}\n\n" + (f"{wrapped(words)}\n" if words else ""))
+                parts += [f"```console\n$ factormech {line}\n{text}```\n" for line, text in answers]
+        finally:
+            os.chdir(before)
+    rows = [f"| `{name}` | {key.type}{' or null' if key.null else ''} | {key.meaning} |" for name, key in KEYS.items()]
+    parts.append("## JSON\n\n| key | type | meaning |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n")
+    keys = [
+        f"| `{name}` | {', '.join(f'`{key}`' for key in always)} | {', '.join(f'`{key}`' for key in sometimes)} |"
+        for name, (always, sometimes) in COMMANDS.items()
+    ]
+    parts.append("| command | always | where they apply |\n| --- | --- | --- |\n" + "\n".join(keys) + "\n")
+    return "\n".join(parts).replace("\n\n\n", "\n\n")
+
+
+def main() -> int:
+    """Write the page, or say how it differs."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only say whether the page is current")
+    made = page()
+    if not parser.parse_args().check:
+        PAGE.write_text(made, encoding="utf-8")
+        return 0
+    kept = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    sys.stdout.writelines(
+        difflib.unified_diff(kept.splitlines(True), made.splitlines(True), "docs/command-line.md", "made now")
+    )
+    return int(kept != made)
+
+
+if __name__ == "__main__":
+    # The environment of the answers, before NumPy is imported.
+    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    sys.exit(main())
