@@ -17,6 +17,15 @@ include: "workflow/rules/common_optimality.smk"
 include: "workflow/rules/common_norms.smk"
 include: "workflow/rules/common_experiments.smk"
 include: "workflow/rules/common_tables.smk"
+
+
+# Here, for what plain ``snakemake`` makes is the first rule of this file itself, never one of an included file.
+rule all:
+    input:
+        asked_for(artefacts(CONFIG.studies)),
+    localrule: True
+
+
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/workloads.smk"
 include: "workflow/rules/solve.smk"

@@ -160,6 +160,17 @@ def test_targets_are_known_by_their_names(project: Path) -> None:
     assert snakemake(project, "nonsense", "--dry-run").returncode == 1
 
 
+def test_plain_snakemake_makes_all(project: Path) -> None:
+    module = project / "src/factormech/figures/style.py"
+    with edited(module, module.read_text() + "\nOTHER = 1\n"):
+        plain, everything = (snakemake(project, *targets, "--dry-run") for targets in ((), ("all",)))
+    assert plain.returncode == 0, plain.stderr[-2000:]
+    jobs = re.compile(r"^(rule|localrule) (\w+):", re.M)
+    found = [sorted(jobs.findall(done.stdout + done.stderr)) for done in (plain, everything)]
+    assert ("rule", "draw") in found[0]
+    assert found[0] == found[1]
+
+
 HADAMARD_AND_WHAT_USES_IT = {
     "measure study=small, mechanism=hadamard",
     "measure study=small, mechanism=hierarchical",

@@ -1,7 +1,6 @@
-"""The names that a user types. ``all`` comes first: it is what plain ``snakemake`` makes."""
+"""The names that a user types beside ``all``, which the ``Snakefile`` has."""
 
 TARGETS = {
-    "all": artefacts(CONFIG.studies),
     "quick": [*artefacts(CONFIG.quick_studies), *verification("quick/")],
     "figures": figures(CONFIG.studies),
     "tables": tables(CONFIG.studies),
