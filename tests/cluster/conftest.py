@@ -25,6 +25,8 @@ from factormech import store
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SLURM = Path(__file__).parent / "slurm.sh"
+# What hangs on every solve.
+AFTER = ("results/measurements/swept/optimised.h5", "results/tables/swept.csv")
 # Twelve cheap solves and what is made of them: some twenty jobs.
 CONFIG = """
 studies:
@@ -50,6 +52,12 @@ fi
 if [ -f "FAULTS/$name.seconds" ]; then sleep "$(cat "FAULTS/$name.seconds")" || exit 1; fi
 REAL "$@" || exit 1
 echo "$output" >> FAULTS/finished
+"""
+# The executor looks at its jobs after 2, 12, 22, … seconds; here, every other second.
+IMPATIENT = """
+import asyncio
+sleep = asyncio.sleep
+asyncio.sleep = lambda seconds, *rest: sleep(min(seconds, 2), *rest)
 """
 
 
@@ -94,10 +102,16 @@ class Cluster:
         self.tell("node", str(self.folder), node)
         wait_until(lambda: queue("sinfo", "-h", "-N", "-t", "idle,mix,alloc", "-o", "%N").count("\n") == 2, 60)
 
-    def finish(self) -> None:
-        """End every job, and wait until none is left."""
-        subprocess.run(["scancel", "--user", "root"], check=True)
-        wait_until(lambda: not queue("squeue", "-h"), 60)
+    def jobs(self, folder: Path) -> list[str]:
+        """The jobs that work in a folder."""
+        lines = [line.split(maxsplit=1) for line in queue("squeue", "-h", "-o", "%A %Z").splitlines()]
+        return [job for job, at in lines if Path(at) == folder]
+
+    def finish(self, folder: Path) -> None:
+        """End every job of a folder, and wait until none is left."""
+        if jobs := self.jobs(folder):
+            subprocess.run(["scancel", *jobs], check=True)
+            wait_until(lambda: not self.jobs(folder), 60)
 
 
 def queue(*command: str) -> str:
@@ -118,6 +132,7 @@ class Project:
     """A copy of the project with a configuration, and the shim as the jobs' Python."""
 
     folder: Path
+    running: subprocess.Popen[str] | None = None
 
     @property
     def faults(self) -> Path:
@@ -126,7 +141,8 @@ class Project:
     def environment(self) -> dict[str, str]:
         path = f"{self.folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        return os.environ | {"PATH": path, "PYTHONPATH": str(self.folder / "src")} | threads
+        modules = f"{self.folder / 'src'}{os.pathsep}{self.folder / 'bin'}"
+        return os.environ | {"PATH": path, "PYTHONPATH": modules} | threads
 
     def begin(self, *words: str, profile: str = "quick-slurm") -> subprocess.Popen[str]:
         """Start a sweep, in a process group of its own."""
@@ -167,6 +183,10 @@ class Project:
         """What the shim noted."""
         path = self.faults / name
         return path.read_text().splitlines() if path.exists() else []
+
+    def noted(self) -> int:
+        """How many jobs Snakemake itself knows to be finished."""
+        return self.said.count("Finished jobid: ")
 
     def disturb(self, file: str, **how: int) -> None:
         """Ask the shim to hold ``mb`` of memory, or to wait ``seconds``, before it makes a file."""
@@ -240,7 +260,6 @@ def cluster() -> Iterator[Cluster]:
         try:
             made.start()
             yield made
-            made.finish()
         finally:
             made.stop()
 
@@ -262,6 +281,7 @@ def new_project(folder: Path) -> Project:
     shim.parent.mkdir()
     shim.write_text(SHIM.replace("REAL", sys.executable).replace("FAULTS", str(made.faults)))
     shim.chmod(0o755)
+    (shim.parent / "sitecustomize.py").write_text(IMPATIENT)
     return made
 
 
@@ -274,16 +294,36 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return made
 
 
-@pytest.fixture
-def project(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[Project]:
-    """A project of its own in which everything has been made; when its test ends, no job is left on the cluster."""
-    folder = tmp_path / "project"
+def copy_of(local: Project, folder: Path) -> Project:
+    """A project of its own in which everything has been made."""
     shutil.copytree(local.folder, folder, symlinks=True)
     made = Project(folder)
     shim = folder / "bin/python"
     shim.write_text(shim.read_text().replace(str(local.folder), str(folder)))
     made.forget()
+    return made
+
+
+@pytest.fixture
+def project(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[Project]:
+    """A copy of what has been made; when its test ends, none of its jobs is left on the cluster."""
+    made = copy_of(local, tmp_path / "project")
     try:
         yield made
     finally:
-        cluster.finish()
+        cluster.finish(made.folder)
+
+
+@pytest.fixture(scope="session")
+def overdue(local: Project, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """A sweep with a solve that outlasts its minute, begun at once: SLURM's least time limit passes beside other tests."""
+    made = copy_of(local, tmp_path_factory.mktemp("overdue") / "project")
+    made.forget(made.strategies()[0], *AFTER)
+    made.disturb(local.strategies()[0], seconds=300)
+    sweep = made.begin("--set-resources", "solve:runtime=1", "--retries", "0")
+    made.running = sweep
+    try:
+        yield made
+    finally:
+        kill_group(sweep)
+        cluster.finish(made.folder)

@@ -35,7 +35,7 @@ SelectTypeParameters=CR_Core_Memory
 ReturnToService=2
 JobRequeue=1
 SlurmctldPort=6817
-SlurmdTimeout=15
+SlurmdTimeout=8
 KillWait=2
 MinJobAge=600
 SchedulerParameters=sched_interval=2,bf_interval=2

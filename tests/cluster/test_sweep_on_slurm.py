@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.cluster.conftest import Cluster, Project, kill_group, new_project, queue, wait_until
-
-AFTER = ("results/measurements/swept/optimised.h5", "results/tables/swept.csv")
+from tests.cluster.conftest import AFTER, Cluster, Project, kill_group, new_project, queue, wait_until
 
 
 def running(project: Project, file: str) -> str:
@@ -21,7 +19,9 @@ def node_of(project: Project, file: str) -> str:
     return [line.split()[-1] for line in project.lines("began") if line.startswith(f"{file} ")][-1]
 
 
-def test_the_sweep_makes_what_the_local_run_makes(local: Project, cluster: Cluster, tmp_path: Path) -> None:
+def test_the_sweep_makes_what_the_local_run_makes(
+    local: Project, cluster: Cluster, overdue: Project, tmp_path: Path
+) -> None:
     """Twenty-one jobs in batches and alone: the same files, byte for byte; the cost is said first."""
     project = new_project(tmp_path)
     said = project.sweep()
@@ -59,24 +59,9 @@ def test_a_job_over_its_memory_is_tried_again_with_more(local: Project, project:
     project.check(local.datasets())
 
 
-def test_a_job_over_its_time_is_reported(local: Project, project: Project, cluster: Cluster) -> None:
-    """With the words of SLURM; the rest is there, and a rerun without the delay completes it."""
-    victim = project.strategies()[0]
-    project.forget(victim, *AFTER)
-    project.disturb(victim, seconds=300)
-    said = project.sweep("--set-resources", "solve:runtime=1", "--retries", "0", fails=True)
-    assert re.search(r"JOB \d+ ON n\d CANCELLED AT \S+ DUE TO TIME LIMIT", said)
-    assert victim in said
-    assert "JobState=TIMEOUT" in (cluster.folder / "log/jobcomp.txt").read_text()
-    assert not (project.folder / victim).exists()
-    project.calm()
-    project.sweep()
-    project.check(local.datasets())
-
-
 def test_after_scancel_a_rerun_makes_what_is_missing(local: Project, project: Project) -> None:
     """One solve is cancelled while it runs; the others finish; the rerun makes that one and what hangs on it."""
-    victim, *others = project.strategies()[:5]
+    victim, *others = project.strategies()[:3]
     project.forget(victim, *others, *AFTER)
     project.disturb(victim, seconds=300)
     sweep = project.begin("--retries", "0", "--group-components", "solves-of-2-seconds=1")
@@ -99,16 +84,16 @@ def test_after_scancel_a_rerun_makes_what_is_missing(local: Project, project: Pr
 def test_after_kill_9_of_snakemake_a_rerun_makes_what_is_missing(
     local: Project, project: Project, cluster: Cluster
 ) -> None:
-    """What had finished stays; the folder is unlocked; the rest is made."""
-    victim, *others = project.strategies()[:5]
+    """What Snakemake knew to be finished stays; the folder is unlocked; the rest is made."""
+    victim, *others = project.strategies()[:3]
     project.forget(victim, *others, *AFTER)
     project.disturb(victim, seconds=300)
     sweep = project.begin("--group-components", "solves-of-2-seconds=1")
     running(project, victim)
-    wait_until(lambda: len(project.lines("finished")) == len(others), 90)
-    # SLURM has told Snakemake of those that are done, or will not: both ways must end well.
+    wait_until(lambda: project.noted() == len(others), 90)
     kill_group(sweep)
-    cluster.finish()
+    cluster.finish(project.folder)
+    assert sorted(project.lines("finished")) == sorted(others)
     project.calm()
     said = project.sweep(fails=True)
     assert "--unlock" in said
@@ -117,11 +102,26 @@ def test_after_kill_9_of_snakemake_a_rerun_makes_what_is_missing(
     project.check(local.datasets())
 
 
+def test_a_job_over_its_time_is_reported(local: Project, overdue: Project, cluster: Cluster) -> None:
+    """With the words of SLURM; the rest is there, and a rerun without the delay completes it."""
+    victim = local.strategies()[0]
+    assert overdue.running is not None
+    assert overdue.running.wait(timeout=240) != 0
+    said = overdue.said
+    assert re.search(r"JOB \d+ ON n\d CANCELLED AT \S+ DUE TO TIME LIMIT", said)
+    assert victim in said
+    assert "JobState=TIMEOUT" in (cluster.folder / "log/jobcomp.txt").read_text()
+    assert not (overdue.folder / victim).exists()
+    overdue.calm()
+    overdue.sweep()
+    overdue.check(local.datasets())
+
+
 def test_a_job_whose_node_dies_runs_on_the_other(local: Project, project: Project, cluster: Cluster) -> None:
     """SLURM queues it again, under the same number; Snakemake only waits."""
     victim = project.strategies()[0]
     project.forget(victim, *AFTER)
-    project.disturb(victim, seconds=25)
+    project.disturb(victim, seconds=10)
     sweep = project.begin("--retries", "0")
     try:
         job = running(project, victim)

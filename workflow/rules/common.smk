@@ -63,9 +63,12 @@ def code_once(modules):
 
 @cache
 def stamp_once(modules):
-    """The file that stands for the code behind these modules, brought up to date once a run."""
+    """The file that stands for the code behind these modules, brought up to date once a run.
+
+    Each has a folder of its own: Snakemake lists a folder once, and would not see the files that are made there later.
+    """
     mark = hashlib.sha256(" ".join(sorted(modules)).encode()).hexdigest()[:8]
-    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}.txt"))
+    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}" / "code.txt"))
 
 
 def code(modules):
