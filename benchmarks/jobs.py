@@ -1,6 +1,7 @@
 """What the jobs of the workflow take: gather the measurements of finished runs, and fit the costs to them.
 
     python benchmarks/jobs.py gather FOLDER [CONFIG] ...   # adds the jobs of finished runs to benchmarks/jobs.csv
+    python benchmarks/jobs.py bounds                       # clocks the lower bounds one by one, into the same table
     python benchmarks/jobs.py fit                          # writes src/factormech/measure/costs.json
     python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
 
@@ -14,20 +15,25 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import re
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linprog, nnls
 
+from factormech.bounds import registry as bounds_registry
 from factormech.config.studies import load, read_yaml
 from factormech.measure import cost
 from factormech.measure.cost import Work
 from factormech.measure.requests import Requests
 from factormech.norms import registry as norms_registry
+from factormech.workloads.registry import create
+from factormech.workloads.stored import StoredWorkload, to_datasets
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "jobs.csv"
@@ -38,7 +44,6 @@ FIELDS = ("rule", "name", "job", "units", "arrays_mb", "known", "seconds", "memo
 PATTERNS = {
     "workload": r"(?P<workload>[^/]+)/n(?P<domain_size>\d+)(-seed\d+)?",
     "solve": r"(?P<mechanism>[^/]+)/[^/]+/n(?P<domain_size>\d+)/.+",
-    "bound_point": r"(?P<bound>[^/]+)/[^/]+/n(?P<domain_size>\d+)(-seed\d+)?/.+",
     "factorize": r"(?P<norm>[^/]+)/(?P<workload>[^/]+)/n(?P<domain_size>\d+)-.+",
     "measure_norm": r"(?P<study>.+)/(?P<norm>[^/]+)",
     "starts": r"(?P<study>.+)/(?P<mechanism>[^/]+)/[^/]+",
@@ -81,6 +86,8 @@ NOT_IN_RUNS: dict[str, dict[str, object]] = {
         "base_mb": 225.0,
     },
 }
+# Where the lower bounds are clocked, one by one: their jobs are mostly start.
+BOUND_WORKLOADS, BOUND_SIZES = ("histogram", "prefix", "all-marginals"), (64, 256, 512, 1024)
 # Of the published optimiser: iterations of a solve, assumed.
 PGD_ITERATIONS = 500
 
@@ -117,15 +124,32 @@ def record(work: Work, job: str, seconds: float, memory_mb: float) -> dict[str, 
 
 def gather(runs: list[Path]) -> None:
     """Add the jobs of these runs; a job that is there already is replaced."""
+    pairs = [(run, run / "config.yaml") if run.is_dir() else (run.parent, run) for run in runs]
+    add(itertools.chain.from_iterable(gathered(folder, config) for folder, config in pairs))
+
+
+def add(found: Iterable[dict[str, object]]) -> None:
+    """Write rows into the table, in place of older ones of the same jobs."""
     rows = {(row["rule"], row["job"]): row for row in table()} if TABLE.exists() else {}
-    for run in runs:
-        folder, config = (run, run / "config.yaml") if run.is_dir() else (run.parent, run)
-        for row in gathered(folder, config):
-            rows[row["rule"], row["job"]] = row
+    rows |= {(row["rule"], row["job"]): row for row in found}
     with TABLE.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows[key] for key in sorted(rows))
+
+
+def clocked_bounds() -> Iterator[dict[str, object]]:
+    """Each lower bound in this process, after a small one that loads what is compiled: jobs of seconds, with starts as
+    long, say little of it.
+    """
+    for bound in bounds_registry.names():
+        for workload, n in itertools.product(BOUND_WORKLOADS, BOUND_SIZES):
+            asked = StoredWorkload(*to_datasets(create(workload, n)))
+            before = time.process_time()
+            bounds_registry.variance_bound(bound, asked, 1.0)
+            seconds = time.process_time() - before
+            if n > BOUND_SIZES[0]:
+                yield record(cost.bound_point(bound, n), f"{bound}/{workload}/n{n}", START_SECONDS + seconds, 0.0)
 
 
 def table() -> list[dict[str, str]]:
@@ -286,13 +310,15 @@ def show() -> None:
 
 
 def main() -> None:
-    """One of the three."""
+    """One of the four."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("gather", "fit", "show"))
+    parser.add_argument("what", choices=("gather", "bounds", "fit", "show"))
     parser.add_argument("runs", nargs="*", type=Path, help="folders of finished runs, or their configuration files")
     asked = parser.parse_args()
     if asked.what == "gather":
         gather(asked.runs)
+    elif asked.what == "bounds":
+        add(clocked_bounds())
     elif asked.what == "fit":
         COSTS.write_text(text())
     else:
