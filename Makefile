@@ -40,10 +40,10 @@ sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/c
 setup: $(STAMP)  ## make .venv from requirements.lock
 
 test: $(STAMP)  ## the fast tests
-	@pytest -q -n auto --dist loadscope
+	@pytest -q -n auto --dist loadscope --no-loadscope-reorder
 
 test-slow: $(STAMP)  ## the slow tests
-	@pytest -q -m slow -n auto --dist loadscope
+	@pytest -q -m slow -n auto --dist loadscope --no-loadscope-reorder
 
 test-cluster: $(STAMP)  ## sweeps on a real two-node SLURM on this machine (needs root and Debian's slurm-wlm and munge)
 	@pytest -q -m cluster tests/cluster

@@ -76,6 +76,16 @@ NOT_IN_RUNS: dict[str, dict[str, object]] = {
         "array_rates": [0.0, 1.0],
         "base_mb": 100.0,
     },
+    # A kind of experiment that has not been measured: what it expects of itself, and for a limit the dearest known.
+    "experiment": {
+        "jobs": 1,
+        "rates": [1.5],
+        "start": 1.5,
+        "slow_rates": [DEAREST_EXPERIMENT],
+        "slow_start": 10.0,
+        "array_rates": [0.0, 1.0],
+        "base_mb": 250.0,
+    },
     "trace": {
         "jobs": 1,
         "rates": [1.5],

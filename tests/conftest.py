@@ -21,6 +21,15 @@ import pytest
 
 from factormech.tables import kinds as tables
 
+# Minutes of subprocesses each: begun last, one of them would be waited for by idle workers.
+LONG = ("test_workflow", "test_adding", "test_jobs", "data/test_data")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The modules that take longest begin first; workers take whole modules, in this order."""
+    items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+
+
 MECHANISMS = {
     "randomized-response": 3.0,
     "rappor": 1.6,

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.stats import binom, chi2, norm, t
 
 from factormech.arrays import FloatArray
 
 FALSE_ALARM = 1e-6
+
+
+def binomial_p_value(successes: int, trials: int, probability: float) -> float:
+    """That independent trials succeed with this probability: both tails exactly, the smaller one doubled."""
+    below, above = binom.cdf(successes, trials, probability), binom.sf(successes - 1, trials, probability)
+    return min(1.0, 2.0 * float(min(below, above)))
+
+
+def at_most_p_value(successes: int, trials: int, probability: float) -> float:
+    """That they succeed with at most this probability: the upper tail exactly."""
+    return float(binom.sf(successes - 1, trials, probability))
+
+
+def student_p_value(values: FloatArray, mean: float) -> float:
+    """That many independent numbers have this mean, with their own spread."""
+    score = (values.mean() - mean) / (values.std(ddof=1) / np.sqrt(len(values)))
+    return 2.0 * float(t.sf(abs(score), len(values) - 1))
 
 
 def mean_p_value(samples: FloatArray, mean: FloatArray, covariance: FloatArray) -> float:

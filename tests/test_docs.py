@@ -37,6 +37,15 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert place in {anchor(heading) for heading in headings}, place
 
 
+def test_studies_that_the_page_of_tables_names_exist() -> None:
+    """Names in back ticks that could be a study's are one's; those of chapter 7 come with its room."""
+    page = (ROOT / "docs" / "edmonds-tables.md").read_text()
+    named = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", page))
+    assert "pan-private" in named
+    known = set(yaml.safe_load((ROOT / "config.yaml").read_text())["studies"])
+    assert named <= known
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_that_pages_name_exist(page: Path) -> None:
     """Paths with a folder, in back ticks; relative to the project, the package or its rooms."""

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from factormech import store
+from factormech.errors import BadValue
+from factormech.jobs import solve as solve_job
 
 
 def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -102,6 +104,18 @@ def test_refusals_are_one_line(folder: Path, name: str, arguments: list[str], me
 
 
 BOUND = ["--bounds", "svd", "certified", "--epsilons", "1.0", "2.0"]
+
+
+def test_a_strategy_that_is_not_private_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver's answer for a larger budget, as if it were for this one."""
+    solve = solve_job.solve
+    monkeypatch.setattr(solve_job, "solve", lambda name, W, epsilon, *rest: solve(name, W, 1.1 * epsilon, *rest))
+    output = folder / "leaky.h5"
+    given = ["--mechanism", "adaptive-pgd", "--epsilon", "1.0", "--root-seed", "0", "--seed", "0"]
+    monkeypatch.setattr("sys.argv", ["solve", *given, str(folder / "prefix.h5"), "--output", str(output)])
+    with pytest.raises(BadValue, match=r"be at least the privacy loss of the strategy, 1\.0999"):
+        solve_job.main()
+    assert not output.exists()
 
 
 def test_a_bound_from_a_file_is_the_one_evaluated_on_the_spot(folder: Path) -> None:

@@ -125,10 +125,19 @@ SELECTION: dict[str, str] = {
     "one-coordinate": "One coordinate each (non-interactive)",
 }
 LEARNING: dict[str, str] = {
-    "learner/half-sphere": "Learner (half sphere)",
-    "learner/priv-unit": "Learner (PrivUnit)",
+    "learner/half-sphere": "Agnostic learner (half sphere)",
+    "learner/priv-unit": "Agnostic learner (PrivUnit)",
     "refuter/half-sphere": "Refuter (half sphere)",
     "refuter/priv-unit": "Refuter (PrivUnit)",
+    "realizable/half-sphere": "Learner by η (half sphere)",
+    "realizable/priv-unit": "Learner by η (PrivUnit)",
+    "users/agnostic-learner": "Agnostic learner",
+    "users/realizable-learner": "Realizable learner, by η",
+    "users/kearns-learner": "Realizable learner, Kearns",
+    "users/agnostic-refuter": "Agnostic refuter",
+    "users/realizable-refuter": "Realizable refuter, by η",
+    "users/one-more-round": "Realizable refuter, η + one round",
+    "users/kearns-one-more-round": "Realizable refuter, Kearns + one round",
     "class-gamma-2": "γ₂(W, α)",
     "class-gamma-2-shifted": "γ̂₂(W, α)",
     "class-gamma-2-difference": "γ₂(D, α)",
@@ -148,6 +157,12 @@ QUERIES: dict[str, str] = {
     "coarse/adversarial": "Adversarial answers, τ = 1/√d",
     "sequential-reports": "Sequential local reports",
     "pan-private-stream": "Pan-private stream",
+    "random-signs": "Random signs (Theorem 56)",
+    "every-concept": "The concepts, in random order",
+    "sqd-uniform": "Uniform points, coin labels",
+    "sqd-all-hypotheses": "All hypotheses lose (searched)",
+    "sqd-realizable": "SQD of realizable learning (searched)",
+    "sqd-agnostic": "SQD of agnostic learning (searched)",
 }
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (

@@ -1,27 +1,128 @@
-r"""What a local privacy guarantee is, and its exact verification on the floating-point entries that are used.
+r"""What a privacy guarantee is, and the exact verification of strategy matrices on the very floats that are used.
 
-A strategy matrix Q (m × n) is sampled by drawing output o for user type u with probability Q_ou / s_u, where s_u is
-the exact sum of column u (columns of floats never sum to 1 exactly). Its privacy loss under the *replace one* relation,
-a user's type u exchanged for any u', is therefore
+**Guarantees** are values (:class:`Guarantee`): ε, δ or ρ, between which neighbours, and on what ground. Every mechanism
+states its own as ``guarantee``; :func:`guarantee_of` refuses what states none, or none for the neighbours asked for.
+They are composed and converted in :mod:`factormech.composition`.
+
+**Verification.** A strategy matrix Q (m × n) is sampled by drawing output o for user type u with probability
+Q_ou / s_u, where s_u is the exact sum of column u (columns of floats never sum to 1 exactly). Its privacy loss, a
+user's type u exchanged for any u', is therefore
 
 .. math:: \max_{o,u,u'} \log \frac{Q_{ou}}{Q_{ou'}} \frac{s_{u'}}{s_u}
           \;\le\; \log \max_o \frac{\max_u Q_{ou}}{\min_u Q_{ou}} + \log \frac{\max_u s_u}{\min_u s_u} .
 
-The right-hand side is computed with every rounding outward, so a strategy that passes is ε-LDP in exact arithmetic.
+What is verified is the law with the columns divided by their sums, not the matrix itself, whose columns are no
+distributions. The ratios and sums are computed with every rounding outward and compared with a rational number below
+e^ε, as fractions: a strategy that passes is ε-LDP in exact arithmetic, whatever the mathematical library does.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_epsilon
+from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
+
+# Neighbours. A step of ‖x − x'‖₁ ≤ 1 is half of a replacement, which moves a histogram of counts by 2.
+REPLACE_ONE = "one of n persons replaced, n fixed"
+UNIT_STEP = "‖x − x'‖₁ ≤ 1 on histograms of real numbers"
+UNIT_STEP_OF_EQUAL_TOTALS = f"{UNIT_STEP}, of equal and public totals"
+_STEPS = {UNIT_STEP: 2, UNIT_STEP_OF_EQUAL_TOTALS: 2}
+# Grounds, from the strongest.
+VERIFIED = "verified on the very floats"
+REAL_LAW = "proved for the real law, which floating-point draws follow up to rounding"
+CHAIN_LIMIT = "proved for the limit of a Markov chain, which is stopped and diagnosed"
+GROUNDS = (VERIFIED, REAL_LAW, CHAIN_LIMIT)
 
 _UNIT = 2.0**-53  # half an ulp of 1: the relative error of one rounded operation
 _MARGIN = 2.0**-46  # what entries, normalisation and column sums may lose to rounding: 128 units
 _COLUMN_TOLERANCE = 1e-9
+_FOUR_ROUNDINGS = 1 + Fraction(1, 2**50)  # 8 units: more than (1 − 2⁻⁵³)⁻⁴
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What is promised of any two neighbours under ``relation``.
+
+    ε-privacy (``delta`` 0), (ε, δ)-privacy or, with ``rho``, ρ-zCDP (Bun & Steinke, TCC 2016), where ε is infinite.
+    ``ground`` says of what it is proved.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    rho: float | None = None
+    relation: str = REPLACE_ONE
+    ground: str = REAL_LAW
+
+    def __post_init__(self) -> None:
+        if self.ground not in GROUNDS:
+            raise BadValue("ground", self.ground, "be one of privacy.GROUNDS", "say of what it is proved")
+        if not 0.0 <= self.delta < 1.0:
+            raise BadValue("delta", self.delta, "be at least 0 and below 1", "give for example 1e-9")
+        if self.rho is not None:
+            if not (0.0 <= self.rho < math.inf and self.epsilon == math.inf and self.delta == 0.0):
+                rule = "be finite and at least 0, with an infinite epsilon and no delta"
+                raise BadValue("rho", self.rho, rule, "convert it with composition.approximate")
+        elif not 0.0 <= self.epsilon < math.inf:
+            raise BadValue("epsilon", self.epsilon, "be finite and at least 0", "a guarantee without ε needs rho")
+
+    @property
+    def pure(self) -> bool:
+        """Whether it is ε-privacy."""
+        return self.rho is None and self.delta == 0.0
+
+    def covers(self, other: Guarantee) -> bool:
+        """Whether it is at least as strong, number by number, for the same neighbours."""
+        mine, theirs = (math.inf if g.rho is None else g.rho for g in (self, other))
+        numbers = self.epsilon <= other.epsilon and self.delta <= other.delta and mine <= theirs
+        return self.relation == other.relation and numbers
+
+    def for_group(self, size: int) -> Guarantee:
+        """For data that ``size`` steps of neighbours lead between.
+
+        kε, δ(e^{kε} − 1)/(e^ε − 1) (Vadhan, The complexity of differential privacy, 2017, Lemma 2.2), and k²ρ (Bun &
+        Steinke, Proposition 1.9).
+        """
+        k = check_positive_integer("size", size)
+        if self.rho is not None:
+            return replace(self, rho=rounded_up(k * k * Fraction(self.rho)))
+        grown = sum(math.exp(min(j * self.epsilon, 700.0)) for j in range(k)) * self.delta * (1.0 + 16 * k * _UNIT)
+        if grown >= 1.0:
+            raise BadValue("size", k, f"leave delta below 1; it grows to {grown:.3g}", "take a smaller delta or group")
+        return replace(self, epsilon=rounded_up(k * Fraction(self.epsilon)), delta=grown)
+
+    def under(self, relation: str) -> Guarantee:
+        """For other neighbours; refused where nothing is proved of them."""
+        if relation == self.relation:
+            return self
+        if relation == REPLACE_ONE and self.relation in _STEPS:
+            return replace(self.for_group(_STEPS[self.relation]), relation=relation)
+        rule = f"be covered by a guarantee for {self.relation}"
+        raise BadValue("relation", relation, rule, "ask for the mechanism's own relation")
+
+
+def guarantee_of(mechanism: Any, relation: str | None = None) -> Guarantee:
+    """What a mechanism states of itself, for the neighbours asked for; refused where it states nothing of them."""
+    found = getattr(mechanism, "guarantee", None)
+    if not isinstance(found, Guarantee):
+        name = getattr(mechanism, "name", type(mechanism).__name__)
+        raise BadValue("mechanism", name, "state its guarantee", "call verify_ldp for a matrix of your own")
+    return found if relation is None else found.under(relation)
+
+
+def rounded_up(value: Fraction) -> float:
+    """A float at least a rational number."""
+    found = float(value)
+    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+
+
+# Verification ------------------------------------------------------------------------------------------------------
 
 
 def inner_ratio(epsilon: float) -> float:
@@ -31,14 +132,36 @@ def inner_ratio(epsilon: float) -> float:
 
 def ratio_is_within(ratio: float, epsilon: float) -> bool:
     """Whether ``ratio``, known up to four roundings, is certainly at most the real number e^ε."""
-    return ratio * (1.0 + 8 * _UNIT) <= math.exp(epsilon) * (1.0 - 4 * _UNIT)
+    return math.isfinite(ratio) and Fraction(ratio) * _FOUR_ROUNDINGS <= exponential_below(epsilon)
 
 
 def loss_of_ratio(ratio: float) -> float:
     """An upper bound of log(ratio) for a ratio known up to four roundings."""
     if not math.isfinite(ratio):
         return math.inf
-    return math.nextafter(math.log(ratio * (1.0 + 8 * _UNIT)) * (1.0 + 4 * _UNIT), math.inf)
+    largest = Fraction(ratio) * _FOUR_ROUNDINGS
+    loss = math.nextafter(math.log(ratio * (1.0 + 8 * _UNIT)) * (1.0 + 4 * _UNIT), math.inf)
+    while exponential_below(loss) < largest:  # never, with a library that is right to two units in the last place
+        loss = math.nextafter(loss, math.inf)
+    return loss
+
+
+@lru_cache(maxsize=1024)
+def exponential_below(x: float) -> Fraction:
+    """A rational number at most e^x, by less than 2⁻⁹⁰ relatively; for x of 710 or more, e^710, above all floats.
+
+    Taylor's series of positive terms in whole multiples of 2⁻¹⁵⁰, each rounded down.
+    """
+    one = 1 << 150
+    numerator, denominator = min(float(x), 710.0).as_integer_ratio()
+    if numerator < 0:
+        raise BadValue("exponent", x, "be at least 0", "use the reciprocal of the ratio")
+    total, term, k = one, one, 0
+    while term:
+        k += 1
+        term = term * numerator // (denominator * k)
+        total += term
+    return Fraction(total, one)
 
 
 def check_probabilities(strategy: FloatArray) -> None:

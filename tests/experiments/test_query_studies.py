@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import yaml
 
-from factormech.config.studies import Config, load
 from factormech.experiments import registry
-from factormech.experiments.run import parts_of
 from factormech.figures import registry as figures
-from factormech.tables.experiments import part_of, table_of
+from factormech.learning.concepts import concept_class
+from factormech.queries.bounds import correlational_success, hard_correlations
 from tests.figure_checks import assert_no_overlaps
+from tests.studies import project, quick, refusals, rows_of
 
-ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ("correlational-queries", "query-complexity-bits", "query-complexity-ordered", "pan-private")
-
-
-@cache
-def project() -> Config:
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-    return load(yaml.safe_load((ROOT / "config.yaml").read_text()), schema, base=ROOT)
-
-
-@cache
-def quick(name: str) -> pd.DataFrame:
-    """The table of a study's quick run; every rule of its rows is checked on the way."""
-    study = project().quick_studies[f"quick/{name}"]
-    assert study.asked is not None
-    kind = registry.experiment(study.kind)
-    parts = parts_of(study.kind, study.asked).values()
-    return table_of(kind, [part_of(kind, study.name, kind.measure(part)) for part in parts])
+LEARNERS = ("query-complexity-bits", "query-complexity-ordered")
+STUDIES = ("correlational-queries", "correlational-success", "sq-dimension", *LEARNERS, "pan-private")
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -52,7 +32,7 @@ def test_the_printed_constant_stays_wrong_and_the_right_one_does_not() -> None:
 
 
 def test_the_needed_tolerance_learns_and_the_printed_one_stalls() -> None:
-    for name in STUDIES[1:3]:
+    for name in LEARNERS:
         rows = quick(name)
         share = rows.groupby(rows["learner"].str.startswith("learner/"))["learned"].mean()
         assert share[True] == 1.0
@@ -70,8 +50,10 @@ def test_a_stream_needs_fewer_users_and_no_model_too_few() -> None:
 
 
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("correlational-queries", {"low": 0.3, "bound": 0.2, "least_queries": float("nan"), "queries": 9}, "error"),
-    ("correlational-queries", {"low": 0.1, "bound": 0.2, "least_queries": 10.0, "queries": 9}, "queries"),
+    ("correlational-queries", {"low": 0.3, "bound": 0.2}, "error"),
+    ("correlational-success", {"low": 0.3, "limit": 0.2}, "low"),
+    ("sq-dimension", {"high": 1.0, "dimension": 1.1, "floor": 0.0}, "high"),
+    ("sq-dimension", {"high": 2.0, "dimension": 1.1, "floor": 1.2}, "dimension"),
     (
         "query-complexity",
         {"learner": "learner/exact", "most": 9, "promised": 8, "learned_high": 1, "needed": 0.9},
@@ -94,12 +76,73 @@ def test_a_row_that_contradicts_its_bound_is_refused(kind: str, row: dict[str, A
 
 
 def test_a_class_that_does_not_exist_is_refused() -> None:
-    study = {
-        "paper": "edmonds2023", "artefact": "x", "kind": "pan-private", "title": "x", "caption": "x",
-        "grid": {"concept_class": ["3-way-parities"], "class_size": [2], "epsilon": [1.0]},
-    }  # fmt: skip
-    given = yaml.safe_load((ROOT / "config.yaml").read_text())
-    given["studies"] = {"mine": study}
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-    with pytest.raises(Exception, match="at least 3 bits"):
-        load(given, schema, base=ROOT)
+    for kind in ("pan-private", "correlational-success"):
+        assert "at least 3 bits" in refusals(kind, concept_class=["3-way-parities"], class_size=[2])[0]
+
+
+def test_runs_are_not_counted_with_the_chance_that_settled_their_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every pilot run comes before every counted one, their chances differ, and d moves in the pilot runs alone."""
+    from factormech.queries import trials
+
+    met: list[tuple[float, float]] = []
+    run = trials._run
+
+    def watched(asked: Any, promise: Any, make_oracle: Any, rng: np.random.Generator, limit: int | None) -> Any:
+        met.append((promise.dimension, float(rng.bit_generator.state["state"]["state"])))
+        return run(asked, promise, make_oracle, rng, limit)
+
+    monkeypatch.setattr(trials, "_run", watched)
+    asked = {"trials": 6, "pilots": 4, "learners": ["learner/exact"]}
+    (row,) = rows_of("query-complexity", asked, concept_class=["parities"], class_size=[2])
+    pilots, counted = met[:-6], met[-6:]
+    assert {d for d, _ in counted} == {row["dimension"]} == {d for d, _ in pilots[-8:]}
+    assert not {chance for _, chance in pilots} & {chance for _, chance in counted}
+    assert len({chance for _, chance in counted}) == 6
+
+
+def test_a_run_beyond_the_dimension_is_a_failure() -> None:
+    from factormech.queries import trials
+    from factormech.queries.oracles import ExactOracle
+
+    concepts = concept_class("parities", 2)
+    task = trials.question(concepts, 0.1, 0.05, np.random.default_rng(0))
+    runs = trials.counted_runs(task, 2.2, lambda _, law, __: ExactOracle(law), 5, np.random.default_rng)
+    assert runs.beyond == 5
+    assert runs.learned == 0
+
+
+def test_the_limit_on_hard_laws_is_the_formula_and_is_nearly_reached() -> None:
+    hard = hard_correlations(concept_class("parities", 3), 0.1)
+    # The rows of a Hadamard matrix are orthogonal; γ₂(W, α) = (1 − α)√N, which proves no more than 1/(1 − α)² of it.
+    variance = 0.1**2 / 8
+    assert hard.variance == pytest.approx(variance, rel=1e-6)
+    assert correlational_success(hard, 0.09, 4) == pytest.approx(variance * (4 / 0.09**2 + 100), rel=1e-6)
+    assert correlational_success(hard, 0.09, 4, 0.05) == 1.0
+    rows = quick("correlational-success").query("tolerance == 0.09 and queries == 4").set_index("algorithm")
+    assert rows.loc["every-concept", "success"] > 0.6 * rows.loc["every-concept", "limit"]
+    assert rows.loc["random-signs", "success"] < 0.5 * rows.loc["every-concept", "success"]
+
+
+def test_the_dimension_of_parities_is_the_known_one_and_a_large_class_has_a_reason() -> None:
+    frame = quick("sq-dimension").set_index(["quantity", "class_size", "form"])
+    row = frame.loc[("sqd-uniform", 2, "one query")]
+    assert row["status"] == "certified"
+    assert row["dimension"] == pytest.approx(2.0, abs=1e-5)
+    assert row["high"] == pytest.approx(2.0, abs=1e-5)
+    assert frame.loc[("sqd-realizable", 2, "one query"), "status"] == "estimate"
+    for row in rows_of("sq-dimension", concept_class=["parities"], class_size=[5]):
+        assert "exact up to 16" in row["reason"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["parities", "conjunctions", "decision-stumps", "thresholds"])
+def test_the_promised_share_is_met_on_runs_that_settled_nothing(name: str) -> None:
+    """In every row, counted: queries answered exactly and by an adversary, and both models of privacy."""
+    grid = {"concept_class": [name], "class_size": [2]}
+    learners = {"trials": 100, "learners": ["learner/exact", "learner/adversarial"]}
+    rows = rows_of("query-complexity", learners, seed=1, **grid)
+    rows += rows_of("pan-private", {"trials": 100, "pilots": 40}, seed=1, epsilon=[1.0], **grid)
+    assert len(rows) == 4
+    for row in rows:
+        assert row["needed"] == 0.95
+        assert row["learned"] >= 0.95

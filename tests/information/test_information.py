@@ -72,6 +72,13 @@ def test_capacity_of_two_types_and_of_subset_selection() -> None:
     assert 0.999 < best / limits.largest_capacity(1.0) <= 1.0
 
 
+def test_a_channel_that_tells_nothing_takes_one_step() -> None:
+    for Q in (np.full((3, 5), 1 / 3), np.tile([[0.1], [0.7], [0.2]], 4)):
+        found = capacity(Q)
+        assert found.iterations == 1
+        assert 0.0 == found.lower <= found.upper < 1e-12
+
+
 def test_capacity_where_the_best_law_is_not_uniform() -> None:
     Q = np.array([[1.0, 0.5], [0.0, 0.5]])  # Z-channel: ln(1 + ½·½^{½/½}) = ln(5/4)
     found = capacity(Q, gap=1e-9)

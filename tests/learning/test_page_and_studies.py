@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech.experiments import agnostic_learning, class_norms, refutation
+from factormech.experiments import agnostic_learning, class_norms, learning_users, realizable_learning, refutation
 from factormech.experiments.asked import Asked
 from factormech.measure.proportion import clopper_pearson
 from factormech.tables.experiments import part_of, table_of
+from tests.studies import quick, refusals
+from tests.studies import rows_of as rows_of_kind
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
 
@@ -81,3 +83,39 @@ def test_intervals_hold_their_level() -> None:
         missed += not low <= 0.05 <= high
     assert missed <= 20
     assert clopper_pearson(0, 10, 0.05)[1] == pytest.approx(1 - 0.025 ** (1 / 10))
+
+
+def test_rows_of_realizable_learning() -> None:
+    frame = quick("realizable-learning")
+    assert len(frame) == 12
+    assert (frame.lower_bound > 0).all()
+    row = dict(frame.iloc[0])
+    for column, value in (("predicted", 0.0), ("high", 0.0), ("low", 0.9)):
+        assert realizable_learning.check(row | {column: value})[0] == column
+
+
+def test_promises_of_every_task() -> None:
+    """The share at the predicted users is not below the promise, and no number of users below its bound."""
+    frame = quick("conjunction-gap")
+    assert set(frame.shown) == {"predicted", "lower bound"}
+    assert (frame.share_high >= frame.promised).all()
+    row = dict(frame.iloc[0])
+    assert learning_users.check(row) is None
+    wrong = {"share_high": 0.5, "predicted_users": 1, "measured_users": 1, "guaranteed_users": 10}
+    for column, value in wrong.items():
+        assert learning_users.check(row | {column: value})[0] == column
+    kearns = frame[frame.task == "users/kearns-learner"]
+    assert (kearns.predicted_users == kearns.guaranteed_users).all()
+
+
+def test_tasks_that_are_not_for_a_class_say_so() -> None:
+    (row,) = rows_of_kind(
+        "learning-users",
+        {"tasks": ["users/kearns-learner"]},
+        concept_class=("points",),
+        class_size=(4,),
+        epsilon=(1.0,),
+        alpha=(0.1,),
+    )
+    assert row["reason"] == "it learns conjunctions only"
+    assert "alpha" in refusals("learning-users", concept_class=("points",), class_size=(4,), alpha=(0.5,))[0]

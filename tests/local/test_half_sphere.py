@@ -12,8 +12,7 @@ from scipy.stats import norm
 
 from factormech.errors import BadValue
 from factormech.local.randomizers import half_sphere
-
-FALSE_ALARM = 1e-6
+from tests.statistics import FALSE_ALARM, binomial_p_value
 
 
 def unit_vectors(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
@@ -93,9 +92,10 @@ def test_sampler_faces_the_point_as_often_as_privacy_allows() -> None:
     N, epsilon = 400_000, 1.7
     x = np.zeros((N, 4))
     x[:, 2] = 1.0
-    facing = np.mean(half_sphere.sample(x, epsilon, np.random.default_rng(5))[:, 2] > 0)
+    facing = np.sum(half_sphere.sample(x, epsilon, np.random.default_rng(5))[:, 2] > 0)
     p = math.exp(epsilon) / (1 + math.exp(epsilon))
-    assert abs(facing - p) < norm.isf(FALSE_ALARM / 2) * math.sqrt(p * (1 - p) / N)
+    assert binomial_p_value(int(facing), N, p) > FALSE_ALARM
+    assert binomial_p_value(int(facing), N, 0.99 * p) < FALSE_ALARM
 
 
 @pytest.mark.parametrize("epsilon", [1e-14, 1e-9, 0.001, 0.3, 1.0, 2.0, 5.0, 12.0, 30.0, 36.0, 37.0, 50.0, 800.0])

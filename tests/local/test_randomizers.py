@@ -18,7 +18,7 @@ from factormech.local.randomizers.base import BallRandomizer, DirectionalRandomi
 from factormech.local.randomizers.cap_randomizer import CapRandomizer
 from factormech.local.randomizers.caps import MASS_MARGIN, cap_mass, cap_moment, draw_cap
 from factormech.local.randomizers.priv_unit import PrivUnit
-from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value, table_p_value
+from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value, table_p_value
 
 PURE = ("half-sphere", "priv-unit")
 DELTA = 1e-6
@@ -381,10 +381,11 @@ def test_the_sum_of_one_user_is_a_report(name: str) -> None:
     randomizer, x = pure(name, 6, 3.0), np.array([[0.0, 0.6, 0.0, 0.8, 0.0, 0.0]])
     sums = randomizer.sample_sums(x, np.array([1]), 50_000, np.random.default_rng(0))
     np.testing.assert_allclose(np.linalg.norm(sums, axis=1), randomizer.radius, rtol=1e-12)
-    loyal = np.mean(sums @ x[0] >= randomizer.radius * randomizer.height)
+    loyal = int(np.sum(sums @ x[0] >= randomizer.radius * randomizer.height))
     q = cap_mass(6, randomizer.height)
     p = randomizer.loyalty + (1 - randomizer.loyalty) * q
-    assert abs(loyal - p) < 5 * math.sqrt(p * (1 - p) / 50_000)
+    assert binomial_p_value(loyal, 50_000, p) > FALSE_ALARM
+    assert binomial_p_value(loyal, 50_000, p + 0.02) < FALSE_ALARM
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from factormech.errors import BadValue
 from factormech.learning.concepts import concept_class, from_matrix
-from factormech.queries import bounds, dimension
+from factormech.queries import bounds, dimension, symmetry
 from factormech.queries.dimension_search import smallest_value
 from factormech.queries.multiplicative import Learner, loss_of, plan, realizable_law
 from factormech.queries.oracles import AdversarialOracle, ExactOracle
@@ -69,6 +70,64 @@ def test_the_search_over_laws_respects_its_constraint_and_improves() -> None:
     agnostic = smallest_value(C, 0.2, agnostic=True, starts=2)
     assert agnostic.upper <= start.upper
     assert dimension.least_loss(C, agnostic.law, "class") >= agnostic.theta + 0.2 - 1e-9
+
+
+def test_the_orders_of_searches_hold() -> None:
+    """Concepts that lose are fewer conditions than hypotheses that do, and a free θ is wider than θ = 0."""
+    C = concept_class("points", 3)
+
+    def least(agnostic: bool, losers: dimension.Losers) -> float:
+        rng = np.random.default_rng(1)
+        return smallest_value(C, 0.15, agnostic=agnostic, losers=losers, starts=2, rounds=3, rng=rng).upper
+
+    found = {(free, losers): least(free, losers) for free in (False, True) for losers in dimension.LOSERS}
+    assert found[False, "class"] <= found[False, "all"]
+    assert found[True, "class"] <= min(found[False, "class"], found[True, "all"])
+    assert found[True, "all"] <= found[False, "all"]
+    # What is handed on is never lost.
+    best = smallest_value(C, 0.15, starts=1, rounds=0, known=[replace(dimension.value_at(C, uniform(3)), upper=0.01)])
+    assert best.upper == 0.01
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("points", 4), ("parities", 2), ("conjunctions", 2), ("decision-stumps", 2)]
+)
+def test_automorphisms_are_some_and_form_a_group(name: str, size: int) -> None:
+    C = concept_class(name, size)
+    group = symmetry.automorphisms(C)
+    right = np.c_[C.matrix > 0, C.matrix < 0]
+    seen = {p.tobytes() for p in group.points}
+    assert 1 < len(group) == len(seen) <= symmetry.LIMIT
+    assert np.array_equal(group.points[0], np.arange(2 * C.domain_size))
+    for concepts, points in zip(group.concepts, group.points, strict=True):
+        assert np.array_equal(right[concepts][:, points], right)
+        assert all(points[other].tobytes() in seen for other in group.points)
+
+
+def test_the_symmetric_program_has_the_value_of_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    C = concept_class("points", 4)
+    for mu in (uniform(4), np.r_[0.2, 0.1, 0.2, 0.1, 0.05, 0.15, 0.05, 0.15]):
+        for theta in (0.0, 0.1):
+            found = dimension.value_at(C, mu, theta=theta)
+            identity = symmetry.Group(np.arange(4)[None], np.arange(8)[None])
+            with monkeypatch.context() as patched:
+                patched.setattr(dimension, "automorphisms", lambda _, one=identity: one)
+                plain = dimension.value_at(C, mu, theta=theta)
+            assert found.certified
+            assert found.upper == pytest.approx(plain.upper, abs=1e-6)
+            # ζ is complete: the lower end follows from the queries that are returned, for every λ.
+            laws = (1 - theta) * np.eye(8)[np.flatnonzero(np.c_[C.matrix > 0, C.matrix < 0][1])] + theta * np.eye(8)[0]
+            seen = np.abs((laws - mu) @ found.queries.T) @ found.probabilities
+            assert found.probabilities.sum() == pytest.approx(1.0)
+            assert seen.min() >= found.lower - 1e-9
+    sizes = {len(symmetry.automorphisms(C).keeping(np.array(mu))) for mu in (uniform(4), np.arange(8) / 28)}
+    assert sizes == {1, len(symmetry.automorphisms(C))}
+
+
+def test_sixteen_points_are_certified() -> None:
+    found = dimension.value_at(concept_class("points", 16), uniform(16))
+    assert found.certified
+    assert found.upper == pytest.approx(4 / 11, abs=1e-6)
 
 
 def test_one_noisy_point_is_a_lower_bound_for_every_class() -> None:

@@ -13,6 +13,7 @@ from factormech.local.strategy import StrategyMatrix
 from factormech.queries import streams
 from factormech.queries.local_simulation import queries_a_report, simulate_reports, tolerance_for
 from factormech.queries.oracles import AdversarialOracle
+from tests.statistics import FALSE_ALARM, student_p_value, table_p_value
 
 QUERY = np.array([1.0, -1.0, 0.3])
 EPSILON = 0.7
@@ -57,8 +58,8 @@ def test_a_stolen_state_of_the_real_stream_has_that_density() -> None:
         stolen = stream.state
         stream.update(1)
         seen.append((stolen > 1.0, 2.0 * stream.release() > stolen - 1.0))
-    quarters = np.bincount(np.array(seen) @ [2, 1], minlength=4) / trials
-    assert np.abs(quarters - 0.25).max() < 5 * math.sqrt(0.1875 / trials)
+    quarters = np.bincount(np.array(seen) @ [2, 1], minlength=4).astype(float)
+    assert table_p_value(quarters, np.full(4, trials / 4)) > FALSE_ALARM
 
 
 def test_users_together_are_users_one_by_one() -> None:
@@ -108,7 +109,7 @@ def test_enough_users_answer_to_the_tolerance(oracle: type, users_for: object) -
     asked = oracle(law, users, EPSILON, np.random.default_rng(5))
     answers = asked.ask(queries)
     assert asked.spent == 800 * users
-    assert np.mean(answers) == pytest.approx(QUERY @ law, abs=0.02)
+    assert student_p_value(answers, float(QUERY @ law)) > FALSE_ALARM
     misses = np.mean(np.abs(answers - QUERY @ law) > tau)
     assert misses <= delta
     # Not absurdly many: a tenth of them is not enough.
@@ -133,6 +134,6 @@ def test_simulated_reports_have_the_law_of_the_protocol() -> None:
     counts, asked = simulate_reports(Q, 1.0, oracle, users, np.random.default_rng(6))
     assert counts.sum() == users
     expected = Q @ law
-    assert np.abs(counts / users - expected).max() < 5 * math.sqrt(0.25 / users)
+    assert table_p_value(counts.astype(float), users * expected) > FALSE_ALARM
     assert asked / users == pytest.approx(queries_a_report(Q), rel=0.05)
     assert queries_a_report(Q) <= math.e

@@ -5,29 +5,24 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-import yaml
 from scipy.stats import binom
 
 from factormech.arrays import FloatArray
 from factormech.bounds.hard.divergence import kappa
-from factormech.config.studies import Config, load
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import registry
-from factormech.experiments.run import parts_of
 from factormech.figures import registry as figures
 from factormech.information.limits import largest_capacity
 from factormech.measure.proportion import clopper_pearson
 from factormech.selection import disjointness, lower_bounds, protocols
 from factormech.selection.reports import Reports, loss_factor, of_means, planted, report_probability
 from factormech.selection.sample_size import successes, users_for_success
-from factormech.tables.experiments import part_of, table_of
 from tests.figure_checks import assert_no_overlaps
+from tests.studies import quick
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("selection", "selection-success", "disjointness", "channel-information")
@@ -294,21 +289,6 @@ def test_bad_input_is_refused() -> None:
         lower_bounds.users_for_parities(3, 3, 0.1, 1.0)
     with pytest.raises(BadValue, match="runs"):
         users_for_success("one-coordinate", reports, 50.0)
-
-
-@cache
-def project() -> Config:
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-    return load(yaml.safe_load((ROOT / "config.yaml").read_text()), schema, base=ROOT)
-
-
-@cache
-def quick(name: str) -> pd.DataFrame:
-    study = project().quick_studies[f"quick/{name}"]
-    assert study.asked is not None
-    kind = registry.experiment(study.kind)
-    parts = parts_of(study.kind, study.asked).values()
-    return table_of(kind, [part_of(kind, study.name, kind.measure(part)) for part in parts])
 
 
 @pytest.mark.parametrize("name", STUDIES)

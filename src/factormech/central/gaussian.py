@@ -14,8 +14,9 @@ from factormech.central.profile import gaussian_delta_bounds
 from factormech.errors import BadValue, UnknownName
 from factormech.gaussian import check_delta, gaussian_noise_multiplier
 from factormech.norms.rounding import above
+from factormech.privacy import UNIT_STEP
 
-RELATION = "‖x − x'‖₁ ≤ 1 on histograms of real numbers"
+RELATION = UNIT_STEP
 CALIBRATIONS = ("analytic", "classical")
 
 

@@ -24,6 +24,7 @@ from factormech.central.gaussian import RELATION, check_private, standard_deviat
 from factormech.central.moments import MeanError, error_of_order
 from factormech.errors import BadValue
 from factormech.norms.certified import DenseFactor, Factor
+from factormech.privacy import Guarantee
 from factormech.workloads.base import Workload
 
 
@@ -81,6 +82,10 @@ class CentralMechanism:
     def deviations(self) -> FloatArray:
         """σ‖L_i‖ for every query."""
         return self.sigma * self.factorization.row_norms
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, self.delta, relation=self.relation)
 
     def verify(self) -> Verification:
         """Prove (ε, δ) of the σ and the sensitivity in use, every rounding outward; refused if it does not hold."""

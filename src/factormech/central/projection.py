@@ -28,13 +28,13 @@ import numpy as np
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central import sequential
 from factormech.central.factors import Identity
-from factormech.central.gaussian import RELATION
 from factormech.central.mechanism import CentralMechanism, Verification, check_users, checked_data
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue
+from factormech.privacy import UNIT_STEP_OF_EQUAL_TOTALS, Guarantee
 from factormech.workloads.base import Workload
 
-TOTAL_PUBLIC = f"{RELATION}, of equal and public totals"
+TOTAL_PUBLIC = UNIT_STEP_OF_EQUAL_TOTALS
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class ProjectedMechanism:
     @property
     def sigma(self) -> float:
         return self.base.sigma
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """For data of the same public total only: the projection uses it."""
+        return Guarantee(self.epsilon, self.delta, relation=self.relation)
 
     def verify(self) -> Verification:
         """As of the base: the projection is post-processing by a public number."""

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
 from factormech.experiments.hard_pairs import HALF_GAP
+from factormech.experiments.strategies import matrix_of
 
 if TYPE_CHECKING:
     from factormech.arrays import FloatArray
     from factormech.measure.hard_pairs import HardTest
-    from factormech.workloads.base import Workload
 
 OUTPUTS_LIMIT = 4096
 # Of values that are computed to rounding.
@@ -36,7 +36,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         test = hard_test(workload, asked["half_gap"])
         for epsilon, mechanism in asked.points("epsilon", "mechanisms"):
             point = {"workload": name, "domain_size": n, "epsilon": epsilon, "mechanism": mechanism}
-            Q = _strategy(asked, mechanism, workload, epsilon)
+            Q = matrix_of(mechanism, workload, epsilon, asked.seed, OUTPUTS_LIMIT)
             if isinstance(Q, str):
                 yield from ({**point, "quantity": each, "reason": Q} for each in OF_THE_MATRIX + OF_PAIRS)
                 continue
@@ -70,23 +70,6 @@ def _of_pairs(test: HardTest, Q: FloatArray, epsilon: float) -> dict[str, tuple[
         (seen.total_variation, seen.total_variation, most.total_variation),
     )
     return dict(zip(OF_PAIRS, values, strict=True))
-
-
-def _strategy(asked: Asked, mechanism: str, workload: Workload, epsilon: float) -> FloatArray | str:
-    """Q, or why it is not at hand."""
-    from factormech.local.registry import strategy_for
-    from factormech.local.strategy import StrategyMatrix
-    from factormech.local.symmetric.strategy import SymmetricStrategy
-    from factormech.unavailable import Unavailable
-
-    strategy = strategy_for(mechanism, workload, epsilon, seed=asked.seed)
-    if isinstance(strategy, Unavailable):
-        return strategy.reason
-    if strategy.outputs > OUTPUTS_LIMIT:
-        return f"more than {OUTPUTS_LIMIT} possible reports"
-    if isinstance(strategy, SymmetricStrategy):
-        strategy = strategy.as_matrix()
-    return strategy.matrix if isinstance(strategy, StrategyMatrix) else "its reports are not drawn from a matrix"
 
 
 def check(row: Mapping[str, Any]) -> Problem:

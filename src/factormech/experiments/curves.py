@@ -32,6 +32,8 @@ class Curves:
         least value, and none where one of them has none.
     references
         Columns with one value at each ``x`` of a panel, drawn as grey lines.
+    far_references
+        Whether the grey lines are shown wherever they are; else as far as they are near the curves.
     marks
         Columns with one value of ``x`` in a panel, or none, drawn as upright grey lines.
     x_scale, y_scale
@@ -52,6 +54,7 @@ class Curves:
     below: str | None = None
     references: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    far_references: bool = False
     x_scale: Scale = "linear"
     y_scale: Height = "log"
     text: str = ""

@@ -15,11 +15,11 @@ from factormech.errors import BadValue
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, USERS, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
 from factormech.experiments.hard_pairs import HALF_GAP
+from factormech.experiments.strategies import matrix_of
 
 if TYPE_CHECKING:
     from factormech.arrays import FloatArray
     from factormech.measure.hard_pairs import HardTest
-    from factormech.workloads.base import Workload
 
 # More outputs are slow to draw.
 OUTPUTS_LIMIT = 1024
@@ -34,7 +34,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         workload = workload_of(asked, name, n)
         test = hard_test(workload, asked["half_gap"])
         for mechanism, epsilon in asked.points("mechanisms", "epsilon"):
-            strategy = _strategy(asked, mechanism, workload, epsilon)
+            strategy = matrix_of(mechanism, workload, epsilon, asked.seed, OUTPUTS_LIMIT)
             for users in asked["users"]:
                 row = {"workload": name, "domain_size": n, "mechanism": mechanism, "epsilon": epsilon, "users": users}
                 row["limit"] = test.limit(epsilon, users)
@@ -57,20 +57,6 @@ def _told_apart(asked: Asked, test: HardTest, row: Mapping[str, Any], strategy: 
     # A rounded sum of weights may exceed 1.
     advantage = min(max(found.advantage, found.low), found.high)
     return {"advantage": advantage, "low": found.low, "high": found.high, "trials": trials}
-
-
-def _strategy(asked: Asked, mechanism: str, workload: Workload, epsilon: float) -> FloatArray | str:
-    """Q, or why there is none to draw from."""
-    from factormech.local.registry import strategy_for
-    from factormech.local.strategy import StrategyMatrix
-    from factormech.unavailable import Unavailable
-
-    strategy = strategy_for(mechanism, workload, epsilon, seed=asked.seed)
-    if isinstance(strategy, Unavailable):
-        return strategy.reason
-    if not isinstance(strategy, StrategyMatrix):
-        return "its reports are not drawn from a matrix"
-    return strategy.matrix if strategy.outputs <= OUTPUTS_LIMIT else f"more than {OUTPUTS_LIMIT} possible reports"
 
 
 def check(row: Mapping[str, Any]) -> Problem:

@@ -2,7 +2,8 @@
 
 At tolerance 1/(3d) a number of queries is proved (:mod:`factormech.queries.multiplicative`), at 1/√d, which the thesis
 prints (Edmonds, PhD thesis, University of Toronto, 2023, Theorem 52), an oracle may keep the learner from moving at
-all. d is the least that all laws met in the runs confirm, from an estimate of the dimension upwards."""
+all. d is settled by pilot runs, from an estimate of the dimension upwards, so that all laws which they meet confirm it;
+other runs are counted."""
 
 from __future__ import annotations
 
@@ -23,6 +24,16 @@ ALPHA_SETTING = Setting(
     "The loss α that no hypothesis may have on the laws the dimension is of.",
     0.1,
     default=0.1,
+)
+PILOTS_SETTING = Setting(
+    "pilots",
+    {"type": "integer", "minimum": 1, "maximum": 10000},
+    "Runs with each oracle that settle d and are not counted.",
+    50,
+    default=50,
+)
+BEYOND = Column(
+    "beyond", "number", "runs beyond d", "", "That met a law of which d is too small; failed.", "reason", at_least=0.0
 )
 FAILURE_SETTING = Setting(
     "failure",
@@ -45,7 +56,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.learning.concepts import concept_class
     from factormech.measure.proportion import clopper_pearson
     from factormech.queries.dimension import reason_too_large
-    from factormech.queries.trials import question, settled_runs
+    from factormech.queries.trials import counted_runs, question, settled_dimension
     from factormech.seeds import rng_for
 
     for name, size in asked.points("concept_class", "class_size"):
@@ -58,20 +69,21 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             continue
         axes = ("query-complexity", name, str(size))
         task = question(concepts, asked["alpha"], asked["failure"], rng_for(asked.seed, *axes, "search"))
-        d: float | None = None
-        for title in sorted(asked["learners"], key=RUNNERS.index):
+        d = settled_dimension(
+            task, (_exact, _adversarial), asked["pilots"], partial(_chance, asked.seed, (*axes, "pilot"))
+        )
+        for title in asked["learners"]:
             rule, _, kind = title.partition("/")
             coarse = rule == "coarse"
-            found = settled_runs(
+            found = counted_runs(
                 task,
+                d,
                 _exact if kind == "exact" else _adversarial,
                 asked["trials"],
                 partial(_chance, asked.seed, axes),
-                dimension=d,
                 tolerance_of=_coarse if coarse else None,
                 limit=asked["limit"] if coarse else None,
             )
-            d = found.promise.dimension
             queries = np.array([run.queries for run in found.runs])
             low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
             yield {
@@ -84,6 +96,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 "least": float(queries.min()),
                 "most": float(queries.max()),
                 "promised": found.promise.queries,
+                "beyond": found.beyond,
                 "learned": found.learned / len(found.runs),
                 "learned_low": low,
                 "learned_high": high,
@@ -142,15 +155,22 @@ def refuse_classes(asked: Asked) -> Iterator[BadValue]:
 
 def seconds_of_runs(concepts: int, runs: int) -> float:
     """Of the search for the dimension, and of runs with a program each time that the law moves; measured."""
-    return float((3.0 + 0.025 * runs) * (concepts / 4.0) ** 2)
+    return float((4.5 + 0.013 * runs) * (concepts / 4.0) ** 2)
+
+
+def sizes_of(asked: Asked) -> list[int]:
+    """The numbers of concepts of the classes that are small enough."""
+    from factormech.learning.concepts import concept_class
+    from factormech.queries.dimension import reason_too_large
+
+    classes = [concept_class(name, size) for name, size in asked.points("concept_class", "class_size")]
+    return [concepts.size for concepts in classes if not reason_too_large(concepts)]
 
 
 def _seconds(asked: Asked) -> float:
-    from factormech.learning.concepts import concept_class
-
-    sizes = [concept_class(name, size).size for name, size in asked.points("concept_class", "class_size")]
     fine = sum(name.startswith("learner/") for name in asked["learners"])
-    return 1.0 + sum(seconds_of_runs(size, fine * asked["trials"]) for size in sizes)
+    runs = fine * asked["trials"] + 2 * asked["pilots"]
+    return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes_of(asked))
 
 
 EXPERIMENT = Experiment(
@@ -160,6 +180,7 @@ EXPERIMENT = Experiment(
     settings=(
         ALPHA_SETTING,
         FAILURE_SETTING,
+        PILOTS_SETTING,
         Setting(
             "learners",
             {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
@@ -196,7 +217,7 @@ EXPERIMENT = Experiment(
             "number",
             "dimension d of the learner",
             "d",
-            "At least 1/V at all laws met, certified.",
+            "At least 1/V at all laws that the pilot runs met, certified.",
             "reason",
             at_least=0.0,
         ),
@@ -214,12 +235,13 @@ EXPERIMENT = Experiment(
             at_least=1.0,
             infinite=True,
         ),
+        BEYOND,
         Column(
             "learned",
             "number",
             "share of runs that learned",
             "",
-            "To the promised loss, at the d chosen by these same runs.",
+            "To the promised loss, of runs that d was not settled with.",
             "reason",
             at_least=0.0,
         ),

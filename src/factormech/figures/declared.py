@@ -59,7 +59,7 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
 def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
     """One panel of a table."""
     scales.prepare_scale(ax, panel.x, table.curves.x_scale)
-    _set_height(ax, panel, table.curves.y_scale)
+    _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references)
     _draw_below(ax, panel)
     _draw_references(ax, panel)
     _draw_marks(ax, panel)
@@ -144,9 +144,10 @@ def _across(ax: Axes, panel: CurvePanel, y: FloatArray) -> tuple[FloatArray, Flo
     return (panel.x, y) if len(panel.x) > 1 else (np.array(ax.get_xlim()), np.repeat(y, 2))
 
 
-def _set_height(ax: Axes, panel: CurvePanel, scale: str) -> None:
-    """All curves and their intervals; the band and the lines as far as they are near."""
-    shown = _finite([values for line in panel.lines.values() for values in (line.y, line.low, line.high)], scale)
+def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool) -> None:
+    """All curves and their intervals; the band and the lines as far as they are near, or with ``far`` all lines."""
+    curved = [values for line in panel.lines.values() for values in (line.y, line.low, line.high)]
+    shown = _finite([*curved, *panel.references.values()] if far and curved else curved, scale)
     others = _finite([panel.below, *panel.references.values()], scale)
     every = shown if shown.size else others if others.size else np.ones(1)
     if scale == "linear":

@@ -101,8 +101,8 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         sentence(study_title),
         sentence(caption_text),
         "Mean number of queries, with the least and the most of all runs, against the dimension that the learner was "
-        "told, which every law it met has confirmed; a point a class. Runs at the coarse tolerance are given up at "
-        "their limit.",
+        "told, which every law of other runs before has confirmed; a point a class. Runs at the coarse tolerance are "
+        "given up at their limit.",
         sentence(f"Classes and sizes: {classes}") if classes else "",
         sentence(f"Learners: {learners}") if learners else "",
         *map(sentence, _missing(frame)),

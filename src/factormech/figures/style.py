@@ -174,6 +174,15 @@ LEARNING: dict[str, Style] = {
     "learner/priv-unit": Style(labels.LEARNING["learner/priv-unit"], VERMILLION, "s", DASHED),
     "refuter/half-sphere": Style(labels.LEARNING["refuter/half-sphere"], BLUE, "o", SOLID),
     "refuter/priv-unit": Style(labels.LEARNING["refuter/priv-unit"], VERMILLION, "s", DASHED),
+    "realizable/half-sphere": Style(labels.LEARNING["realizable/half-sphere"], GREEN, "^", SOLID),
+    "realizable/priv-unit": Style(labels.LEARNING["realizable/priv-unit"], PURPLE, "v", DASHED),
+    "users/agnostic-learner": Style(labels.LEARNING["users/agnostic-learner"], BLUE, "o", SOLID),
+    "users/realizable-learner": Style(labels.LEARNING["users/realizable-learner"], SKY, "s", SOLID),
+    "users/kearns-learner": Style(labels.LEARNING["users/kearns-learner"], GREEN, "^", SOLID),
+    "users/agnostic-refuter": Style(labels.LEARNING["users/agnostic-refuter"], BLACK, "D", DASHED),
+    "users/realizable-refuter": Style(labels.LEARNING["users/realizable-refuter"], VERMILLION, "v", DASHED),
+    "users/one-more-round": Style(labels.LEARNING["users/one-more-round"], ORANGE, "x", DOTTED),
+    "users/kearns-one-more-round": Style(labels.LEARNING["users/kearns-one-more-round"], WINE, "+", DOTTED),
     "class-gamma-2": Style(labels.LEARNING["class-gamma-2"], BLUE, "o", SOLID),
     "class-gamma-2-shifted": Style(labels.LEARNING["class-gamma-2-shifted"], SKY, "v", DASHED),
     "class-gamma-2-difference": Style(labels.LEARNING["class-gamma-2-difference"], GREEN, "^", DASH_DOTTED),
@@ -194,6 +203,12 @@ QUERIES: dict[str, Style] = {
     "coarse/adversarial": Style(labels.QUERIES["coarse/adversarial"], WINE, "D", DASHED),
     "sequential-reports": Style(labels.QUERIES["sequential-reports"], BLUE, "o", SOLID),
     "pan-private-stream": Style(labels.QUERIES["pan-private-stream"], VERMILLION, "s", SOLID),
+    "random-signs": Style(labels.QUERIES["random-signs"], BLUE, "o", SOLID),
+    "every-concept": Style(labels.QUERIES["every-concept"], VERMILLION, "s", SOLID),
+    "sqd-uniform": Style(labels.QUERIES["sqd-uniform"], BLACK, "o", SOLID),
+    "sqd-all-hypotheses": Style(labels.QUERIES["sqd-all-hypotheses"], GREEN, "^", SOLID),
+    "sqd-realizable": Style(labels.QUERIES["sqd-realizable"], BLUE, "D", SOLID),
+    "sqd-agnostic": Style(labels.QUERIES["sqd-agnostic"], VERMILLION, "s", SOLID),
 }
 
 # The names that tell the curves of an experiment apart, of all its kinds.

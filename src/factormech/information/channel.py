@@ -110,6 +110,9 @@ def capacity(strategy: FloatArray, *, gap: float = 1e-6, iterations: int = 20_00
         if information > lower:
             lower, best = information, p
         upper = min(upper, float(D.max()) + error)
+        if D.max() - p @ D <= error and 2.0 * error > gap * upper:
+            # What is left is rounding: no step can close the interval further, as where the capacity is 0.
+            break
         weights = p * np.exp(step * (D - D.max()))
         p = weights / weights.sum()
     return Capacity(max(lower, 0.0), float(upper), best, taken)

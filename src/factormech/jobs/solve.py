@@ -8,7 +8,7 @@ from pathlib import Path
 from factormech import store
 from factormech.jobs.common import job_parser, options_of, read_workload, run
 from factormech.jobs.progress import progress
-from factormech.local.registry import rng_of, solve
+from factormech.local.registry import restore, rng_of, solve
 
 
 def main() -> None:
@@ -25,6 +25,8 @@ def main() -> None:
     workload, _ = read_workload(args.workload)
     rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed or 0)
     solution = solve(args.mechanism, workload, args.epsilon, rng, args.options, progress())
+    if args.epsilon is not None:
+        restore(args.mechanism, solution, args.epsilon)  # what is written is private: refused here, not when it is read
     attributes = {
         "mechanism": args.mechanism,
         "workload": workload.name,

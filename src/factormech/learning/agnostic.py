@@ -22,21 +22,18 @@ bounds equal.
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.bounds.hard.divergence import checked_error
+from factormech.learning import tails
 from factormech.learning.concepts import ConceptClass
-from factormech.learning.reports import AgreementReports, checked_loss_gap, reports_for
+from factormech.learning.reports import AgreementReports, checked_loss_gap, losses, reports_for
 from factormech.local.factorized import chernoff, drawn
 from factormech.local.factorized.gaussian_maximum import expected_maximum
-
-_HALVINGS = 80
 
 
 class AgnosticLearner:
@@ -74,22 +71,25 @@ class AgnosticLearner:
 
     def confident_users(self, beta: float) -> int:
         """A number of users that is proved to give excess at most α with probability at least 1 − β."""
-        b, k = checked_error(beta), self.concepts.size
-        if k == 1:
-            return 1
-        margin = 2.0 * (self.alpha - self.reports.distance)
-        return max(1, math.ceil(2.0 * self._difference_proxy * math.log((k - 1) / b) / margin**2))
+        return tails.certain_users(self._difference_proxy, self.concepts.size, self.margin, beta)
+
+    def likely_users(self, beta: float) -> int:
+        """The least n at which the central limit puts P(excess > α) at most β, whatever the law; a prediction."""
+        return tails.likely_users(self.difference_variances, self.margin, beta)
+
+    @property
+    def margin(self) -> float:
+        """2(α − a): by how much estimates of two concepts must move for an excess above α."""
+        return 2.0 * (self.alpha - self.reports.distance)
+
+    @cached_property
+    def difference_variances(self) -> FloatArray:
+        """(k, k): worst variances of the differences of two estimates, times the number of users."""
+        return tails.difference_variances(self.reports.release)
 
     @cached_property
     def _difference_proxy(self) -> float:
-        """The largest proxy of e_c − e_c′: v‖R_c − R_c′‖² of the randomizer, max |W̃_c − W̃_c′|² of the points."""
-        R, W = self.reports.release.decoder, self.reports.approximated
-        v = self.reports.release.randomizer.subgaussian_proxy
-        worst = 0.0
-        for c in range(len(R) - 1):
-            noise = v * np.einsum("cs,cs->c", R[c + 1 :] - R[c], R[c + 1 :] - R[c])
-            worst = max(worst, float((noise + np.abs(W[c + 1 :] - W[c]).max(axis=1) ** 2).max()))
-        return worst
+        return tails.difference_proxy(self.reports.release)
 
     def excess_losses(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
         """(trials,): excess losses of what is learnt from simulated reports of users drawn from the law."""
@@ -97,16 +97,35 @@ class AgnosticLearner:
         q = self.reports.agreements(law)
         return np.asarray(0.5 * (q.max() - q[found]))
 
+    def predicted_loss(self, users: int) -> float:
+        """``predicted_excess``, which is the loss where some concept loses nothing."""
+        return self.predicted_excess(users)
+
+    def losses(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        """(trials,): losses of what is learnt, the best concept's own included."""
+        return self.excess_losses(law, users, trials, rng) + float(losses(self.concepts, law).min())
+
 
 class AgnosticRefuter:
-    """Tells laws on which some concept loses at most ½ − α from fair coins (see the module)."""
+    """Tells laws on which some concept loses at most ½ − α from fair coins (see the module).
+
+    The factors have the best distance a, or the ``distance`` that is given.
+    """
 
     def __init__(
-        self, concepts: ConceptClass, epsilon: float, alpha: float, *, randomizer: str = "half-sphere"
+        self,
+        concepts: ConceptClass,
+        epsilon: float,
+        alpha: float,
+        *,
+        randomizer: str = "half-sphere",
+        distance: float | None = None,
     ) -> None:
         self.alpha = checked_loss_gap(alpha)
         self.concepts, self.epsilon = concepts, float(epsilon)
-        self.reports: AgreementReports = reports_for(concepts, epsilon, 2.0 * self.alpha, randomizer=randomizer)
+        self.reports: AgreementReports = reports_for(
+            concepts, epsilon, 2.0 * self.alpha, randomizer=randomizer, distance=distance
+        )
 
     @property
     def signal(self) -> float:
@@ -130,10 +149,12 @@ class AgnosticRefuter:
 
         exp(−nτ²/2V) ≤ β/k and exp(−n(2α−a−τ)²/2V) ≤ β, V the largest proxy.
         """
-        b = checked_error(beta)
-        V = float(self.reports.proxies.max())
-        roots = math.sqrt(math.log(self.concepts.size / b)) + math.sqrt(-math.log(b))
-        return max(1, math.ceil(2.0 * V * (roots / self.signal) ** 2))
+        proxy = float(self.reports.proxies.max())
+        return tails.certain_refuter_users(proxy, self.concepts.size, self.signal, beta)
+
+    def says_fit(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """(trials,): whether a concept is said to fit."""
+        return np.asarray(self.statistics(law, users, trials, rng) > self.threshold(users))
 
     def statistics(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
         """(trials,): the largest estimate from simulated reports; above ``threshold`` some concept is said to fit."""
@@ -141,10 +162,4 @@ class AgnosticRefuter:
 
     def _balance(self, users: int) -> tuple[float, float]:
         n = check_positive_integer("users", users)
-        s = np.sqrt(self.reports.variances / n)
-        low, high = 0.0, self.signal
-        for _ in range(_HALVINGS):
-            tau = 0.5 * (low + high)
-            alarm, miss = float(ndtr(-tau / s).sum()), float(ndtr((tau - self.signal) / s).max())
-            low, high = (tau, high) if alarm > miss else (low, tau)
-        return high, min(max(alarm, miss), 1.0)
+        return tails.balanced(np.sqrt(self.reports.variances / n), self.signal)

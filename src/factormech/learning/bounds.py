@@ -117,7 +117,7 @@ def refutation_users(
 def refutation_floor(witness: Witness, epsilon: float, alpha: float, users: int) -> float:
     """The larger error of any refuter with so many users is at least this (without interaction)."""
     n = check_positive_integer("users", users)
-    return _largest_error(lambda beta: refutation_users(witness, epsilon, alpha, beta), n)
+    return largest_error(lambda beta: refutation_users(witness, epsilon, alpha, beta), n)
 
 
 def difference_rows(concepts: ConceptClass, most: int = MOST_DIFFERENCES) -> FloatArray:
@@ -142,6 +142,16 @@ def learning_users(witnesses: Sequence[Witness], epsilon: float, excess: float) 
     return max((release.best_t(witness, epsilon, 2.0 * excess)[0] for witness in witnesses), default=0.0)
 
 
+def confident_learning_users(witnesses: Sequence[Witness], epsilon: float, excess: float, beta: float) -> float:
+    """No protocol without interaction of fewer users has excess ≤ ``excess`` with probability 1 − β on all laws.
+
+    With θ' above twice the excess no h is within it on both laws of a pair, so they are told apart with errors β.
+    """
+    theta = 2.0 * checked_loss_gap(excess) * (1.0 + 1e-9)
+    fit = [w for w in witnesses if w.strength > 0.0 and theta <= w.theta]
+    return max((_pairs(w, check_epsilon(epsilon), theta, beta) for w in fit), default=0.0)
+
+
 def learning_floor(witnesses: Sequence[Witness], epsilon: float, users: int) -> float:
     """The expected excess loss of any learner with so many users is at least this on some law (no interaction)."""
     e, n = check_epsilon(epsilon), check_positive_integer("users", users)
@@ -151,7 +161,7 @@ def learning_floor(witnesses: Sequence[Witness], epsilon: float, users: int) -> 
             continue
         for theta in (np.geomspace(1e-3, 1.0, _GAPS) * witness.theta).tolist():
             if 0.5 * theta > best:
-                best = max(best, theta * _largest_error(lambda beta, at=theta, w=witness: _pairs(w, e, at, beta), n))
+                best = max(best, theta * largest_error(lambda beta, at=theta, w=witness: _pairs(w, e, at, beta), n))
     return best
 
 
@@ -161,7 +171,7 @@ def _pairs(witness: Witness, epsilon: float, theta: float, beta: float) -> float
     return max(centre, divergence.users_to_distinguish(norm, epsilon, beta, row_mass=mass))
 
 
-def _largest_error(users_needed: Any, users: int) -> float:
+def largest_error(users_needed: Any, users: int) -> float:
     """The largest β < ½ for which more than these users are needed, from below; 0 if there is none."""
     low, high = 0.0, 0.5
     for _ in range(_HALVINGS):

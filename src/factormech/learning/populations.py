@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.bounds.hard.witness import Witness
@@ -24,7 +25,10 @@ from factormech.learning.concepts import ConceptClass
 from factormech.learning.reports import AgreementReports
 
 _SIGNALS = np.geomspace(1.0, 1e-2, 13)
+_FINE_SIGNALS = np.geomspace(1.0, 5e-2, 25)
 _DRAWS = 256
+# Of many marginals of coins so many are looked at closely.
+_CLOSER = 8
 _CELLS = 2**22
 
 
@@ -60,21 +64,48 @@ def coins(concepts: ConceptClass) -> FloatArray:
     return np.full(2 * concepts.domain_size, 0.5 / concepts.domain_size)
 
 
-def worst_for_learner(learner: AgnosticLearner, family: Bases, users: int, rng: np.random.Generator) -> FloatArray:
-    """The law of the family, at the best of some signals, of the largest expected excess that was found."""
+def worst_for_learner(
+    learner: AgnosticLearner, family: Bases, users: int, rng: np.random.Generator, *, above: float | None = None
+) -> FloatArray:
+    """The law of the family, at the best of some signals, of the largest expected excess that was found.
+
+    With ``above`` it is that of the most excesses above this.
+    """
     noise = _noise(learner.reports, users, rng)
     q = family.leans @ learner.concepts.labels.T
     means = family.leans @ learner.reports.approximated.T
     worst, where = -1.0, (0, 1.0)
-    for s in _SIGNALS.tolist():
+    for s in (_SIGNALS if above is None else _FINE_SIGNALS).tolist():
         for start in range(0, len(q), max(1, _CELLS // noise.size)):
             block = slice(start, start + max(1, _CELLS // noise.size))
             chosen = np.argmax(s * means[block, None, :] + noise, axis=2)
-            reached = np.take_along_axis(q[block], chosen, axis=1).mean(axis=1)
-            excess = 0.5 * s * (q[block].max(axis=1) - reached)
+            reached = 0.5 * s * (q[block].max(axis=1, keepdims=True) - np.take_along_axis(q[block], chosen, axis=1))
+            excess = (reached if above is None else reached > above).mean(axis=1)
             if excess.max() > worst:
                 worst, where = float(excess.max()), (start + int(np.argmax(excess)), s)
     return family.law(*where)
+
+
+def worst_coins(refuter: AgnosticRefuter, family: Bases, users: int, rng: np.random.Generator) -> FloatArray:
+    """Fair labels on the points of one base, or on uniform ones, of the most false alarms that were found.
+
+    The sums of the estimates' tails rank them; the first few are compared with common normal numbers.
+    """
+    n, release = check_positive_integer("users", users), refuter.reports.release
+    tau = refuter.threshold(n)
+    uniform = np.full((1, refuter.concepts.domain_size), 1.0 / refuter.concepts.domain_size)
+    points = np.concatenate([uniform, np.unique(family.marginals.round(12), axis=0)])
+    laws = np.hstack([points, points])
+    laws /= laws.sum(axis=1, keepdims=True)
+    spreads = np.sqrt(laws @ (release.query_variances + (release.workload + release.bias) ** 2).T / n)
+    ranked = np.argsort(-ndtr(-tau / spreads).sum(axis=1), kind="stable")[:_CLOSER]
+    normal = rng.standard_normal((4 * _DRAWS, release.dimension))
+    alarms = []
+    for law in laws[ranked]:
+        L = release.noise_root(law)
+        noise = normal[:, : L.shape[1]] @ L.T / np.sqrt(n)
+        alarms.append(float(np.mean(noise.max(axis=1) > tau)))
+    return np.asarray(laws[ranked[int(np.argmax(alarms))]])
 
 
 def worst_for_refuter(refuter: AgnosticRefuter, family: Bases, users: int, rng: np.random.Generator) -> FloatArray:

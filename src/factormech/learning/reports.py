@@ -21,7 +21,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
 from factormech.local.factorized import drawn
-from factormech.local.factorized.distance import best_distance
+from factormech.local.factorized.distance import Tried, best_distance, norm_at
 from factormech.local.factorized.factor_release import FactorizationRelease
 from factormech.local.factorized.factors import factorization
 from factormech.local.factorized.registry import release_of
@@ -83,14 +83,21 @@ class AgreementReports:
 
 
 def reports_for(
-    concepts: ConceptClass, epsilon: float, accuracy: float, *, randomizer: str = "half-sphere"
+    concepts: ConceptClass,
+    epsilon: float,
+    accuracy: float,
+    *,
+    randomizer: str = "half-sphere",
+    distance: float | None = None,
 ) -> AgreementReports:
-    """The reports whose norm γ₂(W, a) over accuracy − a is least over a."""
+    """The reports whose norm γ₂(W, a) over accuracy − a is least over a, or those of one ``distance`` a."""
     W = concepts.labels
-    found = best_distance(W, accuracy, shifted=False).best
+    if distance is None:
+        found = best_distance(W, accuracy, shifted=False).best
+    else:
+        found = Tried(distance, norm_at(W, distance, shifted=False))
     R, A = found.norm.left.dense(), found.norm.right.dense()
-    distance = found.distance + found.norm.residual
-    factors = factorization(np.hstack([W, -W]), R, np.hstack([A, -A]), distance=distance)
+    factors = factorization(np.hstack([W, -W]), R, np.hstack([A, -A]), distance=found.distance + found.norm.residual)
     release = release_of("approximate", factors, check_epsilon(epsilon), randomizer=randomizer)
     if not isinstance(release, FactorizationRelease):
         raise BadValue("accuracy", accuracy, "be below 1", "constants are as accurate: ask for more")
@@ -101,6 +108,12 @@ def lean_of(law: FloatArray) -> FloatArray:
     """λ(x, +1) − λ(x, −1), (T,)."""
     T = len(law) // 2
     return np.asarray(law[:T] - law[T:])
+
+
+def losses(concepts: ConceptClass, law: npt.ArrayLike) -> FloatArray:
+    """L_λ(c), (k,)."""
+    p = checked_law(law, concepts.domain_size)
+    return np.asarray(np.clip(0.5 - 0.5 * (concepts.labels @ lean_of(p)), 0.0, 1.0))
 
 
 def checked_law(law: npt.ArrayLike, domain_size: int) -> FloatArray:

@@ -17,6 +17,7 @@ from factormech.local.gram_root import relative_miss
 from factormech.local.noisy_columns import NoisyColumns
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation
+from factormech.privacy import Guarantee
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class CalibratedColumns:
     @property
     def domain_size(self) -> int:
         return int(self.columns.shape[1])
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.noisy.guarantee
 
     @cached_property
     def noisy(self) -> NoisyColumns:

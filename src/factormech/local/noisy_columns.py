@@ -28,6 +28,7 @@ from factormech.gaussian import gaussian_noise_multiplier
 from factormech.local.l1_strategies import l1_diameter
 from factormech.local.randomizers import cap_sums, half_sphere
 from factormech.local.randomizers.base import check_points
+from factormech.privacy import REAL_LAW, Guarantee
 
 # Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
 # relatively.
@@ -65,6 +66,11 @@ class NoisyColumns:
     epsilon: float
     delta: float
     privacy_loss: float
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of one report."""
+        return Guarantee(self.epsilon, self.delta, ground=REAL_LAW)
 
     def report(self, types: IntArray, rng: np.random.Generator) -> FloatArray:
         """Independent reports (N, k) of users of the given ``types`` (integers, (N,))."""

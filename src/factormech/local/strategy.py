@@ -40,7 +40,7 @@ from factormech.errors import BadValue
 from factormech.local.error_law import ErrorLaw, matrix_error_law
 from factormech.local.gram_root import relative_miss
 from factormech.local.reports import ReportTree, check_simulation
-from factormech.privacy import verify_ldp
+from factormech.privacy import VERIFIED, Guarantee, verify_ldp
 
 # VQ = W must hold to this relative error in Frobenius norm, else the workload is refused.
 RESIDUAL_LIMIT = 1e-8
@@ -105,6 +105,11 @@ class Strategy(Protocol):
     @property
     def outputs(self) -> int: ...
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of one report: a user's type exchanged for any other."""
+        ...
+
     def evaluate(self, centred_gram: FloatArray) -> Evaluation:
         """The exact error on the workload with this centred Gram matrix PGP."""
         ...
@@ -147,6 +152,10 @@ class StrategyMatrix:
         self.matrix = Q if used.all() else Q[used]
         self.matrix.setflags(write=False)
         self.prior = _checked_prior(prior, self.domain_size)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, ground=VERIFIED)
 
     @property
     def outputs(self) -> int:

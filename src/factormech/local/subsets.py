@@ -37,7 +37,7 @@ from factormech.local.error_law import ErrorLaw, GramSums, centred_diagonal
 from factormech.local.memberships import SubsetLaw
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import Evaluation, Strategy, StrategyMatrix
-from factormech.privacy import inner_ratio, loss_of_ratio, ratio_is_within
+from factormech.privacy import VERIFIED, Guarantee, inner_ratio, loss_of_ratio, ratio_is_within
 
 # Up to this many outputs the strategy is an explicit matrix, verified entry by entry.
 MATRIX_OUTPUTS_LIMIT = 4096
@@ -100,6 +100,10 @@ class SubsetStrategy:
     def privacy_loss(self) -> float:
         """A rigorous upper bound of the likelihood ratio's logarithm over the sizes that occur."""
         return min(loss_of_ratio(self.likelihood_ratio), self.epsilon)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, ground=VERIFIED)
 
     @cached_property
     def weights(self) -> FloatArray:

@@ -15,6 +15,12 @@ the L₂ step of :mod:`factormech.bounds.hard.witness` gives c-var ≤ (α/γ₂
 logarithm, which Lemma 61 (Edmonds, PhD thesis, University of Toronto, 2023) has, and whose λ̃ does not sum to 1. A
 learner with excess loss e finds α_h = α − 2e.
 
+*It never binds where Theorem 56 promises something*, whatever the laws. Its error for W ≈ RA (‖A‖ = 1, entries off by
+a) is at least η = a + ‖R‖τ; the concept that seems best has the best correlation but for 2η, so e = η, and α_h > 0
+takes α > 2η. But α ≤ Σπ_v W_v•M_v ≤ a + ‖R‖γ₂*(π̃M) ≤ a + K_G‖R‖√c-var, hence J < τ²/c-var ≤ (K_G‖R‖τ/(α − a))² <
+K_G²/4 < 0.8. So the laws are shown by themselves: after J queries a correlation α_h is found with probability at most
+c-var·(J/τ² + 1/α_h²).
+
 **Refutation** of a pair (μ, y) of :mod:`factormech.queries.dimension`, U_c = y_c − π_cμ, value V = max Σ_c|U_c·F|, both
 errors of the test at most β:
 
@@ -37,7 +43,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray, IntArray, check_epsilon
+from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.bounds.hard.divergence import checked_error, kappa, kl_of_error
 from factormech.bounds.hard.norm import upper_norm
 from factormech.bounds.hard.pairs import HardPairs
@@ -108,6 +114,15 @@ def correlational_queries(hard: HardCorrelations, tolerance: float, failure: flo
     if reached <= 0.0:
         return 0.0
     return max(0.0, _SLACK * tau**2 * ((1.0 - beta) / hard.variance - 1.0 / reached**2))
+
+
+def correlational_success(hard: HardCorrelations, tolerance: float, queries: int, excess_loss: float = 0.0) -> float:
+    """At least the probability of learning to ``excess_loss`` on a law drawn by π̂, after so many queries."""
+    tau, J = check_tolerance(tolerance, zero=False), check_positive_integer("queries", queries)
+    reached = hard.alpha - 2.0 * excess_loss
+    if reached <= 0.0:
+        return 1.0
+    return min(1.0, hard.variance * (J / tau**2 + 1.0 / reached**2) / _SLACK)
 
 
 def pan_private_users(value: QueryValue, epsilon: float, beta: float) -> float:

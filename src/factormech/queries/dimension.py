@@ -18,7 +18,9 @@ a linear program in y with a cut Σ_c s_c⟨F, U_c⟩ ≤ t for every s and ever
 enumeration of s, or of F where that is the smaller side (at most 2^15 patterns). Both ends are evaluated afterwards:
 the upper is the enumerated maximum at y; the lower, with the weights w of the cuts as ζ, min_c min_λ Σ_j w_j
 s_jc(F_j(λ) − F_j(μ)), where the inner minimum puts θ on the worst point of all and 1 − θ on the worst rightly labelled
-one. So the interval holds, to rounding, whatever the solver did (``certified``).
+one. So the interval holds, to rounding, whatever the solver did (``certified``). Where automorphisms of the class leave
+μ alone (:mod:`factormech.queries.symmetry`), y is the same on each of their orbits, cuts are averaged over them, and ζ
+has all images of a query.
 
 The least over μ is in :mod:`factormech.queries.dimension_search`.
 """
@@ -37,6 +39,7 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
 from factormech.queries.oracles import check_law
+from factormech.queries.symmetry import Group, automorphisms
 
 SIDE_LIMIT = 16
 # Cuts that are added in a round, and rounds.
@@ -136,7 +139,7 @@ def value_at(
     mu = _checked_labelled(concepts, law)
     if not 0.0 <= theta < 1.0:
         raise BadValue("theta", theta, "be at least 0 and below 1", "give 0 for realizable learning")
-    program = _Program(concepts, theta)
+    program = _Program(concepts, theta, automorphisms(concepts).keeping(mu))
     return program.solve(mu, cuts if cuts is not None and len(cuts) else program.first_cuts(mu), enough, gap)
 
 
@@ -193,15 +196,23 @@ def sign_norm(matrix: FloatArray, count: int = 1) -> tuple[float, FloatArray, Fl
 
 
 class _Program:
-    """The linear program of one class and θ."""
+    """The linear program of one class and θ, with y constant on the orbits of a group that leaves μ alone."""
 
-    def __init__(self, concepts: ConceptClass, theta: float) -> None:
+    def __init__(self, concepts: ConceptClass, theta: float, group: Group) -> None:
         k, T = concepts.matrix.shape
         self.k, self.N, self.theta = k, 2 * T, theta
         right = concepts.matrix > 0
         # right[c, x]: whether x = (a, b) has the label of c.
         self.right = np.concatenate([right, ~right], axis=1)
-        self.used = self.right if theta == 0.0 else np.ones_like(self.right)
+        used = self.right if theta == 0.0 else np.ones_like(self.right)
+        self.group = group
+        orbit, sizes = group.orbits()
+        # A variable an orbit of used places; the places of one follow each other in ``order``.
+        self.places = np.flatnonzero(used)
+        _, self.variable = np.unique(orbit.ravel()[self.places], return_inverse=True)
+        self.order = np.argsort(self.variable, kind="stable")
+        self.starts = np.searchsorted(self.variable[self.order], np.arange(self.variable.max() + 1))
+        self.sizes = sizes[orbit.ravel()[self.places[self.order[self.starts]]]]
 
     def first_cuts(self, mu: FloatArray) -> Cuts:
         y = self.right / self.right.sum()
@@ -228,9 +239,10 @@ class _Program:
                 break
             cuts = more
         kept = proof[1] > 0.0
-        F, s = proof[0].queries[kept], proof[0].signs[kept]
+        F, s = self.group.images(proof[0].queries[kept], proof[0].signs[kept])
+        weights = np.tile(proof[1][kept] / len(self.group), len(self.group))
         certified = upper - lower <= max(gap, 1e-6)
-        return QueryValue(lower, upper, mu, joint, F, proof[1][kept], s, self.theta, cuts, certified)
+        return QueryValue(lower, upper, mu, joint, F, weights, s, self.theta, cuts, certified)
 
     def _differences(self, y: FloatArray, mu: FloatArray) -> FloatArray:
         return np.asarray(y - y.sum(axis=1, keepdims=True) * mu)
@@ -240,13 +252,13 @@ class _Program:
         from scipy.optimize import linprog
 
         gains = cuts.queries - (cuts.queries @ mu)[:, None]
-        table = (cuts.signs[:, :, None] * gains[:, None, :])[:, self.used]
+        table = self._averaged((cuts.signs[:, :, None] * gains[:, None, :]).reshape(len(cuts), -1))
         n = table.shape[1]
         rows = [np.c_[table, -np.ones(len(cuts))]]
         if self.theta > 0.0:
             wrong = np.where(self.right, -self.theta, 1.0 - self.theta)
             own = np.repeat(np.eye(self.k), self.N, axis=1).reshape(self.k, self.k, self.N)
-            rows.append(np.c_[(own * wrong).reshape(self.k, -1), np.zeros(self.k)])
+            rows.append(np.c_[self._averaged((own * wrong).reshape(self.k, -1)), np.zeros(self.k)])
         A = np.concatenate(rows)
         found = linprog(
             np.r_[np.zeros(n), 1.0], A_ub=A, b_ub=np.zeros(len(A)), A_eq=np.r_[np.ones(n), 0.0][None], b_eq=[1.0],
@@ -254,11 +266,15 @@ class _Program:
         )  # fmt: skip
         if found.x is None:
             raise BadValue("linear program", found.message, "have a solution", "report this class as a bug")
-        y = np.zeros((self.k, self.N))
-        y[self.used] = np.maximum(found.x[:-1], 0.0)
-        y = self._feasible(y / y.sum())
+        y = np.zeros(self.k * self.N)
+        y[self.places] = (np.maximum(found.x[:-1], 0.0) / self.sizes)[self.variable]
+        y = self._feasible((y / y.sum()).reshape(self.k, self.N))
         w = np.maximum(-found.ineqlin.marginals[: len(cuts)], 0.0)
         return y, w / w.sum() if w.sum() > 0.0 else np.full(len(cuts), 1.0 / len(cuts))
+
+    def _averaged(self, table: FloatArray) -> FloatArray:
+        """The means over the orbits, (J, variables), of numbers at all places, (J, kN)."""
+        return np.asarray(np.add.reduceat(table[:, self.places[self.order]], self.starts, axis=1) / self.sizes)
 
     def _feasible(self, y: FloatArray) -> FloatArray:
         """What rounding has put on wrong labels beyond θ, moved onto the right ones."""
@@ -274,6 +290,9 @@ class _Program:
         """min_c min_λ of the average difference, as the weights see it."""
         F, s = cuts.queries, cuts.signs
         seen = (weights[:, None] * s).T @ (F - (F @ mu)[:, None])
+        if len(self.group) > 1:
+            images = self.group.concepts[:, :, None] * self.N + self.group.points[:, None, :]
+            seen = seen.ravel()[images].mean(axis=0)
         right = np.where(self.right, seen, np.inf).min(axis=1)
         least = (1.0 - self.theta) * right + self.theta * np.minimum(right, seen.min(axis=1))
         return float(least.min())

@@ -1,12 +1,16 @@
 r"""The least value of a class over all laws, and so an estimate of its statistical query dimension.
 
 V (:mod:`factormech.queries.dimension`) is bilinear in y and μ: ``smallest_value`` minimises over each in turn, from
-several starts. Every V met is an upper bound on the least, so 1/V is an ``estimate`` of the dimension from below. It is
-enough for lower bounds on samples (:mod:`factormech.queries.bounds`), which hold for every pair (μ, y), and never a
-guarantee for a learner.
+several starts. Every V met is an upper bound on the least, so 1/V is an ``estimate`` of the dimension from below. A law
+on which all hypotheses lose is one on which all concepts do, and what is found for θ = 0 serves where θ is free, so the
+wider search begins with what the narrower one found, and its value is never larger. An estimate is enough for lower
+bounds on samples (:mod:`factormech.queries.bounds`), which hold for every pair (μ, y), and never a guarantee for a
+learner.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,9 +39,13 @@ def smallest_value(
     losers: Losers = "class",
     starts: int = 4,
     rounds: int = 20,
+    known: Sequence[QueryValue] = (),
     rng: np.random.Generator | None = None,
 ) -> QueryValue:
     """The least V(μ) found over μ: 1/V is an estimate of SQD^R, or of SQD^A, from below.
+
+    With the same starts it is never larger for ``class`` than for ``all``, and never larger for the agnostic than for
+    the realizable one.
 
     Parameters
     ----------
@@ -49,6 +57,8 @@ def smallest_value(
         Whether all concepts must lose, as defined, or all hypotheses.
     starts
         How many laws to start from: the uniform one, and concepts with noisy labels on random points.
+    known
+        What narrower searches of this class and α have found; they are made again if nothing is given.
     rounds
         Minimisations over y and then μ at most, from every start.
     """
@@ -57,11 +67,21 @@ def smallest_value(
         raise UnknownName("losers", losers, LOSERS)
     if not 0.0 < alpha <= 0.5:
         raise BadValue("alpha", alpha, "be above 0 and at most 1/2", "give for example 0.1")
+    check_positive_integer("starts", starts)
     chance = rng or np.random.default_rng(0)
-    tried = range(check_positive_integer("starts", starts))
-    laws = [_start(concepts, start, alpha, chance) for start in tried]
-    found = [_descend(concepts, alpha, agnostic, losers, rounds, law) for law in laws]
-    return min(found, key=lambda value: value.upper)
+    laws = [_start(concepts, start, alpha, chance) for start in range(starts)]
+
+    def least(free: bool, who: Losers, before: list[QueryValue]) -> QueryValue:
+        """Over the starts and laws that a narrower search has found."""
+        found = [_descend(concepts, alpha, free, who, rounds, law) for law in (*laws, *(v.law for v in before))]
+        return min([*before, *found], key=lambda value: value.upper)
+
+    if known or not (agnostic or losers == "class"):
+        return least(agnostic, losers, list(known))
+    narrow = least(False, "all", [])
+    if agnostic and losers == "class":
+        return least(True, "class", [least(True, "all", [narrow]), least(False, "class", [narrow])])
+    return least(agnostic, losers, [narrow])
 
 
 def _descend(

@@ -32,7 +32,9 @@ from typing import Any
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.calibration import laplace_scale
 from factormech.errors import BadValue
+from factormech.privacy import Guarantee
 from factormech.queries.correlational import privacy_factor
 from factormech.queries.oracles import Oracle, check_failure, check_tolerance, sample_sums
 
@@ -54,7 +56,8 @@ class CountingStream:
         self.query = np.asarray(query, dtype=float)
         if self.query.ndim != 1 or not np.all(np.abs(self.query) <= 1.0):
             raise BadValue("query", self.query.tolist(), "be values within [−1, 1]", "divide by the largest")
-        self.scale = 2.0 / check_epsilon(epsilon)
+        self.guarantee = Guarantee(check_epsilon(epsilon))
+        self.scale = laplace_scale(2.0, self.guarantee)
         self._rng = rng
         self.state = float(rng.laplace(scale=self.scale))
         self.seen = 0
@@ -140,6 +143,7 @@ class TranscriptStream:
         rng: np.random.Generator,
     ) -> None:
         self._policy, self._output, self._rng = policy, output, rng
+        self.guarantee = Guarantee(check_epsilon(epsilon))
         self._factor = privacy_factor(epsilon)
         self.state: tuple[int, ...] = ()
 
@@ -173,6 +177,7 @@ class LocalOracle(Oracle):
         super().__init__(law)
         self.users, self.rng = check_positive_integer("users", users), rng
         self.factor = privacy_factor(epsilon)
+        self.guarantee = Guarantee(float(epsilon))
 
     def _answers(self, queries: FloatArray, towards: FloatArray) -> FloatArray:
         self.spent += self.users * len(queries)
@@ -188,6 +193,7 @@ class PanPrivateOracle(Oracle):
     def __init__(self, law: Any, users: int, epsilon: float, rng: np.random.Generator) -> None:
         super().__init__(law)
         self.users, self.epsilon, self.rng = check_positive_integer("users", users), check_epsilon(epsilon), rng
+        self.guarantee = Guarantee(self.epsilon)
 
     def _answers(self, queries: FloatArray, towards: FloatArray) -> FloatArray:
         found = np.empty(len(queries))

@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from factormech.arrays import IntArray, check_positive_integer
+from factormech.arrays import IntArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue, UnknownName
+from factormech.privacy import Guarantee
 from factormech.selection.reports import Reports, checked_gap, loss_factor
 
 
@@ -74,6 +75,12 @@ def protocol(name: str) -> Protocol:
     if name not in _PROTOCOLS:
         raise UnknownName("protocol", name, _PROTOCOLS)
     return _PROTOCOLS[name]
+
+
+def guarantee(name: str, epsilon: float) -> Guarantee:
+    """Of the transcript: every user sends one randomized bit, at most once, whatever was said before."""
+    protocol(name)
+    return Guarantee(check_epsilon(epsilon))
 
 
 def run(name: str, reports: Reports, users: int, validation: Validation | None = None) -> Run:

@@ -144,11 +144,11 @@ def test_gaussian_laws_are_calibrated_to_the_diameter() -> None:
     # ρ = (Δ/σ)²/2 is what a Gaussian costs.
     assert diameter**2 / (2 * noise.sigma**2) == pytest.approx(0.3, rel=1e-9)
     assert diameter**2 / (2 * noise.sigma**2) <= 0.3
-    promise = JLRelease.of(Q, concentrated_law(0.3), 2).promise
-    assert (promise.rho, promise.epsilon) == (0.3, math.inf)
-    promise = JLRelease.of(Q, gaussian_law(0.7, 1e-5), 2).promise
-    assert (promise.epsilon, promise.delta, promise.rho) == (0.7, 1e-5, None)
-    assert NoisyRelease.of(Q, pure_law("laplace", 0.7)).promise.delta == 0.0
+    guarantee = JLRelease.of(Q, concentrated_law(0.3), 2).guarantee
+    assert (guarantee.rho, guarantee.epsilon) == (0.3, math.inf)
+    guarantee = JLRelease.of(Q, gaussian_law(0.7, 1e-5), 2).guarantee
+    assert (guarantee.epsilon, guarantee.delta, guarantee.rho) == (0.7, 1e-5, None)
+    assert NoisyRelease.of(Q, pure_law("laplace", 0.7)).guarantee.delta == 0.0
     sample = noise.draw(np.random.default_rng(0), 20000)
     assert covariance_p_value(sample.T, np.zeros(4), noise.sigma**2 * np.eye(4)) > FALSE_ALARM
 
@@ -249,7 +249,7 @@ def test_coarse_release() -> None:
     law = pure_law("k-norm", 1.0)
     coarse = CoarseJLRelease.of(Q, law, 0.5, 8)
     assert coarse.inner.columns.shape == (16, 3)
-    assert coarse.promise == law.promise
+    assert coarse.guarantee == law.guarantee
     x = counts(60, 200)
     errors = errors_on(coarse, [x], np.random.default_rng(0), matrices=4, draws=50)
     plain = errors_on(JLRelease.of(Q, pure_law("l2-ball", 1.0), 8), [x], np.random.default_rng(0), matrices=4, draws=50)

@@ -233,8 +233,8 @@ def test_releases(name: str) -> None:
     Q = BODIES["random signs"][0]
     mechanism = build(name, Q, 1.0, rng())
     assert isinstance(mechanism, PureMechanism)
-    assert mechanism.promise.epsilon == 1.0
-    assert mechanism.promise.relation == "one of n persons replaced, n fixed"
+    assert mechanism.guarantee.epsilon == 1.0
+    assert mechanism.guarantee.relation == "one of n persons replaced, n fixed"
     x = np.arange(12)
     y = mechanism.simulate_release(x, rng(3), 6000)
     assert not isinstance(y, Unavailable)

@@ -14,7 +14,7 @@ from factormech.central.pure.projection import NoisyRelease
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue
 from tests.central.pure.bodies import hadamard
-from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
+from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value
 
 
 @pytest.mark.parametrize("N", [2, 4, 16])
@@ -33,7 +33,7 @@ def test_two_types_in_closed_form() -> None:
     assert parity.expected_square(2, 0.5) == pytest.approx(16.0)
     u = parity.parity_noise(2, 0.5, np.random.default_rng(0), 20000)
     assert kstest(np.abs(u[:, 0]), "expon", (0, 2.0)).pvalue > FALSE_ALARM
-    assert abs((u[:, 0] > 0).mean() - 0.5) < 0.02
+    assert binomial_p_value(int((u[:, 0] > 0).sum()), 20000, 0.5) > FALSE_ALARM
 
 
 def test_errors_are_those_of_the_hadamard_matrix() -> None:

@@ -28,7 +28,7 @@ from factormech.central.pure.jl import jl_matrix
 from factormech.central.pure.trace_sketch import SketchRelease, diameter, lift
 from factormech.errors import BadValue
 from factormech.unavailable import Unavailable
-from tests.statistics import FALSE_ALARM, mean_p_value
+from tests.statistics import FALSE_ALARM, binomial_p_value, mean_p_value
 
 # Of the noise at ε = 1, by size and whether the trace is public.
 CASES = [(1, False), (2, False), (2, True), (3, False), (3, True), (4, False), (4, True)]
@@ -181,7 +181,7 @@ def test_haar_matrices() -> None:
     # A coordinate of a uniform point of the sphere in R³ is uniform.
     for entry in (H[:, 0, 0], H[:, 2, 1]):
         assert kstest(entry, "uniform", (-1, 2)).pvalue > FALSE_ALARM
-    assert abs((np.linalg.det(H) > 0).mean() - 0.5) < 0.03
+    assert binomial_p_value(int((np.linalg.det(H) > 0).sum()), 20000, 0.5) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("unit", [False, True])
@@ -320,7 +320,7 @@ def test_sketch_releases() -> None:
     many = SketchRelease.of(6, 1.0, 12).draw(np.random.default_rng(0), 20000)
     np.testing.assert_array_equal(many.matrix, T)
     assert kstest(np.linalg.norm(many.noise, axis=1) / wide, "gamma", (12,)).pvalue > FALSE_ALARM
-    assert release.promise.delta == 0.0
+    assert release.guarantee.delta == 0.0
 
 
 def test_bad_input() -> None:

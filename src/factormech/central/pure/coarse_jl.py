@@ -22,8 +22,8 @@ from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.jl import JLDraws, JLRelease
 from factormech.central.pure.laws import Law
 from factormech.central.pure.mechanism import checked_counts
-from factormech.central.pure.promise import Promise
 from factormech.errors import BadValue
+from factormech.privacy import Guarantee
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import scatter
 
@@ -103,8 +103,8 @@ class CoarseJLRelease:
         return "coarse-jl"
 
     @property
-    def promise(self) -> Promise:
-        return self.inner.promise
+    def guarantee(self) -> Guarantee:
+        return self.inner.guarantee
 
     def draw(self, rng: np.random.Generator, draws: int) -> CoarseDraws | Unavailable:
         inner = self.inner.draw(rng, draws)

@@ -23,8 +23,8 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure import trace_body
 from factormech.central.pure.eigenvalues import LARGEST, TraceNoise
-from factormech.central.pure.promise import Promise
 from factormech.errors import BadValue, UnknownName
+from factormech.privacy import CHAIN_LIMIT, REAL_LAW, Guarantee
 from factormech.unavailable import Unavailable
 
 NOISES = ("trace", "l2-ball")
@@ -73,8 +73,8 @@ class MomentRelease:
         return self.noise + ("-projection" if self.projected else "")
 
     @property
-    def promise(self) -> Promise:
-        return Promise(self.epsilon)
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, ground=CHAIN_LIMIT if self.noise == "trace" else REAL_LAW)
 
     def draw(self, rng: np.random.Generator, draws: int) -> MomentDraws | Unavailable:
         """Noise of that many releases."""

@@ -36,10 +36,10 @@ from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.laws import Law
 from factormech.central.pure.mechanism import checked_counts
 from factormech.central.pure.projection import NoisyRelease, Release
-from factormech.central.pure.promise import Promise
 from factormech.central.pure.width import jl_is_better_for
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue, UnknownName
+from factormech.privacy import Guarantee
 from factormech.unavailable import Unavailable
 
 MATRICES = ("gaussian", "signs")
@@ -128,8 +128,8 @@ class JLRelease:
         return "jl"
 
     @property
-    def promise(self) -> Promise:
-        return self.law.promise
+    def guarantee(self) -> Guarantee:
+        return self.law.guarantee
 
     @cached_property
     def columns(self) -> FloatArray:
@@ -167,7 +167,7 @@ def chosen_release(queries: Any, law: Law, users: int, *, constant: float = 1.0)
 
     The choice sees Q, n and ε alone. The theorem has the noise without the projection, which never does harm.
     """
-    epsilon, Q = law.promise.epsilon, checked_queries(queries)
+    epsilon, Q = law.guarantee.epsilon, checked_queries(queries)
     if jl_is_better_for(users, epsilon, len(Q), constant):
         return JLRelease.of(Q, law, balanced_rows(users, epsilon, len(Q)))
     return NoisyRelease.of(Q, law)

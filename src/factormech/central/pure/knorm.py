@@ -19,7 +19,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.bodies import Body, body_of
 from factormech.central.pure.diagnostics import Diagnosis, Sample
-from factormech.central.pure.directions import Directions, ball, cross_polytope, directions_of
+from factormech.central.pure.directions import Directions, ExactDirections, ball, cross_polytope, directions_of
 from factormech.central.sequential import LEVEL, Estimate
 from factormech.unavailable import Unavailable
 
@@ -48,6 +48,11 @@ class Noise(Protocol):
         """k."""
         ...
 
+    @property
+    def exact(self) -> bool:
+        """Whether its directions are drawn by their law, and not by a chain."""
+        ...
+
     def draw(self, rng: np.random.Generator, trials: int) -> FloatArray | Unavailable:
         """Draws of Z, (trials, k). Where a chain makes them they are not quite independent of each other."""
         ...
@@ -74,6 +79,10 @@ class KNormNoise:
     @property
     def queries(self) -> int:
         return int(self.frame.shape[0])
+
+    @property
+    def exact(self) -> bool:
+        return isinstance(self.directions, ExactDirections)
 
     @property
     def dimension(self) -> int:

@@ -19,10 +19,10 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.bodies import body_of
-from factormech.central.pure.promise import Promise
 from factormech.errors import BadValue, UnknownName
 from factormech.gaussian import check_delta
 from factormech.norms.rounding import above
+from factormech.privacy import CHAIN_LIMIT, REAL_LAW, Guarantee
 from factormech.unavailable import Unavailable
 
 
@@ -41,10 +41,10 @@ class Noise(Protocol):
 
 @dataclass(frozen=True)
 class Law:
-    """A named law, its promise, and the noise of a matrix."""
+    """A named law, its guarantee, and the noise of a matrix."""
 
     name: str
-    promise: Promise
+    guarantee: Guarantee
     of: Callable[[FloatArray], Noise]
 
 
@@ -68,7 +68,8 @@ def pure_law(name: str, epsilon: float) -> Law:
         raise UnknownName("noise", name, known)
     epsilon = check_epsilon(epsilon)
     build = known[name]
-    return Law(name, Promise(epsilon), lambda V: build(V, epsilon))
+    ground = CHAIN_LIMIT if name == "k-norm" else REAL_LAW  # which law draws depends on the matrix
+    return Law(name, Guarantee(epsilon, ground=ground), lambda V: build(V, epsilon))
 
 
 def gaussian_law(epsilon: float, delta: float) -> Law:
@@ -80,7 +81,7 @@ def gaussian_law(epsilon: float, delta: float) -> Law:
     def of(V: FloatArray) -> Noise:
         return GaussianNoise(len(V), standard_deviation(body_of(V).diameters[1], epsilon, delta))
 
-    return Law("gaussian", Promise(epsilon, delta), of)
+    return Law("gaussian", Guarantee(epsilon, delta), of)
 
 
 def concentrated_law(rho: float) -> Law:
@@ -91,4 +92,4 @@ def concentrated_law(rho: float) -> Law:
     def of(V: FloatArray) -> Noise:
         return GaussianNoise(len(V), above(body_of(V).diameters[1] / math.sqrt(2.0 * rho), 4))
 
-    return Law("gaussian", Promise(math.inf, 0.0, float(rho)), of)
+    return Law("gaussian", Guarantee(math.inf, 0.0, float(rho)), of)

@@ -19,10 +19,10 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.knorm import DRAWS, Moments, Noise, ball_noise, knorm_noise, laplace_noise, scaled
-from factormech.central.pure.promise import Promise
 from factormech.central.pure.recursive import recursive_noise
 from factormech.central.sequential import LEVEL, Estimate
 from factormech.errors import BadValue, UnknownName
+from factormech.privacy import CHAIN_LIMIT, REAL_LAW, Guarantee
 from factormech.unavailable import Unavailable
 
 
@@ -41,8 +41,8 @@ class PureMechanism:
     noise: Noise
 
     @property
-    def promise(self) -> Promise:
-        return Promise(self.noise.epsilon)
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.noise.epsilon, ground=REAL_LAW if self.noise.exact else CHAIN_LIMIT)
 
     def moments(self, rng: np.random.Generator, draws: int = DRAWS, level: float = LEVEL) -> Moments | Unavailable:
         """Of the noise Z before division by n: draw them once, they serve every n."""

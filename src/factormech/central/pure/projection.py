@@ -21,8 +21,8 @@ from factormech.arrays import FloatArray
 from factormech.central.pure.bodies import checked_queries
 from factormech.central.pure.laws import Law
 from factormech.central.pure.mechanism import checked_counts
-from factormech.central.pure.promise import Promise
 from factormech.central.wolfe import Hull
+from factormech.privacy import Guarantee
 from factormech.unavailable import Unavailable
 
 
@@ -43,7 +43,7 @@ class Release(Protocol):
         ...
 
     @property
-    def promise(self) -> Promise:
+    def guarantee(self) -> Guarantee:
         """Its guarantee."""
         ...
 
@@ -85,8 +85,8 @@ class NoisyRelease:
         return f"{self.law.name}-projection" if self.projected else self.law.name
 
     @property
-    def promise(self) -> Promise:
-        return self.law.promise
+    def guarantee(self) -> Guarantee:
+        return self.law.guarantee
 
     @cached_property
     def hull(self) -> Hull:

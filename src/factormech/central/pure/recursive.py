@@ -97,6 +97,10 @@ class RecursiveNoise:
     def queries(self) -> int:
         return self.stages[0].noise.queries
 
+    @property
+    def exact(self) -> bool:
+        return all(stage.noise.exact for stage in self.stages)
+
     def draw(self, rng: np.random.Generator, trials: int) -> FloatArray | Unavailable:
         total = np.zeros((check_positive_integer("trials", trials), self.queries))
         for stage, share in zip(self.stages, self.shares, strict=True):

@@ -29,9 +29,9 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure import trace_body
 from factormech.central.pure.covariance import ball_vectors
 from factormech.central.pure.jl import MATRICES, jl_matrix
-from factormech.central.pure.promise import Promise
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue, UnknownName
+from factormech.privacy import Guarantee
 
 TOLERANCE = 1e-3
 ITERATIONS = 2000
@@ -160,8 +160,8 @@ class SketchRelease:
         return "jl"
 
     @property
-    def promise(self) -> Promise:
-        return Promise(self.epsilon)
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon)
 
     def draw(self, rng: np.random.Generator, draws: int) -> SketchDraws:
         """A new T, and noise for that many releases through it."""

@@ -81,14 +81,38 @@ def best_distance(
 ) -> DistanceSearch:
     """The a in [0, α) with the least γ(a)/(α − a), to a relative ``gap``."""
     W = workload.matrix() if isinstance(workload, Workload) else workload
+
+    def numbers(U: FloatArray) -> tuple[float, float]:
+        return float(np.abs(U).sum()), float(np.sum(W * U))
+
+    return search(lambda a: norm_at(workload, a, shifted=shifted), numbers, alpha, gap=gap, solves=solves)
+
+
+def search(
+    solve: Callable[[float], CertifiedNorm],
+    numbers: Callable[[FloatArray], tuple[float, float]],
+    alpha: float,
+    *,
+    gap: float = GAP,
+    solves: int = _SOLVES,
+) -> DistanceSearch:
+    """The same for any norm γ(a) with duals whose value is a line, V(U) − a·S(U).
+
+    Parameters
+    ----------
+    solve
+        The norm at an a; its dual matrix proves its lower end.
+    numbers
+        S and V of a dual matrix.
+    """
     tried: list[Tried] = []
     lines: list[tuple[float, float]] = []
     a, objective, lower, stopped = 0.0, np.inf, 0.0, "solves"
     for _ in range(solves):
-        norm = norm_at(workload, a, shifted=shifted)
+        norm = solve(a)
         tried.append(Tried(a, norm))
         objective = min(objective, norm.upper / (alpha - a))
-        lines.append(_line(W, norm, a, alpha))
+        lines.append(_line(numbers(norm.witness["dual"]), norm.lower, a, alpha))
         a, lower = _least(np.array(lines), alpha, max(one.distance for one in tried))
         if objective <= (1.0 + gap) * lower:
             stopped = "gap"
@@ -129,11 +153,10 @@ def _next(places: list[float], best: float, alpha: float) -> float:
     return best + _SHRINK * right if right >= left else best - _SHRINK * left
 
 
-def _line(W: FloatArray, norm: CertifiedNorm, a: float, alpha: float) -> tuple[float, float]:
-    """(‖U‖₁, W•U − α‖U‖₁), U scaled so that W•U − a‖U‖₁ is the certified lower end."""
-    U = norm.witness["dual"]
-    size, value = float(np.abs(U).sum()), float(np.sum(W * U))
-    scale = norm.lower / (value - a * size) if value > a * size else 0.0
+def _line(numbers: tuple[float, float], lower: float, a: float, alpha: float) -> tuple[float, float]:
+    """(S, V − αS) of a dual matrix, scaled so that V − aS is the certified lower end."""
+    size, value = numbers
+    scale = lower / (value - a * size) if value > a * size else 0.0
     return scale * size, scale * (value - alpha * size)
 
 

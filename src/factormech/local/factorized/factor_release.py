@@ -57,10 +57,14 @@ class FactorizationRelease(LocalRelease):
 
     @cached_property
     def query_variances(self) -> FloatArray:
+        return self.variances_of(self.decoder)
+
+    def variances_of(self, rows: FloatArray) -> FloatArray:
+        """(any, N): variance of each row times the report of one user of each type."""
         beta, g = self._moments
-        R, x = self.decoder, self.points
-        rows = np.einsum("qs,qs->q", R, R)
-        found = beta * rows[:, None] + g * (R @ units(x).T) ** 2 - (R @ x.T) ** 2
+        x = self.points
+        sizes = np.einsum("qs,qs->q", rows, rows)
+        found = beta * sizes[:, None] + g * (rows @ units(x).T) ** 2 - (rows @ x.T) ** 2
         return np.asarray(np.maximum(found, 0.0))
 
     def noise_root(self, histogram: FloatArray) -> FloatArray:

@@ -30,6 +30,7 @@ from factormech.errors import BadValue
 from factormech.local.factorized import chernoff
 from factormech.local.factorized.gaussian_maximum import expected_maximum
 from factormech.local.reports import check_counts
+from factormech.privacy import Guarantee
 
 
 class LocalRelease(ABC):
@@ -80,6 +81,11 @@ class LocalRelease(ABC):
     @abstractmethod
     def privacy_loss(self) -> float:
         """A rigorous upper bound of the ε of a report (at this δ)."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of one report, and so of the answers: the data of one user exchanged for any other."""
+        return Guarantee(self.epsilon, self.delta)
 
     # Shapes --------------------------------------------------------------------------------------------------
 

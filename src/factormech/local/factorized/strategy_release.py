@@ -23,6 +23,7 @@ from factormech.local.factorized.factor_release import symmetric_root
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.strategy import RESIDUAL_LIMIT, StrategyMatrix
 from factormech.norms.rounding import gamma
+from factormech.privacy import Guarantee
 
 
 class StrategyRelease(LocalRelease):
@@ -75,6 +76,10 @@ class StrategyRelease(LocalRelease):
 
     def simulation_refusal(self, users: int) -> str:
         return self.strategy.simulation_refusal(users)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.strategy.guarantee
 
     def privacy_loss(self) -> float:
         return self.strategy.privacy_loss

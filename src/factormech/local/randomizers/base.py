@@ -16,6 +16,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
+from factormech.privacy import Guarantee
 
 
 @runtime_checkable
@@ -38,6 +39,11 @@ class BallRandomizer(Protocol):
     @property
     def delta(self) -> float:
         """The promised δ; 0.0 where the privacy is pure."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of one report: a point of the ball exchanged for any other."""
         ...
 
     def sample(self, points: FloatArray, rng: np.random.Generator) -> FloatArray:

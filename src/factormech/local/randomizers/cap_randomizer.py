@@ -43,6 +43,7 @@ from factormech.local.randomizers import cap_sums
 from factormech.local.randomizers.base import check_batch, check_point, check_sums, lengths, units
 from factormech.local.randomizers.caps import cap_mass, draw_cap
 from factormech.local.randomizers.subgaussian import axis_proxy
+from factormech.privacy import Guarantee
 
 # Work of one trial of a sum, in random numbers (some 10 ns each), above which it is refused: 10⁸ users and more.
 SUM_WORK_LIMIT = 1e9
@@ -84,6 +85,10 @@ class CapRandomizer:
     @property
     def squared_norm(self) -> float:
         return self.radius**2
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, self.delta)
 
     def privacy_loss(self) -> float:
         return self.loss

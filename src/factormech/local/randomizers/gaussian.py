@@ -19,6 +19,7 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positiv
 from factormech.errors import BadValue
 from factormech.gaussian import check_delta, gaussian_delta, gaussian_noise_multiplier
 from factormech.local.randomizers.base import check_batch, check_point, check_sums
+from factormech.privacy import Guarantee
 
 _DIAMETER = 2.0
 
@@ -58,6 +59,10 @@ class GaussianNoise:
     @property
     def subgaussian_proxy(self) -> float:
         return self.sigma**2
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, self.delta)
 
     def privacy_loss(self) -> float:
         """ε, checked: the exact δ of this σ at ε is at most the promised one."""

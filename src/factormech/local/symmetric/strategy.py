@@ -30,6 +30,7 @@ from factormech.local.error_law import ErrorLaw
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation, StrategyMatrix
 from factormech.local.symmetric.patterns import Channel, Family, characters, gains, permute
+from factormech.privacy import VERIFIED, Guarantee
 from factormech.workloads import walsh
 from factormech.workloads.base import Workload
 
@@ -70,6 +71,10 @@ class SymmetricStrategy:
             raise BadValue("masks", "out of range", f"be parities of {attributes} attributes", "use masks below 2^d")
         self.channels = tuple(Channel.of(f, self.epsilon) for f in self.families)
         self.privacy_loss = min(max(c.loss for c in self.channels), self.epsilon)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, ground=VERIFIED)
 
     @property
     def domain_size(self) -> int:

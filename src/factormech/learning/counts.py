@@ -1,0 +1,41 @@
+"""How many randomized bits tell a rare event from a frequent one: exact binomial tails, no approximation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtr, bdtrc
+
+from factormech.arrays import FloatArray, check_epsilon
+from factormech.errors import BadValue
+from factormech.local.factorized import chernoff
+
+
+def reported(shares: Any, epsilon: float) -> FloatArray:
+    """Probability that a randomized bit is 1, of bits that are 1 with these ``shares``: (1−p) + (2p−1)q."""
+    e = check_epsilon(epsilon)
+    return np.asarray((1.0 + np.asarray(shares, dtype=float) * math.expm1(e)) / (1.0 + math.exp(e)))
+
+
+def threshold(low: float, high: float, trials: int, weight: float = 1.0) -> tuple[int, float]:
+    """The t at which both errors, one ``weight`` times as grave, are nearest to equal, and the graver one.
+
+    ``weight``·P(Bin(n, ``low``) > t) and P(Bin(n, ``high``) ≤ t).
+    """
+    below, above = 0, trials
+    while below < above:
+        t = (below + above) // 2
+        below, above = (t + 1, above) if weight * bdtrc(t, trials, low) > bdtr(t, trials, high) else (below, t)
+    errors = {t: max(weight * float(bdtrc(t, trials, low)), float(bdtr(t, trials, high))) for t in (below, below - 1)}
+    best = min((t for t in errors if t >= 0), key=lambda t: errors[t])
+    return best, errors[best]
+
+
+def least_trials(low: float, high: float, error: float, weight: float = 1.0) -> tuple[int, int]:
+    """A number of bits and its t with both errors at most ``error``; no more than rounding counts above the least."""
+    if not 0.0 < low < high < 1.0:
+        raise BadValue("shares", (low, high), "be two probabilities in order", "ask for an accuracy above 0")
+    trials = chernoff.whole_users(lambda n: threshold(low, high, n, weight)[1], error)
+    return trials, threshold(low, high, trials, weight)[0]
