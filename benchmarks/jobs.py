@@ -65,7 +65,7 @@ LEAST_HELD = 0.25
 # What a second that a kind of experiment expects of itself may take, at most.
 DEAREST_EXPERIMENT = 5.0
 # Assumed, not fitted: the strategies of a verification cannot be told from its name, so that its rates are those of an
-# earlier hand fit; a clocked solve is taken for a solve and a half. Their memory and spread are guesses.
+# earlier hand fit; a clocked solve is taken for a solve and a half. Their memory and limits are guesses.
 NOT_IN_RUNS: dict[str, dict[str, object]] = {
     "verify_strategies": {
         "jobs": 1,

@@ -316,7 +316,7 @@ def project(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[Projec
 
 @pytest.fixture(scope="session")
 def overdue(local: Project, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """A sweep with a solve that outlasts its minute, begun at once: SLURM's least time limit passes beside other tests."""
+    """A sweep with a solve that outlasts its minute, SLURM's least, begun at once: it waits beside other tests."""
     made = copy_of(local, tmp_path_factory.mktemp("overdue") / "project")
     made.forget(made.strategies()[0], *AFTER)
     made.disturb(local.strategies()[0], seconds=300)

@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from factormech.config.studies import load, read_yaml
@@ -36,7 +37,7 @@ def test_every_job_of_the_benchmark_fits_into_its_request(jobs: dict[str, Any]) 
 
 def test_a_large_solve_asks_for_more_than_a_small_one_and_a_retry_for_twice_as_much() -> None:
     small, large = cost.solve("optimised", 64), cost.solve("optimised", 4096)
-    assert cost.requested_memory_mb(large) > 4000 > 1000 > cost.requested_memory_mb(small)
+    assert 8000 > cost.requested_memory_mb(large) > 4000 > 1000 > cost.requested_memory_mb(small)
     assert cost.requested_minutes(large) > 20 > cost.requested_minutes(small)
     for work in (small, large):
         assert cost.requested_memory_mb(work, 2) >= 1.8 * cost.requested_memory_mb(work)
@@ -46,6 +47,25 @@ def test_a_large_solve_asks_for_more_than_a_small_one_and_a_retry_for_twice_as_m
 def test_a_name_that_was_never_measured_asks_for_as_much_as_the_dearest() -> None:
     assert cost.seconds(cost.solve("new", 256)) >= cost.seconds(cost.solve("adaptive-pgd", 256))
     assert cost.seconds(cost.experiment("new", 10.0, 500.0)) > 1.0
+
+
+def test_chance_at_one_size_is_not_laid_on_the_others(jobs: dict[str, Any]) -> None:
+    """A small job that was four times too slow, and a line of large ones: the large ask for their line."""
+    features = np.array([[1.0], [1.0], [100.0], [200.0]])
+    measured = np.array([2.0, 8.0, 101.0, 201.0])
+    (rate,), start = jobs["upper_line"](features, measured, 1.0, features[:, 0] < 10, [1e-3])
+    assert start == 8.0
+    assert np.all(start + rate * features[:, 0] >= measured - 1e-9)
+    assert start + rate * 1e4 < 1.01e4
+
+
+def test_bounds_of_a_study_are_evaluated_where_they_are_cheap_and_read_where_they_have_a_job() -> None:
+    cheap, dear = ("svd", "prefix", 64), ("certified", "prefix", 2048)
+    assert not cost.bound_deserves_a_job("svd", 64)
+    assert cost.bound_deserves_a_job("certified", 2048)
+    both = cost.bounds_of_study([cheap, dear])
+    assert both.units == (1, 64.0**2 + 2048.0**2)
+    assert both.known == cost.bound_seconds("svd", 64)
 
 
 def test_cheap_solves_are_batched_and_dear_ones_are_arrays() -> None:

@@ -328,8 +328,6 @@ def solve_options(wildcards):
     return solved_point(wildcards)[-1]
 
 
-
-
 def measured_strategies(wildcards):
     return study_strategies(wildcards.study, wildcards.mechanism)
 
@@ -357,8 +355,6 @@ def verified_workloads(wildcards):
 
 def verified_sizes(wildcards):
     return [n for _, _, n, *_ in verified_points(wildcards.folder).values()]
-
-
 
 
 def collected_users(wildcards):

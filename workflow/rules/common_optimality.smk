@@ -22,8 +22,6 @@ def starts_count(wildcards):
     return STUDIES[wildcards.study].starts
 
 
-
-
 def iterated_sizes(wildcards):
     return STUDIES[wildcards.study].iteration_sizes
 

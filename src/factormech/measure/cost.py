@@ -88,7 +88,8 @@ def fits() -> Mapping[tuple[str, str], Fit]:
     found = {}
     for rule, names in stored.items():
         for name, fit in names.items():
-            found[rule, name] = Fit(**{key: tuple(v) if isinstance(v, list) else v for key, v in fit.items()})
+            rates = {key: tuple(fit[key]) for key in ("rates", "slow_rates", "array_rates")}
+            found[rule, name] = Fit(**(fit | rates))
         found.setdefault((rule, ""), envelope(found[rule, name] for name in names))
     return found
 
@@ -178,6 +179,7 @@ def starts(mechanism: str, domain_sizes: Collection[int], row_factors: Collectio
     work = count * rows * sum(solve_seconds(mechanism, n) for n in domain_sizes)
     most = max(1.0, max(row_factors) / DEFAULT_ROWS)
     return Work("starts", mechanism, (work,), _megabytes(25 * max(domain_sizes) ** 2 * most))
+
 
 def bound_point(bound: str, domain_size: int) -> Work:
     """Evaluate one bound on one workload at one budget."""
