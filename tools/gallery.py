@@ -6,12 +6,15 @@ Files that would not change are not written again. ``--root`` is the folder of t
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from factormech import store
 from factormech.atomic import write_whole
 from factormech.config.studies import Config, Study, load, read_yaml
 
+# The tables that are made from a study's own.
+COMPARISONS = ("improvement", "slopes")
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "docs" / "gallery"
 HEAD = """\
@@ -48,13 +51,18 @@ def configuration(root: Path) -> Config:
 def copy_study(root: Path, study: Study) -> bool:
     """Copy one study's files; whether they were there."""
     figure, caption = (root / f"figures/{study.name}.{kind}" for kind in ("svg", "txt"))
-    tables = sorted((root / "results/tables").glob(f"{study.name}.csv"))
-    tables += sorted((root / "results/tables").glob(f"{study.name}-*.csv"))
+    tables = tables_of(study, root / "results/tables")
     if not (figure.exists() and caption.exists() and tables):
         return False
     for path in (figure, caption, *tables):
         update(GALLERY / path.name, path.read_bytes())
     return True
+
+
+def tables_of(study: Study, folder: Path) -> list[Path]:
+    """The tables of a study that a folder has, comparisons included; names may begin alike."""
+    names = [study.name, *(f"{study.name}-{what}" for what in COMPARISONS)]
+    return [folder / f"{name}.csv" for name in names if (folder / f"{name}.csv").exists()]
 
 
 def update(path: Path, content: bytes) -> None:
@@ -67,23 +75,25 @@ def update(path: Path, content: bytes) -> None:
 def page(config: Config, root: Path) -> str:
     """The list of what the gallery has, in the order of the configuration."""
     parts = [HEAD]
+    before = (GALLERY / "README.md").read_text(encoding="utf-8") if (GALLERY / "README.md").exists() else ""
     for study in config.studies.values():
         if not (GALLERY / f"{study.name}.svg").exists():
             continue
         caption = (GALLERY / f"{study.name}.txt").read_text().strip()
-        tables = [f"[{p.name}]({p.name})" for p in sorted(GALLERY.glob(f"{study.name}*.csv"))]
+        tables = [f"[{path.name}]({path.name})" for path in tables_of(study, GALLERY)]
         parts.append(
             f"## {study.artefact}: {study.title}\n\n![{study.title}]({study.name}.svg)\n\n{caption}\n\n"
-            f"`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study)}\n\n"
+            f"`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n\n"
         )
     return "".join(parts)
 
 
-def versions(root: Path, study: Study) -> str:
-    """The versions that the study's result file names, if the run has it."""
+def versions(root: Path, study: Study, before: str) -> str:
+    """The versions that the study's result file names, or, if the run does not have it, those that the page had."""
     path = root / f"results/{study.name}.h5"
     if not path.exists():
-        return ""
+        found = re.search(rf"^`snakemake {re.escape(study.name)}` .*( · factormech .*)$", before, re.MULTILINE)
+        return found[1] if found else ""
     made = store.read(path).provenance
     named = ("factormech", "package_version"), ("numpy", "numpy_version"), ("scipy", "scipy_version")
     return " · " + ", ".join(f"{name} {made[key]}" for name, key in named)

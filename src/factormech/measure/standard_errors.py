@@ -18,8 +18,8 @@ from factormech.workloads.base import Workload
 
 # Numbers that are held at once.
 _CELLS = 2**22
-# Standard errors so much smaller than the largest are zero.
-_ROUNDING = 1e-11
+# A variance is known to some units in the last place of the largest one for each user type.
+_ROUNDING = 16.0 * 2.0**-52
 
 
 def estimate_covariance(
@@ -43,4 +43,4 @@ def standard_errors(workload: Workload, covariance: FloatArray) -> FloatArray:
     for start in range(0, root.shape[1], step):
         total += np.sum(workload.answer(root[:, start : start + step]) ** 2, axis=1)
     # What every estimate knows exactly, such as the number of users, has rounding alone.
-    return np.asarray(np.sqrt(np.where(total > _ROUNDING**2 * total.max(), total, 0.0)))
+    return np.asarray(np.sqrt(np.where(total > _ROUNDING * len(root) * total.max(), total, 0.0)))
