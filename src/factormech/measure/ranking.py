@@ -208,7 +208,8 @@ def _released(
 
 
 def _sorted(found: Sequence[Ranked]) -> list[Ranked]:
-    return sorted(found, key=lambda one: (one.status != "ok", _last(one.sample_complexity)))
+    # Nine digits: what differs by rounding alone keeps its order, on every machine.
+    return sorted(found, key=lambda one: (one.status != "ok", float(f"{_last(one.sample_complexity):.9g}")))
 
 
 def _last(x: float) -> float:
