@@ -64,6 +64,8 @@ SMALL_MB, DISTINCT_SIZES = 10.0, 3
 LEAST_HELD = 0.25
 # What a second that a kind of experiment expects of itself may take, at most.
 DEAREST_EXPERIMENT = 5.0
+# Jobs whose units are seconds of solves, and how many seconds they must be of to tell a rate from their start.
+IN_SECONDS, TELLING_SECONDS = frozenset({"trace", "starts"}), 1.0
 # Assumed, not fitted: the strategies of a verification cannot be told from its name, so that its rates are those of an
 # earlier hand fit; a clocked solve is taken for a solve and a half. Their memory and limits are guesses.
 NOT_IN_RUNS: dict[str, dict[str, object]] = {
@@ -299,6 +301,8 @@ def costs() -> dict[str, dict[str, object]]:
         groups.setdefault((row["rule"], row["name"]), []).append(row)
     found: dict[str, dict[str, object]] = {rule: {"": fit} for rule, fit in NOT_IN_RUNS.items()}
     for (rule, name), observed in sorted(groups.items()):
+        if rule in IN_SECONDS and max(float(row["units"]) for row in observed) < TELLING_SECONDS:
+            continue
         found.setdefault(rule, {})[name] = fit(observed)
     return found
 

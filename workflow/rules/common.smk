@@ -258,11 +258,11 @@ def artefacts(studies):
 # What every rule asks of a scheduler, from the benchmark; a job that is tried again asks for more.
 
 
-def work_of(rule, wildcards):
-    """What a job will take."""
-    if rule == "verify_strategies":
+def work_of(name, wildcards):
+    """What a job of the rule of this name will take."""
+    if name == "verify_strategies":
         return cost.verify(verified_sizes(wildcards))
-    return REQUESTS.work(rule, dict(wildcards.items()))
+    return REQUESTS.work(name, dict(wildcards.items()))
 
 
 def memory_of(rule):
