@@ -13,6 +13,7 @@ configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/common_finished.smk"
 include: "workflow/rules/common_optimality.smk"
 include: "workflow/rules/common_norms.smk"
 include: "workflow/rules/common_experiments.smk"

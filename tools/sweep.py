@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROFILES = ROOT / "workflow" / "profiles"
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 COMMANDS = ("sbatch", "squeue", "scancel", "sinfo", "scontrol")
+CHANGES_NOTHING = frozenset({"--dry-run", "--dryrun", "-n", "--unlock"})
 # What a profile for a cluster must say, and how to say it.
 ASKED = {
     "jobs": "say how many jobs may be queued or running at a time, such as 'jobs: 200'",
@@ -103,6 +104,17 @@ def accounts_are_kept() -> bool:
     return bool(found) and not found[1].endswith("none") and shutil.which("sacct") is not None
 
 
+def check_alone() -> None:
+    """No job of an earlier sweep in this folder is in the queue: it would make what this one makes, too."""
+    lines = said("squeue", "--me", "--noheader", "--format=%A %Z").splitlines()
+    jobs = sorted({job for job, _, at in (line.partition(" ") for line in lines) if at.strip() == str(Path.cwd())})
+    if jobs:
+        raise Missing(
+            f"{len(jobs)} jobs of an earlier sweep in this folder are in the queue: wait for their end, or end them: "
+            f"scancel {' '.join(jobs)}"
+        )
+
+
 def slurm_arguments(profile: Mapping[str, Any], file: Path, partition: str, account: str) -> list[str]:
     """What Snakemake is told beyond the profile, once everything has been checked."""
     check_profile(profile, file)
@@ -140,6 +152,8 @@ def arguments_of(asked: argparse.Namespace, config: Config) -> list[str]:
         raise Missing(f"{file}: executor is missing: say what submits the jobs, such as 'executor: slurm', or 'local'")
     if profile.get("executor") == "slurm":
         arguments += slurm_arguments(profile, file, asked.partition, asked.account)
+        if not CHANGES_NOTHING & set(asked.own):
+            check_alone()
         if names := Requests(config).arrays():
             arguments += ["--slurm-array-jobs", ",".join(names)]
     return [*arguments, *asked.own]

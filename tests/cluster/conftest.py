@@ -25,8 +25,10 @@ from factormech import store
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SLURM = Path(__file__).parent / "slurm.sh"
-# What hangs on every solve.
-AFTER = ("results/measurements/swept/optimised.h5", "results/tables/swept.csv")
+# What the whole sweep makes, and what hangs on every solve.
+TABLE, AFTER = "results/tables/swept.csv", "results/measurements/swept/optimised.h5"
+# No wait is as long as this, however busy the machine: it ends a test that hangs.
+PATIENCE = 300.0
 # Twelve cheap solves and what is made of them: some twenty jobs.
 CONFIG = """
 studies:
@@ -100,18 +102,18 @@ class Cluster:
 
     def revive(self, node: str) -> None:
         self.tell("node", str(self.folder), node)
-        wait_until(lambda: queue("sinfo", "-h", "-N", "-t", "idle,mix,alloc", "-o", "%N").count("\n") == 2, 60)
+        wait_until(lambda: queue("sinfo", "-h", "-N", "-t", "idle,mix,alloc", "-o", "%N").count("\n") == 2)
 
     def jobs(self, folder: Path) -> list[str]:
         """The jobs that work in a folder."""
         lines = [line.split(maxsplit=1) for line in queue("squeue", "-h", "-o", "%A %Z").splitlines()]
         return [job for job, at in lines if Path(at) == folder]
 
-    def finish(self, folder: Path) -> None:
+    def finish(self, folder: Path, *how: str) -> None:
         """End every job of a folder, and wait until none is left."""
         if jobs := self.jobs(folder):
-            subprocess.run(["scancel", *jobs], check=True)
-            wait_until(lambda: not self.jobs(folder), 60)
+            subprocess.run(["scancel", *how, *jobs], check=True)
+            wait_until(lambda: not self.jobs(folder))
 
 
 def queue(*command: str) -> str:
@@ -119,11 +121,11 @@ def queue(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def wait_until(holds: Callable[[], object], seconds: float) -> None:
+def wait_until(holds: Callable[[], object]) -> None:
     """Look every fifth of a second until it holds."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < end, f"not within {seconds} s"
+        assert time.monotonic() < end, f"not within {PATIENCE} s"
         time.sleep(0.2)
 
 
@@ -132,6 +134,7 @@ class Project:
     """A copy of the project with a configuration, and the shim as the jobs' Python."""
 
     folder: Path
+    target: str = AFTER
     running: subprocess.Popen[str] | None = None
 
     @property
@@ -146,7 +149,7 @@ class Project:
 
     def begin(self, *words: str, profile: str = "quick-slurm") -> subprocess.Popen[str]:
         """Start a sweep, in a process group of its own."""
-        command = [sys.executable, "tools/sweep.py", "--profile", profile, "--target", "results/tables/swept.csv"]
+        command = [sys.executable, "tools/sweep.py", "--profile", profile, "--target", self.target]
         with (self.folder / "said").open("w") as said:
             return subprocess.Popen(
                 [*command, "--", *words],
@@ -162,7 +165,7 @@ class Project:
         """Run a sweep to its end; what it said."""
         running = self.begin(*words, profile=profile)
         try:
-            code = running.wait(timeout=240)
+            code = running.wait(timeout=PATIENCE)
         finally:
             kill_group(running)
         assert (code != 0) == fails, self.said[-4000:]
@@ -183,10 +186,6 @@ class Project:
         """What the shim noted."""
         path = self.faults / name
         return path.read_text().splitlines() if path.exists() else []
-
-    def noted(self) -> int:
-        """How many jobs Snakemake itself knows to be finished."""
-        return self.said.count("Finished jobid: ")
 
     def disturb(self, file: str, **how: int) -> None:
         """Ask the shim to hold ``mb`` of memory, or to wait ``seconds``, before it makes a file."""
@@ -228,7 +227,7 @@ class Project:
                 store.read(self.folder / name)
         finished = Counter(self.lines("finished"))
         assert {name: count for name, count in finished.items() if count > 1} == {}
-        assert self.plain("results/tables/swept.csv", "--dry-run").stdout.count("Nothing to be done") == 1
+        assert self.plain(self.target, "--dry-run").stdout.count("Nothing to be done") == 1
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
@@ -289,7 +288,7 @@ def new_project(folder: Path) -> Project:
 def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project in which everything has been made on this machine."""
     made = new_project(tmp_path_factory.mktemp("local"))
-    done = made.plain("results/tables/swept.csv", "--quiet", "rules")
+    done = made.plain(TABLE, "--quiet", "rules")
     assert done.returncode == 0, done.stderr[-3000:]
     return made
 
@@ -318,7 +317,7 @@ def project(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[Projec
 def overdue(local: Project, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """A sweep with a solve that outlasts its minute, SLURM's least, begun at once: it waits beside other tests."""
     made = copy_of(local, tmp_path_factory.mktemp("overdue") / "project")
-    made.forget(made.strategies()[0], *AFTER)
+    made.forget(made.strategies()[0], AFTER)
     made.disturb(local.strategies()[0], seconds=300)
     sweep = made.begin("--set-resources", "solve:runtime=1", "--retries", "0")
     made.running = sweep

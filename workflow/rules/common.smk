@@ -73,7 +73,12 @@ def stamp_once(modules):
 
 def code(modules):
     """An input that stands for all code that some modules need; which ones may depend on wildcards."""
-    return lambda wildcards: stamp_once(tuple(modules(wildcards)))
+
+    def stamped(wildcards):
+        keep_finished()
+        return stamp_once(tuple(modules(wildcards)))
+
+    return stamped
 
 
 def digest(modules):
