@@ -136,8 +136,15 @@ def cost(config: Config, file: Path) -> str:
     points = sum(len(study.grid.points()) * max(1, len(study.mechanisms)) for study in studies)
     hours = run_seconds(studies) / 3600
     arrays = len(requests.arrays())
-    solves = f"; {arrays} arrays of solves" if arrays else ""
-    return f"{file}: {len(studies)} studies, {points} measurements{solves}; from nothing about {hours:.2g} core-hours"
+    parts = [counted(len(studies), "study", "studies"), counted(points, "measurement", "measurements")]
+    if arrays:
+        parts.append(counted(arrays, "array of solves", "arrays of solves"))
+    return f"{file}: {', '.join(parts)}; from nothing about {hours:.2g} core-hours"
+
+
+def counted(number: int, one: str, more: str) -> str:
+    """A number and its noun."""
+    return f"{number} {one if number == 1 else more}"
 
 
 def arguments_of(asked: argparse.Namespace, config: Config) -> list[str]:
