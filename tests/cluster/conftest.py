@@ -1,66 +1,18 @@
-"""A real SLURM of two nodes on this machine, and copies of the project on which sweeps are run and disturbed.
-
-The jobs' ``python`` is a shim that notes which files were begun and finished, and does to a job what a test asks: hold
-memory, or take its time. So every disturbance is aimed at one job, and "computed once" is counted.
-"""
+"""One SLURM, one set of finished solves, and two sweeps that wait beside the tests."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from factormech import store
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-SLURM = Path(__file__).parent / "slurm.sh"
-# What the whole sweep makes, and what hangs on every solve.
-TABLE, AFTER = "results/tables/swept.csv", "results/measurements/swept/optimised.h5"
-# No wait is as long as this, however busy the machine: it ends a test that hangs.
-PATIENCE = 300.0
-# Twelve cheap solves and what is made of them: some twenty jobs.
-CONFIG = """
-studies:
-  swept:
-    paper: mckenna2020
-    artefact: Figure 1
-    kind: sample-complexity
-    title: Swept
-    grid: {workload: [histogram, prefix, all-ranges, all-marginals], domain_size: [8], epsilon: [0.5, 1.0, 2.0]}
-    mechanisms: [optimised, randomized-response]
-    alpha: 0.01
-"""
-SHIM = """#!/bin/bash
-# The python of the jobs. FAULTS holds files named after the output they disturb: mb of memory, or seconds of patience.
-output=; previous=
-for word in "$@"; do [ "$previous" = --output ] && output=$word; previous=$word; done
-[ -n "$output" ] || exec REAL "$@"
-name=${output//\\//+}
-echo "$output ${SLURM_JOB_ID:-local} ${SLURM_ARRAY_JOB_ID:-alone} ${SLURMD_NODENAME:-}" >> FAULTS/began
-if [ -f "FAULTS/$name.mb" ]; then
-    REAL -c "import time; held = bytearray($(cat "FAULTS/$name.mb") * 2**20); time.sleep(12)" || exit 1
-fi
-if [ -f "FAULTS/$name.seconds" ]; then sleep "$(cat "FAULTS/$name.seconds")" || exit 1; fi
-REAL "$@" || exit 1
-echo "$output" >> FAULTS/finished
-"""
-# The executor looks at its jobs after 2, 12, 22, … seconds; here, every other second.
-IMPATIENT = """
-import asyncio
-sleep = asyncio.sleep
-asyncio.sleep = lambda seconds, *rest: sleep(min(seconds, 2), *rest)
-"""
+from tests.cluster.page import Reader
+from tests.cluster.project import AFTER, TABLE, Project, copy_of, new_project
+from tests.cluster.site import Cluster, kill_group
 
 
 def what_is_missing() -> str | None:
@@ -82,174 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-class Cluster:
-    """The two nodes."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def tell(self, *words: str) -> None:
-        subprocess.run([str(SLURM), *words], check=True)
-
-    def start(self) -> None:
-        self.tell("start", str(self.folder))
-
-    def stop(self) -> None:
-        self.tell("stop", str(self.folder))
-
-    def kill(self, node: str) -> None:
-        self.tell("kill", str(self.folder), node)
-
-    def revive(self, node: str) -> None:
-        self.tell("node", str(self.folder), node)
-        wait_until(lambda: queue("sinfo", "-h", "-N", "-t", "idle,mix,alloc", "-o", "%N").count("\n") == 2)
-
-    def jobs(self, folder: Path) -> list[str]:
-        """The jobs that work in a folder."""
-        lines = [line.split(maxsplit=1) for line in queue("squeue", "-h", "-o", "%A %Z").splitlines()]
-        return [job for job, at in lines if Path(at) == folder]
-
-    def finish(self, folder: Path, *how: str) -> None:
-        """End every job of a folder, and wait until none is left."""
-        if jobs := self.jobs(folder):
-            subprocess.run(["scancel", *how, *jobs], check=True)
-            wait_until(lambda: not self.jobs(folder))
-
-
-def queue(*command: str) -> str:
-    """What a SLURM command prints."""
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-def wait_until(holds: Callable[[], object]) -> None:
-    """Look every fifth of a second until it holds."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, f"not within {PATIENCE} s"
-        time.sleep(0.2)
-
-
-@dataclass
-class Project:
-    """A copy of the project with a configuration, and the shim as the jobs' Python."""
-
-    folder: Path
-    target: str = AFTER
-    running: subprocess.Popen[str] | None = None
-
-    @property
-    def faults(self) -> Path:
-        return self.folder / "faults"
-
-    def environment(self) -> dict[str, str]:
-        path = f"{self.folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        modules = f"{self.folder / 'src'}{os.pathsep}{self.folder / 'bin'}"
-        return os.environ | {"PATH": path, "PYTHONPATH": modules} | threads
-
-    def begin(self, *words: str, profile: str = "quick-slurm") -> subprocess.Popen[str]:
-        """Start a sweep, in a process group of its own."""
-        command = [sys.executable, "tools/sweep.py", "--profile", profile, "--target", self.target]
-        with (self.folder / "said").open("w") as said:
-            return subprocess.Popen(
-                [*command, "--", *words],
-                cwd=self.folder,
-                env=self.environment(),
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                text=True,
-                start_new_session=True,
-            )
-
-    def sweep(self, *words: str, fails: bool = False, profile: str = "quick-slurm") -> str:
-        """Run a sweep to its end; what it said."""
-        running = self.begin(*words, profile=profile)
-        try:
-            code = running.wait(timeout=PATIENCE)
-        finally:
-            kill_group(running)
-        assert (code != 0) == fails, self.said[-4000:]
-        return self.said
-
-    @property
-    def said(self) -> str:
-        return (self.folder / "said").read_text()
-
-    def plain(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Snakemake itself, on this machine."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *words]
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment(), capture_output=True, text=True, check=False
-        )
-
-    def lines(self, name: str) -> list[str]:
-        """What the shim noted."""
-        path = self.faults / name
-        return path.read_text().splitlines() if path.exists() else []
-
-    def disturb(self, file: str, **how: int) -> None:
-        """Ask the shim to hold ``mb`` of memory, or to wait ``seconds``, before it makes a file."""
-        for kind, value in how.items():
-            (self.faults / f"{file.replace('/', '+')}.{kind}").write_text(str(value))
-
-    def calm(self) -> None:
-        """Nothing is disturbed any more."""
-        for path in [*self.faults.glob("*.mb"), *self.faults.glob("*.seconds")]:
-            path.unlink()
-
-    def forget(self, *files: str) -> None:
-        """Results that are to be made again; the notes of the shim start anew."""
-        for file in files:
-            (self.folder / file).unlink()
-        for name in ("began", "finished"):
-            (self.faults / name).unlink(missing_ok=True)
-
-    def strategies(self) -> list[str]:
-        """The solved files, by name."""
-        return sorted(str(p.relative_to(self.folder)) for p in (self.folder / "results/strategies").rglob("*.h5"))
-
-    def datasets(self) -> dict[str, bytes]:
-        """Every result file, whole: equal inputs give equal files."""
-        return {
-            str(path.relative_to(self.folder)): path.read_bytes()
-            for folder in ("workloads", "strategies", "measurements", "bounds", "tables")
-            for path in (self.folder / "results" / folder).rglob("*")
-            if path.is_file()
-        }
-
-    def check(self, expected: dict[str, bytes]) -> None:
-        """Everything is there and as in the local run, passes verification, and nothing finished was made twice."""
-        found = self.datasets()
-        assert found.keys() == expected.keys()
-        assert [name for name in found if found[name] != expected[name]] == []
-        for name in found:
-            if name.endswith(".h5"):
-                store.read(self.folder / name)
-        finished = Counter(self.lines("finished"))
-        assert {name: count for name, count in finished.items() if count > 1} == {}
-        assert self.plain(self.target, "--dry-run").stdout.count("Nothing to be done") == 1
-
-
-def kill_group(process: subprocess.Popen[str]) -> None:
-    """Kill a process with all that it started on this side of the cluster, as ``kill -9`` would."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def profile_text() -> str:
-    """The committed profile, with the waits of a cluster made those of one machine."""
-    text = (ROOT / "workflow/profiles/slurm/config.yaml").read_text()
-    for old, new in (
-        ("latency-wait: 60", "latency-wait: 10"),
-        ("slurm-init-seconds-before-status-checks: 20", "slurm-init-seconds-before-status-checks: 2"),
-        ("solves-of-2-seconds=200", "solves-of-2-seconds=4"),
-    ):
-        assert old in text
-        text = text.replace(old, new)
-    return text
-
-
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """In a folder that others may enter, which munge's own user must: those of pytest are closed."""
@@ -263,43 +47,12 @@ def cluster() -> Iterator[Cluster]:
             made.stop()
 
 
-def new_project(folder: Path) -> Project:
-    """A copy of what a sweep needs."""
-    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
-    for name in filter(None, names):
-        if name.split("/")[0] in {"src", "workflow", "profiles", "tools", "Snakefile", "environment.yml"}:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
-    (folder / "config.yaml").write_text(CONFIG)
-    profile = folder / "workflow/profiles/quick-slurm/config.yaml"
-    profile.parent.mkdir()
-    profile.write_text(profile_text())
-    made = Project(folder)
-    made.faults.mkdir()
-    shim = folder / "bin/python"
-    shim.parent.mkdir()
-    shim.write_text(SHIM.replace("REAL", sys.executable).replace("FAULTS", str(made.faults)))
-    shim.chmod(0o755)
-    (shim.parent / "sitecustomize.py").write_text(IMPATIENT)
-    return made
-
-
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project in which everything has been made on this machine."""
     made = new_project(tmp_path_factory.mktemp("local"))
     done = made.plain(TABLE, "--quiet", "rules")
     assert done.returncode == 0, done.stderr[-3000:]
-    return made
-
-
-def copy_of(local: Project, folder: Path) -> Project:
-    """A project of its own in which everything has been made."""
-    shutil.copytree(local.folder, folder, symlinks=True)
-    made = Project(folder)
-    shim = folder / "bin/python"
-    shim.write_text(shim.read_text().replace(str(local.folder), str(folder)))
-    made.forget()
     return made
 
 
@@ -326,3 +79,15 @@ def overdue(local: Project, cluster: Cluster, tmp_path_factory: pytest.TempPathF
     finally:
         kill_group(sweep)
         cluster.finish(made.folder)
+
+
+@pytest.fixture(scope="session")
+def reader(cluster: Cluster) -> Iterator[Reader]:
+    """Someone who follows the page while other tests run."""
+    with tempfile.TemporaryDirectory(prefix="home-", ignore_cleanup_errors=True) as home:
+        made = Reader(Path(home))
+        try:
+            yield made
+        finally:
+            kill_group(made.running)
+            cluster.finish(made.home / "factormech")

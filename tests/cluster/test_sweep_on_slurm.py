@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.cluster.conftest import AFTER, PATIENCE, TABLE, Cluster, Project, kill_group, new_project, queue, wait_until
+from tests.cluster.page import Reader
+from tests.cluster.project import AFTER, TABLE, Project, new_project
+from tests.cluster.site import PATIENCE, Cluster, kill_group, queue, wait_until
 
 
 def running(project: Project, file: str) -> str:
@@ -20,7 +22,7 @@ def node_of(project: Project, file: str) -> str:
 
 
 def test_the_sweep_makes_what_the_local_run_makes(
-    local: Project, cluster: Cluster, overdue: Project, tmp_path: Path
+    local: Project, cluster: Cluster, overdue: Project, reader: Reader, tmp_path: Path
 ) -> None:
     """Twenty-one jobs in batches and alone: the same files, byte for byte; the cost is said first."""
     project = new_project(tmp_path)

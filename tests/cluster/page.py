@@ -1,4 +1,4 @@
-"""docs/cluster.md followed literally, from an empty home folder to the archive of a finished sweep."""
+"""docs/cluster.md, followed literally: what its reader types."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from factormech import store
-from tests.cluster.conftest import PATIENCE, ROOT, Cluster, kill_group
+from tests.cluster.site import ROOT
 
 # Where a site keeps no accounts, as here, the page says that this has no answer.
 MAY_FAIL = ("sacctmgr",)
-COMMANDS = ("git", "cd", "make", "sinfo", "sacctmgr", "squeue", "ls", ".venv/bin/snakemake", "tar")
 
 
 def typed() -> list[str]:
@@ -37,12 +30,6 @@ def script() -> str:
         said = said.replace("make setup", f"make setup PYTHON={sys.executable}")
         lines += [f"echo '$ {line}'", f"{said} || true" if line.startswith(MAY_FAIL) else said]
     return "\n".join(lines)
-
-
-def test_the_page_says_nothing_that_is_not_followed() -> None:
-    lines = typed()
-    assert len(lines) >= 12
-    assert {line.split()[0] for line in lines} == set(COMMANDS)
 
 
 class Reader:
@@ -68,27 +55,3 @@ class Reader:
     @property
     def said(self) -> str:
         return (self.home / "said").read_text()
-
-
-@pytest.fixture(scope="session")
-def reader(cluster: Cluster) -> Iterator[Reader]:
-    with tempfile.TemporaryDirectory(prefix="home-", ignore_cleanup_errors=True) as home:
-        made = Reader(Path(home))
-        try:
-            yield made
-        finally:
-            kill_group(made.running)
-            cluster.finish(made.home / "factormech")
-
-
-def test_the_page_leads_to_a_finished_sweep(reader: Reader) -> None:
-    assert reader.running.wait(timeout=2 * PATIENCE) == 0, reader.said[-4000:]
-    folder = reader.home / "factormech"
-    assert len(re.findall(r"from nothing about \S+ core-hours", reader.said)) == 4
-    files = list((folder / "results").rglob("*.h5"))
-    assert len([path for path in files if "strategies" in path.parts]) == 8
-    for path in files:
-        store.read(path)
-    with tarfile.open(folder / "first-sweep.tar.gz") as archive:
-        names = set(archive.getnames())
-    assert {"results/tables/first-sweep.csv", "figures/first-sweep.pdf"} <= names
