@@ -1,7 +1,7 @@
 """What the jobs of the workflow take: gather the measurements of finished runs, and fit the costs to them.
 
     python benchmarks/jobs.py gather FOLDER [CONFIG] ...   # adds the jobs of finished runs to benchmarks/jobs.csv
-    python benchmarks/jobs.py bounds                       # clocks the lower bounds one by one, into the same table
+    python benchmarks/jobs.py clock                        # clocks lower bounds and dense workloads, into the same table
     python benchmarks/jobs.py fit                          # writes src/factormech/measure/costs.json
     python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
 
@@ -100,6 +100,8 @@ NOT_IN_RUNS: dict[str, dict[str, object]] = {
 }
 # Where the lower bounds are clocked, one by one: their jobs are mostly start.
 BOUND_WORKLOADS, BOUND_SIZES = ("histogram", "prefix", "all-marginals"), (64, 256, 512, 1024)
+# What a workload without structure is clocked at, after a small one.
+DENSE_SIZES = (64, 512, 1024, 2048)
 # Of the published optimiser: iterations of a solve, assumed.
 PGD_ITERATIONS = 500
 
@@ -162,6 +164,16 @@ def clocked_bounds() -> Iterator[dict[str, object]]:
             seconds = time.process_time() - before
             if n > BOUND_SIZES[0]:
                 yield record(cost.bound_point(bound, n), f"{bound}/{workload}/n{n}", START_SECONDS + seconds, 0.0)
+
+
+def clocked_workloads() -> Iterator[dict[str, object]]:
+    """A workload without structure, whose spectra take n³: those of a run have it, and are described in no time."""
+    for n in DENSE_SIZES:
+        before = time.process_time()
+        to_datasets(create("random-signs", n))
+        seconds = time.process_time() - before
+        if n > DENSE_SIZES[0]:
+            yield record(cost.workload(n), f"random-signs/n{n}", START_SECONDS + seconds, 0.0)
 
 
 def table() -> list[dict[str, str]]:
@@ -326,13 +338,13 @@ def show() -> None:
 def main() -> None:
     """One of the four."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("gather", "bounds", "fit", "show"))
+    parser.add_argument("what", choices=("gather", "clock", "fit", "show"))
     parser.add_argument("runs", nargs="*", type=Path, help="folders of finished runs, or their configuration files")
     asked = parser.parse_args()
     if asked.what == "gather":
         gather(asked.runs)
-    elif asked.what == "bounds":
-        add(clocked_bounds())
+    elif asked.what == "clock":
+        add(itertools.chain(clocked_bounds(), clocked_workloads()))
     elif asked.what == "fit":
         COSTS.write_text(text())
     else:
