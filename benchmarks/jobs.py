@@ -1,7 +1,7 @@
 """What the jobs of the workflow take: gather the measurements of finished runs, and fit the costs to them.
 
     python benchmarks/jobs.py gather FOLDER [CONFIG] ...   # adds the jobs of finished runs to benchmarks/jobs.csv
-    python benchmarks/jobs.py clock                        # clocks lower bounds and dense workloads, into the same table
+    python benchmarks/jobs.py clock                        # clocks bounds and dense workloads, into the same table
     python benchmarks/jobs.py fit                          # writes src/factormech/measure/costs.json
     python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
 
