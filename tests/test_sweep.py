@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from factormech.config.studies import load, read_yaml
+
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / "tools/sweep.py"
 SWEEP = runpy.run_path(str(TOOL))
@@ -121,3 +123,10 @@ def test_jobs_of_an_earlier_sweep_in_the_same_folder(site: Site) -> None:
 def test_an_unknown_profile(site: Site) -> None:
     said = site.says(FULL, "--profile", "slrum")
     assert "did you mean 'slurm'?" in said
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_examples_have_one_axis(example: Path) -> None:
+    """A figure has one; a study with two would fail after all its solves."""
+    for study in load(read_yaml(example), ROOT / "workflow/schemas/config.schema.yaml", base=ROOT).studies.values():
+        assert min(len(study.grid.domain_sizes), len(study.grid.epsilons)) == 1
