@@ -281,7 +281,7 @@ def minutes_of(rule):
 
 
 def batch_of(rule):
-    """On a cluster, cheap jobs of a rule are submitted together: the name says how cheap, the profile how many."""
+    """On a cluster, cheap jobs of one kind are submitted together: the name says how cheap, the profile how many."""
     return lambda wildcards: cost.batch(rule, work_of(rule, wildcards))
 
 
