@@ -73,7 +73,11 @@ start() {
     mkdir -p "$D"/{state,spool/n1,spool/n2,log,run}
     chmod 755 "$D" "$D/run"
     configuration >"$D/slurm.conf"
-    # The job steps look for the configuration at its one usual place.
+    # The job steps look for the configuration at its one usual place, which may be somebody's.
+    if [ -e /etc/slurm/slurm.conf ]; then
+        echo "slurm.sh: this machine has a SLURM: /etc/slurm/slurm.conf is there" >&2
+        return 1
+    fi
     mkdir -p /etc/slurm
     ln -sfn "$D/slurm.conf" /etc/slurm/slurm.conf
     install -d -o munge -g munge -m 0755 "$D/run/munge" /var/lib/munge /var/log/munge
