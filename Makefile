@@ -2,6 +2,11 @@
 
 PYTHON ?= python3
 CONFIG ?= config.yaml
+# Of `make sweep`: a folder of workflow/profiles, where it submits to, and more arguments of Snakemake (such as --dry-run).
+PROFILE ?= default
+PARTITION ?=
+ACCOUNT ?=
+ARGS ?=
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
@@ -15,7 +20,8 @@ RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python to
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
 
-.PHONY: all quick report verify claims setup test test-slow test-report trust lint environment docs gallery clean help
+.PHONY: all quick report verify claims sweep setup test test-slow test-report test-cluster trust lint environment docs gallery \
+	clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -37,6 +43,9 @@ verify: $(STAMP)  ## an independent check of every optimised strategy: results/v
 claims: $(STAMP)  ## the ledger of claims, judged: results/claims.md and .csv
 	$(call RUN,claims)
 	@tail -n 6 results/logs/judge/claims.log
+sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/cluster.md
+	@python tools/sweep.py --config $(CONFIG) --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
+		-- --quiet host rules $(ARGS) 2>&1 | python tools/progress.py
 
 setup: $(STAMP)  ## make .venv from requirements.lock
 
@@ -52,6 +61,8 @@ test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
 	@python tools/trust.py --table
+test-cluster: $(STAMP)  ## sweeps on a real two-node SLURM on this machine (needs root and Debian's slurm-wlm and munge)
+	@pytest -q -m cluster tests/cluster
 
 lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	ruff check .

@@ -31,7 +31,7 @@ studies:
     artefact: norms
     kind: norms
     title: Ranges
-    grid: {workload: [all-ranges], domain_size: [4, 56]}
+    grid: {workload: [all-ranges], domain_size: [4, 72]}
     norms: [gamma-f, gamma-2]
   sandwich:
     paper: edmonds2023
@@ -130,14 +130,14 @@ def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: 
     [path] = (project / "results/factorizations").rglob("*.h5")
     assert path.parent.relative_to(project / "results/factorizations") == Path("gamma-2/all-ranges")
     record = store.read(path, "factorization")
-    workload = create("all-ranges", 56)
+    workload = create("all-ranges", 72)
     norm = from_datasets(record.datasets, record.attributes, workload)
     rows = (norm.left.dense() ** 2).sum(axis=1).max()
     columns = (norm.right.dense() ** 2).sum(axis=0).max()
     np.testing.assert_allclose(norm.left.dense() @ norm.right.dense(), workload.matrix(), atol=1e-9)
     assert math.sqrt(rows * columns) == pytest.approx(norm.upper, rel=1e-6)
     ranges = factormech.load(project / "results/tables/ranges.csv")
-    [row] = ranges[(ranges["norm"] == "gamma-2") & (ranges["domain_size"] == 56)].to_dict("records")
+    [row] = ranges[(ranges["norm"] == "gamma-2") & (ranges["domain_size"] == 72)].to_dict("records")
     assert (row["lower"], row["upper"]) == (norm.lower, norm.upper)
 
 
@@ -150,7 +150,7 @@ def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
     rules = project / "src/factormech/workloads/ranges.py"
     with edited(rules, rules.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project, "ranges")
-    assert any(job.startswith("factorize norm=gamma-2, workload=all-ranges, domain_size=56") for job in jobs)
+    assert any(job.startswith("factorize norm=gamma-2, workload=all-ranges, domain_size=72") for job in jobs)
     data = project / "mine.csv"
     with edited(data, data.read_text() + "1,1,1,1\n"):
         jobs = planned(project)

@@ -16,8 +16,8 @@ rule collect:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=collect_minutes,
+        mem_mb=memory_of("collect"),
+        runtime=minutes_of("collect"),
     params:
         epsilons=measured_epsilons,
         users=collected_users,

@@ -8,6 +8,7 @@ import shlex
 import sys
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from snakemake.utils import update_config
 
@@ -22,6 +23,7 @@ from factormech.figures import registry as figures_registry
 from factormech.local import registry as mechanisms_registry
 from factormech.measure import cost
 from factormech.measure.estimate import OF_SOLVERS
+from factormech.measure.requests import Requests
 from factormech.config.strict_yaml import typed
 from factormech.data import files as data_room
 from factormech.workloads import definitions as workload_definitions
@@ -39,6 +41,7 @@ except ConfigErrors as errors:
     sys.exit(str(errors))
 
 STUDIES = CONFIG.studies | CONFIG.quick_studies
+REQUESTS = Requests(CONFIG)
 DATA_FOLDER = data_room.named_folder(CONFIG.data, Path())
 # One file for the code of each job, with the time of its newest module: a list of modules would be two hundred inputs.
 CODE_FOLDER = Path(".snakemake/code")
@@ -65,9 +68,12 @@ def code_once(modules):
 
 @cache
 def stamp_once(modules):
-    """The file that stands for the code behind these modules, brought up to date once a run."""
+    """The file that stands for the code behind these modules, brought up to date once a run.
+
+    Each has a folder of its own: Snakemake lists a folder once, and would not see the files that are made there later.
+    """
     mark = hashlib.sha256(" ".join(sorted(modules)).encode()).hexdigest()[:8]
-    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}.txt"))
+    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}" / "code.txt"))
 
 
 def code(modules):
@@ -140,12 +146,6 @@ def study_workloads(study):
     return list(dict.fromkeys(files))
 
 
-def grid_size(study):
-    """What the costs of a study's jobs depend on."""
-    grid = STUDIES[study].grid
-    return len(grid.workloads), grid.domain_sizes, len(grid.epsilons), len(grid.seeds)
-
-
 def chance_matters(mechanism, workload):
     """Whether a strategy depends on the seed."""
     seeded = workload_definitions.is_seeded(workload, CONFIG.workloads)
@@ -186,6 +186,24 @@ def solve_points(studies):
 
 
 STRATEGIES = solve_points(STUDIES.values())
+
+
+class Solves(NamedTuple):
+    """Patterns of the wildcards of a rule that solves."""
+
+    mechanism: str
+    domain_size: str
+
+
+def solve_rules():
+    """The rules that solve: one for each mechanism and size that is no batch, and ``solve`` for all others."""
+    arrays = REQUESTS.arrays()
+    patterns = {name: Solves(mechanism, str(size)) for name, (mechanism, size) in arrays.items()}
+    others = "|".join(f"{mechanism}/[^/]+/n{size}/" for mechanism, size in arrays.values()) or "(?!)"
+    return {"solve": Solves(f"(?!{others})[a-z0-9][a-z0-9-]*", r"\d+")} | patterns
+
+
+SOLVES = solve_rules()
 
 
 def study_strategies(study, mechanism):
@@ -272,6 +290,31 @@ def artefacts(studies):
     return [*tables(studies), *figures(studies)]
 
 
+# What every rule asks of a scheduler, from the benchmark; a job that is tried again asks for more.
+
+
+def work_of(name, wildcards):
+    """What a job of the rule of this name will take."""
+    if name == "verify_strategies":
+        return cost.verify(verified_sizes(wildcards))
+    return REQUESTS.work(name, dict(wildcards.items()))
+
+
+def memory_of(rule):
+    """The memory of a rule's jobs, in megabytes."""
+    return lambda wildcards, attempt: cost.requested_memory_mb(work_of(rule, wildcards), attempt)
+
+
+def minutes_of(rule):
+    """The time limit of a rule's jobs."""
+    return lambda wildcards, attempt: cost.requested_minutes(work_of(rule, wildcards), attempt)
+
+
+def batch_of(rule):
+    """On a cluster, cheap jobs of one kind are submitted together: the name says how cheap, the profile how many."""
+    return lambda wildcards: cost.batch(rule, work_of(rule, wildcards))
+
+
 # What the rules ask of their wildcards, stage by stage.
 
 
@@ -289,14 +332,6 @@ def workload_definition(wildcards):
         workload_definitions.closure(wildcards.workload, CONFIG.workloads),
         sort_keys=True,
     )
-
-
-def workload_memory(wildcards):
-    return cost.workload_memory_mb(int(wildcards.domain_size))
-
-
-def workload_minutes(wildcards):
-    return cost.minutes(cost.workload_seconds(int(wildcards.domain_size)))
 
 
 def measured_workloads(wildcards):
@@ -328,14 +363,6 @@ def solve_options(wildcards):
     return solved_point(wildcards)[-1]
 
 
-def solve_memory(wildcards):
-    return cost.solve_memory_mb(int(wildcards.domain_size))
-
-
-def solve_minutes(wildcards):
-    return cost.minutes(cost.solve_seconds(wildcards.mechanism, int(wildcards.domain_size)))
-
-
 def measured_strategies(wildcards):
     return study_strategies(wildcards.study, wildcards.mechanism)
 
@@ -363,28 +390,6 @@ def verified_workloads(wildcards):
 
 def verified_sizes(wildcards):
     return [n for _, _, n, *_ in verified_points(wildcards.folder).values()]
-
-
-def verify_memory(wildcards):
-    return cost.verify_memory_mb(verified_sizes(wildcards))
-
-
-def verify_minutes(wildcards):
-    return cost.minutes(cost.verify_seconds(verified_sizes(wildcards)))
-
-
-def measure_memory(wildcards):
-    return cost.measure_memory_mb(*grid_size(wildcards.study))
-
-
-def measure_minutes(wildcards):
-    return cost.minutes(cost.measure_seconds(*grid_size(wildcards.study)))
-
-
-def collect_minutes(wildcards):
-    study = STUDIES[wildcards.study]
-    collections = len(study.grid.users) * len(study.grid.populations) * study.trials
-    return cost.minutes(cost.collect_seconds(*grid_size(wildcards.study), collections))
 
 
 def collected_users(wildcards):
@@ -435,12 +440,6 @@ def data_files(wildcards):
     return [str(path) for path in data_room.paths(STUDIES[wildcards.study].grid.data, DATA_FOLDER)]
 
 
-def process_minutes(wildcards):
-    study = STUDIES[wildcards.study]
-    collections = len(study.grid.users) * len(study.grid.data) * study.trials
-    return cost.minutes(cost.process_seconds(*grid_size(wildcards.study), collections))
-
-
 def bound_point_file(bound, workload, domain_size, epsilon, seed):
     """One bound at one point, which several studies draw."""
     drawn = workload_definitions.is_seeded(workload, CONFIG.workloads)
@@ -471,10 +470,6 @@ def bound_point_epsilon(wildcards):
 def bound_point_modules(wildcards):
     """Where the code of a single bound starts."""
     return ["factormech.jobs.bound", bounds_registry.module_of(wildcards.bound)]
-
-
-def bound_point_minutes(wildcards):
-    return cost.minutes(cost.bound_seconds(wildcards.bound, int(wildcards.domain_size)))
 
 
 def bound_names(wildcards):

@@ -34,15 +34,6 @@ def part_sources(wildcards):
     return sources_of(part_asked(wildcards).grid.get("workload", ()))
 
 
-def part_memory(wildcards):
-    return experiments_registry.experiment(experiment_kind(wildcards)).memory_mb(part_asked(wildcards))
-
-
-def part_minutes(wildcards):
-    kind = experiments_registry.experiment(experiment_kind(wildcards))
-    return cost.minutes(cost.START_SECONDS + kind.seconds(part_asked(wildcards)))
-
-
 def tabulated_parts(wildcards):
     return [f"results/experiments/{wildcards.study}/{part}.h5" for part in PARTS[wildcards.study]]
 

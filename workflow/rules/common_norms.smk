@@ -83,14 +83,6 @@ def factorize_options(wildcards):
     return " ".join(words)
 
 
-def factorize_memory(wildcards):
-    return cost.norm_memory_mb(int(wildcards.domain_size))
-
-
-def factorize_minutes(wildcards):
-    return cost.minutes(cost.norm_seconds(wildcards.norm, wildcards.workload, int(wildcards.domain_size)))
-
-
 def norm_factorizations(wildcards):
     return list(stored_factorizations(STUDIES[wildcards.study], wildcards.norm))
 
@@ -121,13 +113,3 @@ def norm_options(wildcards):
     alphas = " ".join(map(repr, study.grid.alphas))
     words = [f"--alphas {alphas}"] * bool(alphas) + ["--concepts"] * study.concepts
     return " ".join([*words, f"--solver {study.solver}"])
-
-
-def measure_norm_memory(wildcards):
-    return cost.norm_memory_mb(max(norm_sizes(wildcards)))
-
-
-def measure_norm_minutes(wildcards):
-    points = estimate.norm_points(STUDIES[wildcards.study], wildcards.norm)
-    each = [cost.norm_seconds(wildcards.norm, workload, n) for workload, n, *_ in points]
-    return cost.minutes(sum(min(seconds, 1.0) for seconds in each))

@@ -38,8 +38,8 @@ rule measure_on_data:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=measure_minutes,
+        mem_mb=memory_of("measure_on_data"),
+        runtime=minutes_of("measure_on_data"),
     params:
         epsilons=measured_epsilons,
         root=CONFIG.seed,
@@ -70,8 +70,8 @@ rule bound_on_data:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=measure_minutes,
+        mem_mb=memory_of("bound_on_data"),
+        runtime=minutes_of("bound_on_data"),
     params:
         bounds=bound_names,
         epsilons=measured_epsilons,
@@ -100,8 +100,8 @@ rule process:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=process_minutes,
+        mem_mb=memory_of("process"),
+        runtime=minutes_of("process"),
     params:
         epsilons=measured_epsilons,
         users=collected_users,

@@ -18,8 +18,8 @@ rule experiment:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=part_memory,
-        runtime=part_minutes,
+        mem_mb=memory_of("experiment"),
+        runtime=minutes_of("experiment"),
     params:
         kind=experiment_kind,
         asked=part_json,
@@ -54,8 +54,8 @@ rule tabulate_experiment:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory_of("tabulate_experiment"),
+        runtime=minutes_of("tabulate_experiment"),
     params:
         kind=experiment_kind,
         digest=digest(tabulate_experiment_modules),

@@ -24,8 +24,8 @@ rule draw:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=700,
-        runtime=5,
+        mem_mb=memory_of("draw"),
+        runtime=minutes_of("draw"),
     params:
         kind=figure_kind,
         title=figure_title,

@@ -16,8 +16,8 @@ rule measure:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=measure_minutes,
+        mem_mb=memory_of("measure"),
+        runtime=minutes_of("measure"),
     params:
         epsilons=measured_epsilons,
         root=CONFIG.seed,
@@ -42,12 +42,14 @@ rule bound_point:
         "results/logs/bound_point/{bound}/{workload}/n{domain_size}{seed}/{name}.log",
     benchmark:
         "results/benchmarks/bound_point/{bound}/{workload}/n{domain_size}{seed}/{name}.tsv"
+    group:
+        batch_of("bound_point")
     conda:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=solve_memory,
-        runtime=bound_point_minutes,
+        mem_mb=memory_of("bound_point"),
+        runtime=minutes_of("bound_point"),
     params:
         epsilon=bound_point_epsilon,
         digest=digest(bound_point_modules),
@@ -71,8 +73,8 @@ rule bound:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_memory,
-        runtime=measure_minutes,
+        mem_mb=memory_of("bound"),
+        runtime=minutes_of("bound"),
     params:
         bounds=bound_names,
         epsilons=measured_epsilons,

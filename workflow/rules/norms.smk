@@ -15,8 +15,8 @@ rule factorize:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=factorize_memory,
-        runtime=factorize_minutes,
+        mem_mb=memory_of("factorize"),
+        runtime=minutes_of("factorize"),
     params:
         root=CONFIG.seed,
         definitions=factorize_definitions,
@@ -45,8 +45,8 @@ rule measure_norm:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=measure_norm_memory,
-        runtime=measure_norm_minutes,
+        mem_mb=memory_of("measure_norm"),
+        runtime=minutes_of("measure_norm"),
     params:
         workloads=norm_workloads,
         sizes=norm_sizes,

@@ -15,8 +15,8 @@ rule starts:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=starts_memory,
-        runtime=starts_minutes,
+        mem_mb=memory_of("starts"),
+        runtime=minutes_of("starts"),
     params:
         epsilons=measured_epsilons,
         rows=starts_rows,
@@ -45,8 +45,8 @@ rule iterate:
         "../../environment.yml"
     threads: ALL_CORES
     resources:
-        mem_mb=iterate_memory,
-        runtime=iterate_minutes,
+        mem_mb=memory_of("iterate"),
+        runtime=minutes_of("iterate"),
     params:
         quiet=QUIET,
         sizes=iterated_sizes,
@@ -70,8 +70,8 @@ rule trace:
         "../../environment.yml"
     threads: ALL_CORES
     resources:
-        mem_mb=trace_memory,
-        runtime=trace_minutes,
+        mem_mb=memory_of("trace"),
+        runtime=minutes_of("trace"),
     params:
         quiet=QUIET,
         epsilons=measured_epsilons,

@@ -24,6 +24,7 @@ def prepared():
         return
     if not workflow.dryrun:
         begin()
+        keep_finished()
     for problem in recovery.damaged(stored_results()):
         logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
         workflow.dag.forcefiles.add(problem.name)

@@ -27,8 +27,8 @@ rule tabulate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory_of("tabulate"),
+        runtime=minutes_of("tabulate"),
     params:
         kind=figure_kind,
         files=tabulate_options,
@@ -66,8 +66,8 @@ rule compare:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory_of("compare"),
+        runtime=minutes_of("compare"),
     params:
         mechanism=compared_mechanism,
         exclude=compared_without,

@@ -21,7 +21,7 @@ rule verify_strategies:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=verify_memory,
-        runtime=verify_minutes,
+        mem_mb=memory_of("verify_strategies"),
+        runtime=minutes_of("verify_strategies"),
     shell:
         "python {input.tools[0]:q} --output {output} {input.strategies:q} &> {log}"

@@ -15,8 +15,8 @@ rule workload:
         "../../environment.yml"
     threads: CONFIG.threads
     resources:
-        mem_mb=workload_memory,
-        runtime=workload_minutes,
+        mem_mb=memory_of("workload"),
+        runtime=minutes_of("workload"),
     params:
         root=CONFIG.seed,
         seed=workload_seed,

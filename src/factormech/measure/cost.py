@@ -1,166 +1,298 @@
-"""What a job will take, from its sizes: memory and time for the scheduler, minutes for the person who waits.
+"""What a job will take, from its sizes: memory and time for a scheduler, minutes for the person who waits.
 
-The constants were fitted to the benchmark files of full runs on one 2.x GHz core (``benchmarks/cost.py`` prints them
-again); a scheduler's limit is several times the expectation, since a job killed for being slow costs more than a
-generous limit.
+A job's work is described by :class:`Work`: numbers that its time is proportional to (n², n³, …) and the size of its
+large arrays. Everything else is learned: for each rule and mechanism (or norm, or kind of study), ``costs.json`` has
+
+    seconds = start + Σ_k rate_k · units_k,
+
+least squares with rates ≥ 0 over the jobs of ``benchmarks/jobs.csv`` and its neighbours (``benchmarks/jobs.py``
+measures and fits), and two lines that no job was above: seconds of the same form, and
+
+    megabytes = base + rate₁ · √arrays + rate₂ · arrays.
+
+A request is made from the latter, so that every job of the benchmark would have fitted into what it asks for; a job
+that is tried again asks for twice as much.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
 from factormech.norms.registry import quantity
 
-# Seconds: interpreter and imports of a job; per n³ to build and factor a strategy; per n³ to evaluate one workload.
-START_SECONDS = 0.9
-BUILD_SECONDS = 6e-10
-EVALUATE_SECONDS = 1.2e-10
-SPECTRUM_SECONDS = 4e-9
-DRAW_SECONDS = 4.0
-# Compiled kernels are loaded, and made on the first run of a machine.
-SOLVER_START_SECONDS = 2.5
-SOLVE_SECONDS = {
-    "optimised": 1.1e-7,
-    "adaptive-pgd": 1.3e-7,
-    "matrix-l1": 5e-8,
-    "matrix-l2": 8e-9,
-    "matrix-l2-gaussian": 2.5e-8,
-}
-SOLVE_SECONDS_OTHERS = 2e-7
-# Of a lower bound at one budget: the certified ones search, the others are a spectrum.
-BOUND_SECONDS = {"certified": 4e-8, "pairwise": 4e-8, "parametric": 4e-8}
-BOUND_SECONDS_OTHERS = 4e-9
 # Every strategy of these has a file, however cheap: ``tools/verify_strategies.py`` reads it.
 VERIFIED = frozenset({"optimised"})
-# Per n³ an iteration of the published optimiser with its 4n rows.
-ITERATION_SECONDS, DEFAULT_ROWS = 4e-10, 4
-# Per collection and user type, on average over the mechanisms.
-COLLECT_SECONDS = 2e-5
-# The same with both kinds of non-negative least squares.
-PROCESS_SECONDS = 2e-5
-# Of one norm: seconds per power of n. Structured methods take O(n) a step; k × N matrices with k about n², n³ or more.
-NORM_STRUCTURED_SECONDS = 3e-6
-NORM_SECONDS, NORM_RANGES_SECONDS = 6e-8, 1.2e-7
-APPROXIMATE_SECONDS, APPROXIMATE_RANGES_SECONDS, DIFFERENCE_SECONDS = 9e-7, 1e-5, 5e-6
-# Of a strategy with 16n rows; a certificate's 2¹⁶ vectors.
-VERIFY_START_SECONDS, VERIFY_SECONDS = 0.5, 3e-8
-LIMIT_FACTOR = 8.0
-BASE_MEMORY_MB = 300
+DEFAULT_ROWS = 4
+# A scheduler's limit over the slowest known job: a job killed for being slow costs more than a generous limit.
+LIMIT_FACTOR, LIMIT_MINUTES = 4.0, 2
+# Two Snakemakes start a job on a cluster, and live as long as it does.
+SNAKEMAKE_MB, MEMORY_FACTOR, MEMORY_STEP = 300, 1.25, 100
+# What deserves a job and a file of its own, in seconds.
+OWN_JOB = 1.0
+# Jobs up to so many seconds are submitted in batches of their like; a job costs a cluster about four.
+BATCH_SECONDS = (2, 8, 30)
+MEBI = 2**20
 
 
-def workload_seconds(domain_size: int) -> float:
-    """Describe one workload: two spectra at worst."""
-    return START_SECONDS + SPECTRUM_SECONDS * domain_size**3
+@dataclass(frozen=True)
+class Work:
+    """What the time and the memory of a job depend on.
+
+    ``units`` multiply the rates that are learned, ``arrays_mb`` is the size of the large arrays, and ``known`` are
+    seconds that the job spends on work of other rules, such as strategies that have no file.
+    """
+
+    rule: str
+    name: str = ""
+    units: tuple[float, ...] = ()
+    arrays_mb: float = 0.0
+    known: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What the benchmark says of the jobs of a rule, or of one mechanism there."""
+
+    jobs: int
+    start: float
+    rates: tuple[float, ...]
+    slow_start: float
+    slow_rates: tuple[float, ...]
+    base_mb: float
+    array_rates: tuple[float, float]
+
+
+def envelope(fits: Iterable[Fit]) -> Fit:
+    """The dearest of several fits in every respect: what is asked for a name that has not been measured."""
+    every = list(fits)
+    return Fit(
+        jobs=sum(fit.jobs for fit in every),
+        start=max(fit.start for fit in every),
+        rates=tuple(max(rates) for rates in zip(*(fit.rates for fit in every), strict=True)),
+        slow_start=max(fit.slow_start for fit in every),
+        slow_rates=tuple(max(rates) for rates in zip(*(fit.slow_rates for fit in every), strict=True)),
+        base_mb=max(fit.base_mb for fit in every),
+        array_rates=(max(fit.array_rates[0] for fit in every), max(fit.array_rates[1] for fit in every)),
+    )
+
+
+@cache
+def fits() -> Mapping[tuple[str, str], Fit]:
+    """(rule, name) → what was learned; the name "" stands for all others."""
+    stored = json.loads(resources.files("factormech.measure").joinpath("costs.json").read_text())
+    found = {}
+    for rule, names in stored.items():
+        for name, fit in names.items():
+            rates = {key: tuple(fit[key]) for key in ("rates", "slow_rates", "array_rates")}
+            found[rule, name] = Fit(**(fit | rates))
+        found.setdefault((rule, ""), envelope(found[rule, name] for name in names))
+    return found
+
+
+@cache
+def fit_of(rule: str, name: str) -> Fit:
+    """What the benchmark says of a job."""
+    known = fits()
+    return known.get((rule, name)) or known[rule, ""]
+
+
+def in_process_seconds(work: Work) -> float:
+    """The time of the work itself, in a process that has started."""
+    rates = fit_of(work.rule, work.name).rates
+    return sum(rate * units for rate, units in zip(rates, work.units, strict=True))
+
+
+def seconds(work: Work) -> float:
+    """The time of a job on one core, its start included."""
+    return fit_of(work.rule, work.name).start + in_process_seconds(work) + work.known
+
+
+def slow_seconds(work: Work) -> float:
+    """The time of the slowest jobs of this size."""
+    fit = fit_of(work.rule, work.name)
+    return fit.slow_start + sum(r * u for r, u in zip(fit.slow_rates, work.units, strict=True)) + work.known
+
+
+def memory_mb(work: Work) -> float:
+    """The most that a job of this size holds."""
+    fit = fit_of(work.rule, work.name)
+    return fit.base_mb + sum(r * a for r, a in zip(fit.array_rates, array_features(work.arrays_mb), strict=True))
+
+
+def array_features(arrays_mb: float) -> tuple[float, float]:
+    """What memory grows with: arrays of n² numbers, and lists of about n, such as the rows that an optimiser tries."""
+    return math.sqrt(arrays_mb), arrays_mb
+
+
+def requested_minutes(work: Work, attempt: int = 1) -> int:
+    """The time limit of a job, in whole minutes; twice as much each time it is tried again."""
+    slow = slow_seconds(work)
+    return math.ceil(2.0 ** (attempt - 1) * (LIMIT_MINUTES + LIMIT_FACTOR * slow / 60))
+
+
+def requested_memory_mb(work: Work, attempt: int = 1) -> int:
+    """The memory limit of a job, with that of the Snakemakes around it; twice as much each time it is tried again."""
+    most = MEMORY_FACTOR * memory_mb(work)
+    return MEMORY_STEP * math.ceil(2.0 ** (attempt - 1) * (SNAKEMAKE_MB + most) / MEMORY_STEP)
+
+
+def batch(rule: str, work: Work) -> str | None:
+    """The name of the jobs that are submitted together with this one on a cluster; None if it is worth its own."""
+    limit = next((limit for limit in BATCH_SECONDS if seconds(work) <= limit), None)
+    return None if limit is None else f"{rule}s-of-{limit}-seconds"
+
+
+def _megabytes(numbers: float) -> float:
+    return 8.0 * numbers / MEBI
+
+
+def workload(domain_size: int) -> Work:
+    """Describe one workload: G, PGP and two spectra at worst."""
+    n = float(domain_size)
+    return Work("workload", "", (n**2, n**3), _megabytes(5 * n**2))
+
+
+def solve(mechanism: str, domain_size: int) -> Work:
+    """Find one strategy: arrays of 4n × n."""
+    n = float(domain_size)
+    return Work("solve", mechanism, (n**2, n**3), _megabytes(25 * n**2))
 
 
 def solve_seconds(mechanism: str, domain_size: int) -> float:
     """Find one strategy, in a process that has started."""
-    return SOLVE_SECONDS.get(mechanism, SOLVE_SECONDS_OTHERS) * domain_size**3
-
-
-def starts_seconds(mechanism: str, domain_size: int, row_factors: Collection[int], starts: int) -> float:
-    """Solve from ``starts`` starts for each number of rows; the cost of an iteration is proportional to the rows."""
-    return SOLVER_START_SECONDS + starts * solve_seconds(mechanism, domain_size) * sum(row_factors) / DEFAULT_ROWS
-
-
-def iterate_seconds(sizes: Collection[int]) -> float:
-    """Clock iterations at each of these sizes, sixteen of them or, beyond 1024, three."""
-    return SOLVER_START_SECONDS + sum(ITERATION_SECONDS * n**3 * (16 if n <= 1024 else 3) for n in sizes)
+    return in_process_seconds(solve(mechanism, domain_size))
 
 
 def deserves_a_job(mechanism: str, domain_size: int) -> bool:
     """Whether a strategy is worth a job and a file of its own; others are solved where they are measured."""
-    return mechanism in VERIFIED or solve_seconds(mechanism, domain_size) > 1.0
+    return mechanism in VERIFIED or solve_seconds(mechanism, domain_size) > OWN_JOB
+
+
+def starts(mechanism: str, domain_sizes: Collection[int], row_factors: Collection[int], count: int) -> Work:
+    """Solve from ``count`` starts for each number of rows; an iteration's cost is proportional to the rows."""
+    rows = sum(row_factors) / DEFAULT_ROWS
+    work = count * rows * sum(solve_seconds(mechanism, n) for n in domain_sizes)
+    most = max(1.0, max(row_factors) / DEFAULT_ROWS)
+    return Work("starts", mechanism, (work,), _megabytes(25 * max(domain_sizes) ** 2 * most))
+
+
+def bound_point(bound: str, domain_size: int) -> Work:
+    """Evaluate one bound on one workload at one budget."""
+    n = float(domain_size)
+    return Work("bound_point", bound, (n**2, n**3), _megabytes(5 * n**2))
 
 
 def bound_seconds(bound: str, domain_size: int) -> float:
     """Evaluate one bound at one budget, in a process that has started."""
-    return BOUND_SECONDS.get(bound, BOUND_SECONDS_OTHERS) * domain_size**3
+    return in_process_seconds(bound_point(bound, domain_size))
 
 
 def bound_deserves_a_job(bound: str, domain_size: int) -> bool:
     """Whether a bound is worth a job and a file of its own; others are evaluated where they are tabulated."""
-    return bound_seconds(bound, domain_size) > 1.0
+    return bound_seconds(bound, domain_size) > OWN_JOB
 
 
-def verify_seconds(domain_sizes: Collection[int]) -> float:
-    """Check strategies on these domains from their files."""
-    return START_SECONDS + sum(VERIFY_START_SECONDS + VERIFY_SECONDS * n**3 for n in domain_sizes)
+def bounds_of_study(points: Collection[tuple[str, str, int]]) -> Work:
+    """Bounds at (bound, workload, domain size): what has no file of its own is evaluated, the rest is read."""
+    each = [bound_seconds(bound, n) for bound, _, n in points]
+    files = sum(spent > OWN_JOB for spent in each)
+    read = {(workload, n) for _, workload, n in points}
+    squares = sum(float(n) ** 2 for _, n in read)
+    evaluated = sum(spent for spent in each if spent <= OWN_JOB)
+    return Work("bound", "", (files, squares), _megabytes(5 * max((n for _, n in read), default=0) ** 2), evaluated)
 
 
-def verify_memory_mb(domain_sizes: Collection[int]) -> int:
-    """A dozen arrays of 16n × n, two of them as lists of numbers."""
-    return BASE_MEMORY_MB + math.ceil(12 * 8 * 16 * max(domain_sizes, default=1) ** 2 / 2**20)
+def trace(mechanism: str, domain_sizes: Collection[int], count: int) -> Work:
+    """Solve ``count`` times at each size and look at the clock."""
+    work = count * sum(solve_seconds(mechanism, n) for n in domain_sizes)
+    return Work("trace", mechanism, (work,), _megabytes(25 * max(domain_sizes) ** 2))
+
+
+def iterate(sizes: Collection[int]) -> Work:
+    """Clock iterations at each of these sizes, sixteen of them or, beyond 1024, three; with 4n rows."""
+    work = sum(float(n) ** 3 * (16 if n <= 1024 else 3) for n in sizes)
+    return Work("iterate", "", (work,), _megabytes(25 * max(sizes) ** 2))
+
+
+def verify(domain_sizes: Collection[int]) -> Work:
+    """Check strategies from their files: a dozen arrays of 16n × n, two of them as lists of numbers."""
+    cubes = sum(float(n) ** 3 for n in domain_sizes)
+    arrays = 192 * max(domain_sizes, default=1) ** 2
+    return Work("verify_strategies", "", (len(domain_sizes), cubes), _megabytes(arrays))
+
+
+def _structure(norm: str, workload: str) -> tuple[str, int]:
+    """How a norm is solved, and the power of n that its time grows with."""
+    if norm == "gamma-2-difference":
+        return "difference", 4
+    ranges = workload == "all-ranges"
+    if quantity(norm).exponent is None:
+        return ("approximate-ranges", 4) if ranges else ("approximate", 3)
+    if workload == "prefix" or (ranges and norm == "gamma-f"):
+        return "structured", 1
+    return ("ranges", 4) if ranges else ("dense", 3)
+
+
+def factorize(norm: str, workload: str, domain_size: int) -> Work:
+    """Solve one norm: k × N matrices with k about n², or n; ten long vectors where W is not made."""
+    n = float(domain_size)
+    name, power = _structure(norm, workload)
+    arrays = 640 * n if name == "structured" else 320 * n**2
+    return Work("factorize", name, (n**power,), _megabytes(arrays))
 
 
 def norm_seconds(norm: str, workload: str, domain_size: int) -> float:
     """Solve one norm of one workload, in a process that has started."""
-    n = float(domain_size)
-    if norm == "gamma-2-difference":
-        return DIFFERENCE_SECONDS * n**4
-    if quantity(norm).exponent is None:
-        return APPROXIMATE_RANGES_SECONDS * n**4 if workload == "all-ranges" else APPROXIMATE_SECONDS * n**3
-    if workload == "prefix" or (workload == "all-ranges" and norm == "gamma-f"):
-        return NORM_STRUCTURED_SECONDS * n
-    return NORM_RANGES_SECONDS * n**4 if workload == "all-ranges" else NORM_SECONDS * n**3
+    return in_process_seconds(factorize(norm, workload, domain_size))
 
 
 def norm_deserves_a_job(norm: str, workload: str, domain_size: int) -> bool:
     """Whether a factorization is worth a job and a file of its own; others are solved where they are measured."""
-    return norm_seconds(norm, workload, domain_size) > 1.0
+    return norm_seconds(norm, workload, domain_size) > OWN_JOB
 
 
-def norm_memory_mb(domain_size: int) -> int:
-    """A dozen arrays of a workload with 26 queries a type; ten long vectors where W is not made."""
-    dense = 12 * 26 * 8 * min(domain_size, 1024) ** 2
-    return 2 * BASE_MEMORY_MB + math.ceil((dense + 10 * 8 * 64 * domain_size) / 2**20)
+def measure_norm(norm: str, points: Collection[tuple[str, int]]) -> Work:
+    """One norm over (workload, domain size): what has no file of its own is solved, the rest is read."""
+    each = [factorize(norm, *point) for point in points]
+    times = [in_process_seconds(work) for work in each]
+    solved = sum(spent for spent in times if spent <= OWN_JOB)
+    largest = max((work.arrays_mb for work in each), default=0.0)
+    return Work("measure_norm", "", (len(each), solved), largest)
 
 
-def measure_seconds(workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1) -> float:
-    """Measure one mechanism over a grid."""
-    per_size = epsilons * (BUILD_SECONDS + workloads * seeds * EVALUATE_SECONDS)
-    return START_SECONDS + per_size * sum(n**3 for n in domain_sizes)
+def on_a_grid(
+    rule: str, name: str, workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1
+) -> Work:
+    """One mechanism, or bound, over a grid: build a strategy at each size and ε, evaluate it on each workload.
+
+    The centred Gram matrices of the study are held, and a dozen matrices of a strategy with at most 4n outputs.
+    """
+    cubes = sum(float(n) ** 3 for n in domain_sizes)
+    squares = sum(float(n) ** 2 for n in domain_sizes)
+    points = epsilons * workloads * seeds
+    arrays = 2 * workloads * seeds * squares + 24 * max(domain_sizes, default=0) ** 2
+    return Work(rule, name, (points * squares, (5 * epsilons + points) * cubes), _megabytes(arrays))
 
 
-def collect_seconds(
-    workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int, collections: int
-) -> float:
-    """Run ``collections`` collections at each point of a grid."""
-    reports = COLLECT_SECONDS * epsilons * seeds * collections * sum(domain_sizes)
-    return measure_seconds(workloads, domain_sizes, epsilons, seeds) + reports
+def collections(
+    rule: str, name: str, workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int, count: int
+) -> Work:
+    """Run ``count`` collections at each point of a grid; a collection costs a report, and a report its types."""
+    grid = on_a_grid(rule, name, workloads, domain_sizes, epsilons, seeds)
+    reports = epsilons * seeds * count * float(sum(domain_sizes))
+    return Work(rule, name, (grid.units[1], workloads * reports), grid.arrays_mb)
 
 
-def process_seconds(
-    workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int, collections: int
-) -> float:
-    """Run ``collections`` collections at each point of a grid and make their estimates consistent."""
-    processed = PROCESS_SECONDS * workloads * epsilons * seeds * collections * sum(domain_sizes)
-    return measure_seconds(workloads, domain_sizes, epsilons, seeds) + processed
+def experiment(kind: str, expected_seconds: float, expected_mb: float) -> Work:
+    """A part of an experiment, from what its kind expects in a process that has started."""
+    return Work("experiment", kind, (expected_seconds,), expected_mb)
 
 
-def minutes(seconds: float) -> int:
-    """A time limit in whole minutes for a job expected to take ``seconds``."""
-    return 2 + math.ceil(LIMIT_FACTOR * seconds / 60)
-
-
-def workload_memory_mb(domain_size: int) -> int:
-    """G, PGP and an eigenvalue routine's copy."""
-    return BASE_MEMORY_MB + math.ceil(5 * 8 * domain_size**2 / 2**20)
-
-
-def solve_memory_mb(domain_size: int) -> int:
-    """Five arrays of 4n × n, as the published optimiser holds them, and as many of n × n."""
-    return 2 * BASE_MEMORY_MB + math.ceil(5 * 8 * 5 * domain_size**2 / 2**20)
-
-
-def starts_memory_mb(domain_size: int, row_factors: Collection[int]) -> int:
-    """As a solve, with more rows."""
-    return math.ceil(solve_memory_mb(domain_size) * max(1.0, max(row_factors) / DEFAULT_ROWS))
-
-
-def measure_memory_mb(workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1) -> int:
-    """The centred Gram matrices of a study, and a dozen matrices of a strategy with at most 4n outputs."""
-    grams = workloads * seeds * sum(8 * n**2 for n in domain_sizes)
-    strategy = 6 * 8 * 4 * max(domain_sizes) ** 2
-    return BASE_MEMORY_MB + math.ceil((2 * grams + strategy) / 2**20)
+def table(rule: str, kind: str = "") -> Work:
+    """Tabulate, compare or draw: small tables."""
+    return Work(rule, kind)
