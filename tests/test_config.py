@@ -37,7 +37,7 @@ GOOD: dict[str, Any] = {
             "artefact": "Figure 1",
             "kind": "sample-complexity",
             "title": "A title",
-            "grid": {"workload": ["line", "cube"], "domain_size": [8, 64], "epsilon": [0.5, 1], "seed": [0]},
+            "grid": {"workload": ["line", "cube"], "domain_size": [8, 64], "epsilon": [1], "seed": [0]},
             "mechanisms": ["coin", "dice"],
             "bounds": ["floor"],
             "quick": {"grid": {"domain_size": [8]}, "alpha": 0.1},
@@ -134,7 +134,7 @@ def test_a_good_configuration(base: Path) -> None:
     one, quick = found.studies["one"], found.quick_studies["quick/one"]
     assert (one.name, one.quick, one.alpha, one.metric, one.caption) == ("one", False, 0.01, "mse", "")
     assert (quick.name, quick.quick, quick.alpha, quick.paper) == ("quick/one", True, 0.1, "somebody2020")
-    assert one.grid.epsilons == (0.5, 1.0)
+    assert one.grid.epsilons == (1.0,)
     assert all(type(epsilon) is float for epsilon in one.grid.epsilons)
     assert (one.grid.domain_sizes, quick.grid.domain_sizes) == ((8, 64), (8,))
     assert quick.grid.workloads == one.grid.workloads
@@ -176,9 +176,10 @@ def test_the_solver_of_norms(base: Path) -> None:
 
 
 def test_points_are_all_combinations(base: Path) -> None:
-    grid = load(GOOD, SCHEMA, base=base, known=KNOWN).studies["one"].grid
+    several = changed({G + "domain_size": [8], G + "epsilon": [0.5, 1], G + "seed": [0, 1]})
+    grid = load(several, SCHEMA, base=base, known=KNOWN).studies["one"].grid
     assert grid.points()[0] == Point(workload="line", domain_size=8, epsilon=0.5, seed=0)
-    assert grid.points()[1].epsilon == 1.0
+    assert {grid.points()[1].epsilon, grid.points()[2].epsilon} == {0.5, 1.0}
     assert len(set(grid.points())) == len(grid.points()) == 2 * 2 * 2
 
 
@@ -333,8 +334,8 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({G + "epsilon": ...}, G + "epsilon", "(missing)", "be given in a study of kind", "for example [1.0]"),
     ({G + "epsilon": []}, G + "epsilon", "[]", "a list with at least 1 entry", "for example [1.0]"),
     ({G + "epsilon": 1.0}, G + "epsilon", "1.0", "a list", "put it into a list: [1.0]"),
-    ({G + "epsilon.1": -1}, G + "epsilon[1]", "-1", "a number above 0 and at most 50", "for example 1.0"),
-    ({G + "epsilon.1": 0}, G + "epsilon[1]", "0", "a number above 0", "for example 1.0"),
+    ({G + "epsilon": [1, -1]}, G + "epsilon[1]", "-1", "a number above 0 and at most 50", "for example 1.0"),
+    ({G + "epsilon": [1, 0]}, G + "epsilon[1]", "0", "a number above 0", "for example 1.0"),
     ({G + "epsilon.0": 50.5}, G + "epsilon[0]", "50.5", "at most 50", "for example 1.0"),
     ({G + "epsilon.0": math.nan}, G + "epsilon[0]", "nan", "a number above 0", "for example 1.0"),
     ({G + "epsilon.0": math.inf}, G + "epsilon[0]", "inf", "a number above 0", "for example 1.0"),

@@ -50,6 +50,10 @@ ONE, TWO, THREE = "studies.one.", "studies.two.", "studies.three."
 MINE = "workloads.mine"
 # Settings that are changed, and words of the answer: the key and value first.
 SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
+    "two axes for one figure": (
+        {f"{ONE}grid.domain_size": [8, 16], f"{ONE}grid.epsilon": [0.5, 1.0]},
+        "studies.one.grid.epsilon = [0.5, 1.0]: must have one value in a study of kind sample-complexity whose",
+    ),
     "a path out of the project": ({f"{MINE}.file": "../secret.csv"}, "workloads.mine.file = '../secret.csv'"),
     "a way out and elsewhere in": ({f"{MINE}.file": "x/../../etc/passwd"}, "stay inside the folder of the project"),
     "data out of the project": ({"data": "../elsewhere"}, "data = '../elsewhere'"),

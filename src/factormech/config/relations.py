@@ -26,13 +26,14 @@ Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 COLLECTION, SAMPLE_COMPLEXITY = "simulated-collection", "sample-complexity"
 DATA_DEPENDENT, CONSISTENCY = "data-dependent", "consistency"
+GAP, STARTS = "optimality-gap", "initialisation"
 NORMS, PREFIX = "norms", "prefix-factorizations"
 OF_NORMS = (NORMS, PREFIX)
 OF_MECHANISMS = (
     SAMPLE_COMPLEXITY,
     COLLECTION,
-    "optimality-gap",
-    "initialisation",
+    GAP,
+    STARTS,
     "timing",
     DATA_DEPENDENT,
     CONSISTENCY,
@@ -44,6 +45,8 @@ AXES = {
     "population": ((COLLECTION,), "[uniform, zipf]"),
     "data": ((DATA_DEPENDENT, CONSISTENCY), "[hepth, medcost, nettrace]"),
 }
+# How many of domain size and ε may vary in one study of these kinds, whose figures have one axis; in others, both.
+DRAWN_AXES = {SAMPLE_COMPLEXITY: 1, GAP: 1, STARTS: 0}
 SETTINGS = {"mechanisms": (OF_MECHANISMS, "[hadamard]"), "norms": (OF_NORMS, "[gamma-2, gamma-f]")}
 # What ``snakemake NAME`` already means: the targets, and the rules, which share one namespace with them.
 TARGETS = frozenset(
@@ -189,6 +192,7 @@ def _of_settings(own: Settings, replaced: Settings | None, workloads: _Workloads
     if replaced is None:
         yield from _axes_of_kind(path, settings, grid)
         yield from _of_norms(path, settings, grid)
+    yield from _axes_drawn(own, replaced)
     compared, others = (
         settings.get("compare"),
         _list((settings if "mechanisms" in settings else whole).get("mechanisms")),
@@ -246,6 +250,24 @@ def _axes_of_kind(path: Key, settings: Mapping[str, Any], grid: Mapping[str, Any
                 yield BadValue(key, Missing(), f"be given in a study of kind {kind}", f"give for example {example}")
             if kind in (*OF_MECHANISMS, *OF_NORMS) and kind not in kinds and name in found:
                 yield BadValue(key, found[name], f"be {noun} of studies of {named} only", "leave it out")
+
+
+def _axes_drawn(own: Settings, replaced: Settings | None) -> Iterator[BadValue]:
+    """More axes that vary than the figure of the kind can show."""
+    kind = (replaced or own)[1].get("kind")
+    allowed = DRAWN_AXES.get(kind) if isinstance(kind, str) else None
+    if allowed is None:
+        return
+    axes = {axis: _axis(axis, own, replaced) for axis in ("domain_size", "epsilon")}
+    numbers = {
+        axis: [value for _, value in found if type(value) in (int, float) and value > 0] for axis, found in axes.items()
+    }
+    several = {axis: axes[axis] for axis, values in numbers.items() if len(set(values)) > 1}
+    if len(several) > allowed and any(axis in mapping(own[1].get("grid")) for axis in several):
+        found = list(several.values())[-1]
+        rule = f"have one value in a study of kind {kind}" + (" whose domain sizes vary" if allowed else "")
+        remedy = "make a study of each, as its figure has one axis"
+        yield BadValue(place(found[0][0][:-1]), [value for _, value in found], rule, remedy)
 
 
 def _named(kinds: tuple[str, ...]) -> str:
