@@ -3,6 +3,7 @@
 PYTHON ?= python3
 CONFIG ?= config.yaml
 VENV := .venv
+PEERS := .peers
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
 
@@ -15,7 +16,7 @@ RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python to
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
 
-.PHONY: all quick report verify setup test test-slow test-report lint environment docs gallery clean help
+.PHONY: all quick report verify setup test test-slow test-report lint environment docs gallery race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -56,6 +57,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/artefacts.py --check
 	python tools/readme.py --check
 	python tools/command_line_page.py --check
+	python -m benchmarks.race --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -72,8 +74,13 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/readme.py
 	python tools/command_line_page.py
 
-clean:  ## remove what runs made, and the environment
-	rm -rf $(VENV) .snakemake
+race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew
+	@python -m benchmarks.race $(if $(AGAIN),--again)
+
+peers-env: $(PEERS)/.ready  ## make .peers, with the packages of requirements-peers.txt
+
+clean:  ## remove what runs made, and the environments
+	rm -rf $(VENV) $(PEERS) .snakemake
 	git clean -fdxq results figures
 
 help:  ## this list
@@ -85,4 +92,10 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+$(PEERS)/.ready: requirements-peers.txt
+	@echo "Setting up $(PEERS) (a minute or two, once) ..."
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
 	@touch $@
