@@ -102,7 +102,7 @@ class Contest:
     """One piece of work at some sizes.
 
     ``tolerance`` is the most that ``disagreement(answer, answer of the first contestant)`` may be; ``agreement`` says
-    so in words. ``tiny`` is a size that takes no time.
+    so in words. ``tiny`` is a size that takes no time, ``first`` what the first number of an answer is.
     """
 
     name: str
@@ -112,6 +112,7 @@ class Contest:
     tolerance: float
     agreement: str
     tiny: int
+    first: str
     disagreement: Callable[[Sequence[float], Sequence[float]], float] = relative_distance
 
     @property

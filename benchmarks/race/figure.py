@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,10 +30,12 @@ def draw(
     from factormech.figures.save import save
 
     with style.context():
-        figure = Figure(figsize=(style.WIDTHS[3], 0.5 + 0.115 * max(30, len(ratios))))
-        grid = figure.add_gridspec(1, 2, width_ratios=(1.0, 1.0))
+        figure = Figure(
+            figsize=(style.WIDTHS[3], 0.5 + 0.11 * max(40, len(ratios) + len({one.contest for one in ratios})))
+        )
+        grid = figure.add_gridspec(1, 2, width_ratios=(0.75, 1.0))
         _ratios(figure.add_subplot(grid[0]), contests, ratios)
-        shown = [name for name in contests if sum(one.contest == name for one in growth) > 1]
+        shown = [name for name in contests if any(one.contest == name and len(one.sizes) > 2 for one in growth)]
         right = grid[1].subgridspec(max(1, (len(shown) + 1) // 2), 2)
         for i, name in enumerate(shown):
             _times(figure.add_subplot(right[i // 2, i % 2]), rows, contests[name], growth)
@@ -42,34 +46,35 @@ def draw(
 
 
 def _ratios(axes: Any, contests: Mapping[str, Contest], ratios: Sequence[Ratio]) -> None:
-    """A row for each ratio, in the order of the contests, from the top."""
+    """A row for each ratio under the title of its contest, from the top."""
     from factormech.figures import style
 
     colours = {"wins": style.BLUE, "loses": style.VERMILLION, "open": style.GREY}
-    ticks: list[str] = []
-    previous = ""
-    for y, one in enumerate(ratios):
-        if one.contest != previous and y:
-            axes.axhline(y - 0.5, color="#D9D9D9", linewidth=0.5)
-        previous = one.contest
-        colour, e = colours[one.cpu.verdict], one.cpu
-        axes.plot([e.low, e.high], [y, y], color=colour, linewidth=1.2, solid_capstyle="butt")
-        axes.plot([e.median], [y], color=colour, marker="o", markersize=2.4)
-        ours = one.ours.removeprefix("factormech").removeprefix(", ")
-        title, size = contests[one.contest].title, contests[one.contest].size
-        ticks.append(f"{title}, {size} = {one.size:,}: {one.peer}" + (f" ({ours})" if ours else ""))
+    labels: list[str] = []
+    for name, group in itertools.groupby(ratios, key=lambda one: one.contest):
+        axes.axhline(len(labels) - 0.5, color="#D9D9D9", linewidth=0.5)
+        labels.append(_mathematical(contests[name].title))
+        for one in group:
+            colour, e, y = colours[one.cpu.verdict], one.cpu, len(labels)
+            axes.plot([e.low, e.high], [y, y], color=colour, linewidth=1.2, solid_capstyle="butt")
+            axes.plot([e.median], [y], color=colour, marker="o", markersize=2.4)
+            ours = one.ours.removeprefix("factormech").removeprefix(", ")
+            labels.append(f"{one.peer}{f' / {ours}' if ours else ''}, {contests[name].size} = {one.size:,}")
     axes.axvline(1.0, color="black", linewidth=0.8)
     axes.set_xscale("log")
-    axes.set_yticks(range(len(ticks)), ticks, fontsize=5.0)
-    axes.set_ylim(len(ticks) - 0.4, -0.6)
+    axes.set_yticks(range(len(labels)), labels, fontsize=5.5)
+    titles = {_mathematical(contest.title) for contest in contests.values()}
+    for tick, label in zip(axes.get_yticklabels(), labels, strict=True):
+        if label in titles:
+            tick.set_fontsize(6.5)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("CPU seconds, theirs over ours")
+    axes.set_xlabel("CPU seconds, theirs over ours", fontsize=6.5)
+    axes.tick_params(axis="x", labelsize=6.0)
 
 
 def _times(axes: Any, rows: Sequence[Row], contest: Contest, growth: Sequence[Growth]) -> None:
     """One contest's medians against the size; the exponents are in the legend."""
-    import statistics
-
     from factormech.figures import style
 
     palette = (style.VERMILLION, style.GREEN, style.PURPLE, style.ORANGE)
@@ -83,15 +88,27 @@ def _times(axes: Any, rows: Sequence[Row], contest: Contest, growth: Sequence[Gr
         is_ours = contest.contestant(one.contestant).is_ours
         colour = blues[ours % len(blues)] if is_ours else palette[theirs % len(palette)]
         ours, theirs = ours + is_ours, theirs + (not is_ours)
-        label = f"{one.contestant}: {one.exponent.median:.1f}"
+        exponent = round(one.exponent.median, 1) + 0.0  # no "-0.0"
+        label = f"{one.contestant}: {exponent:.1f}"
         axes.plot(one.sizes, seconds, "o-" if is_ours else "s--", color=colour, markersize=2.2, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_title(contest.title, fontsize=6.0)
-    axes.tick_params(labelsize=5.0)
+    # Room for the legend above the curves.
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * (high / low) ** (0.11 * (ours + theirs)))
+    axes.set_title(_mathematical(contest.title), fontsize=6.5)
+    axes.tick_params(labelsize=5.5)
     axes.minorticks_off()
-    axes.set_xticks(
-        contest.sizes, [f"{size:g}" if size < 10_000 else f"$10^{len(str(size)) - 1}$" for size in contest.sizes]
-    )
-    axes.legend(fontsize=4.5, handlelength=1.6, loc="best")
-    axes.set_xlabel(contest.size, fontsize=5.5, labelpad=1.0)
+    axes.set_xticks(contest.sizes, [_power(size) for size in contest.sizes])
+    axes.legend(fontsize=5.0, handlelength=2.0, labelspacing=0.2, loc="upper left", borderaxespad=0.4)
+    axes.set_xlabel(contest.size, fontsize=6.0, labelpad=1.0)
+
+
+def _power(size: int) -> str:
+    """Large sizes, which are powers of ten, as such."""
+    return f"{size}" if size < 10_000 else f"$10^{len(str(size)) - 1}$"
+
+
+def _mathematical(title: str) -> str:
+    """γ₂ and γ_F as in all figures."""
+    return title.replace("γ₂", r"$\gamma_2$").replace("γ_F", r"$\gamma_F$")

@@ -64,12 +64,12 @@ def machine(rows: Sequence[Row], facts: Sequence[Row]) -> Iterator[str]:
     """Where it was measured."""
     yield "## Where"
     yield ""
-    yield "; ".join(f"{row['fact']}: {row['value']}" for row in facts) + "."
+    yield from (f"* {row['fact']}: {row['value']}" for row in facts)
     loads = [float(row["load"]) for row in rows]
     if loads:
         yield (
-            f"Load of the machine when a measurement began: {statistics.median(loads):.1f} in the median, "
-            f"{max(loads):.1f} at most. Wall seconds suffer from the load of others, CPU seconds less so."
+            f"* load of the machine when a measurement began: {statistics.median(loads):.1f} in the median, "
+            f"{max(loads):.1f} at most. Wall seconds suffer from the load of others, CPU seconds less so"
         )
     versions = sorted({(row["package"], row["version"]) for row in rows})
     yield ""
@@ -114,8 +114,8 @@ def section(rows: Sequence[Row], contest: Contest, ratios: Sequence[Ratio]) -> I
         yield ""
         yield from found
         yield ""
-    yield f"| {contest.size} | who | CPU s | wall s | memory MiB | disagreement |"
-    yield "| ---: | --- | ---: | ---: | ---: | ---: |"
+    yield f"| {contest.size} | who | CPU s | wall s | memory MiB | {contest.first} | disagreement |"
+    yield "| ---: | --- | ---: | ---: | ---: | ---: | ---: |"
     for size in contest.sizes:
         for who in contest.at(size):
             if known := list(by_round(rows, contest.name, size, who.name).values()):
@@ -142,6 +142,7 @@ def measured(who: Contestant, rows: Sequence[Row]) -> list[str]:
         f"{median('cpu_seconds'):.3g}",
         f"{median('wall_seconds'):.3g}",
         f"{above:.0f} ({median('peak_mebibytes'):.0f})",
+        f"{median('answer'):.8g}",
         f"{max(float(row['disagreement']) for row in rows):.1g}",
     ]
 
@@ -157,7 +158,7 @@ def exponents(growth: Sequence[Growth], contests: Mapping[str, Contest]) -> Iter
     for one in growth:
         sizes = f"{contests[one.contest].size} = {', '.join(map(str, one.sizes))}"
         e = one.exponent
-        shown = f"{e.median:.2f} [{e.low:.2f}, {e.high:.2f}]"
+        shown = "{} [{}, {}]".format(*(f"{round(x, 2) + 0.0:.2f}" for x in (e.median, e.low, e.high)))
         yield f"| {contests[one.contest].title} | {one.contestant} | {sizes} | {shown} | {100 * e.level:.4g} % |"
     yield ""
 

@@ -152,5 +152,7 @@ def test_ours_run_at_a_tiny_size(contest: Contest) -> None:
 @pytest.mark.slow
 def test_a_round_in_processes_of_their_own() -> None:
     rows = one_round(CONTESTS["consistency-1"], 64, 1, Track())
-    assert [row["position"] for row in rows] == ["3", "0", "1", "2"]  # the second begins in the second round
+    # In the second round the second begins.
+    assert [row["contestant"] for row in rows] == ["scipy nnls", "scipy lsq_linear", "scipy SLSQP", "factormech"]
+    assert [row["position"] for row in rows] == ["0", "1", "2", "3"]
     assert all(float(row["disagreement"]) <= 1e-4 for row in rows)

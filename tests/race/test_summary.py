@@ -65,6 +65,7 @@ CONTEST = Contest(
     1e-3,
     "to 1e-3",
     1,
+    "it",
 )
 
 

@@ -75,6 +75,7 @@ CONTESTS = (
         1e-8,
         "σ to a relative 1e-8",
         4,
+        "first σ",
     ),
     Contest(
         "zcdp-epsilon",
@@ -87,5 +88,6 @@ CONTESTS = (
         1e-6,
         "ε to a relative 1e-6",
         4,
+        "first ε",
     ),
 )

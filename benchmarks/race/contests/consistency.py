@@ -85,7 +85,9 @@ def contestants(count: int, *, slow: bool) -> tuple[Contestant, ...]:
 
 
 CONTESTS = (
-    Contest("consistency-1", "One consistent estimate", "n", contestants(1, slow=True), 1e-4, "Wx to 1e-4", 8),
+    Contest(
+        "consistency-1", "One consistent estimate", "n", contestants(1, slow=True), 1e-4, "Wx to 1e-4", 8, "first of Wx"
+    ),
     Contest(
         f"consistency-{ESTIMATES}",
         f"{ESTIMATES} consistent estimates",
@@ -94,5 +96,6 @@ CONTESTS = (
         1e-8,
         "Wx to 1e-8",
         8,
+        "first of Wx",
     ),
 )

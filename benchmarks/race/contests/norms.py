@@ -129,6 +129,7 @@ def contest(
         1e-5,
         "the norm to a relative 1e-5",
         8,
+        "the norm",
     )
 
 

@@ -110,6 +110,7 @@ CONTESTS = (
         1e-9,
         "no objective is below the certified bound on every strategy",
         24,
+        "objective L",
         below_bound,
     ),
 )
