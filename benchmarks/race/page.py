@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -43,21 +44,23 @@ def page(
     facts: Sequence[Row],
 ) -> str:
     """All of it."""
-    parts = [HEAD, *machine(rows, facts), *headline(ratios)]
+    parts = [HEAD, *machine(rows, facts), *headline(ratios, contests)]
     for contest in contests.values():
         if any(row["contest"] == contest.name for row in rows):
             parts += section(rows, contest, [one for one in ratios if one.contest == contest.name])
     parts += exponents(growth, contests)
-    missing = [
-        f"{contest.name} at {size}: {who.name}"
-        for contest in contests.values()
-        for size in contest.sizes
-        for who in contest.at(size)
-        if not by_round(rows, contest.name, size, who.name)
-    ]
-    if missing:
-        parts += ["## Not measured yet", "", *(f"* {one}" for one in missing), ""]
+    if absent := list(unmeasured(rows, contests)):
+        parts += ["## Not measured yet", "", *absent, ""]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def unmeasured(rows: Sequence[Row], contests: Mapping[str, Contest]) -> Iterator[str]:
+    """Who has no round yet, size by size."""
+    for contest in contests.values():
+        for size in contest.sizes:
+            names = [who.name for who in contest.at(size) if not by_round(rows, contest.name, size, who.name)]
+            if names:
+                yield f"* {contest.name} at {size}: {'; '.join(names)}"
 
 
 def machine(rows: Sequence[Row], facts: Sequence[Row]) -> Iterator[str]:
@@ -77,8 +80,8 @@ def machine(rows: Sequence[Row], facts: Sequence[Row]) -> Iterator[str]:
     yield ""
 
 
-def headline(ratios: Sequence[Ratio]) -> Iterator[str]:
-    """How many are won and lost, and every one lost or open."""
+def headline(ratios: Sequence[Ratio], contests: Mapping[str, Contest]) -> Iterator[str]:
+    """How many are won and lost, the extremes of each contest, and every one lost or open."""
     yield "## Won and lost"
     yield ""
     count = {verdict: sum(one.cpu.verdict == verdict for one in ratios) for verdict in ("wins", "loses", "open")}
@@ -86,6 +89,12 @@ def headline(ratios: Sequence[Ratio]) -> Iterator[str]:
         f"Of {len(ratios)} ratios of CPU seconds {count['wins']} are won, {count['loses']} lost, and "
         f"{count['open']} have an interval with 1 in it."
     )
+    yield ""
+    yield "| contest | ratios | least | largest |"
+    yield "| --- | ---: | ---: | ---: |"
+    for name, group in itertools.groupby(ratios, key=lambda one: one.contest):
+        medians = [one.cpu.median for one in group]
+        yield f"| {contests[name].title} | {len(medians)} | {number(min(medians))} | {number(max(medians))} |"
     yield ""
     for one in sorted(ratios, key=lambda one: one.cpu.median):
         if one.cpu.verdict != "wins":
