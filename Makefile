@@ -8,6 +8,7 @@ PARTITION ?=
 ACCOUNT ?=
 ARGS ?=
 VENV := .venv
+PEERS := .peers
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
 
@@ -21,7 +22,7 @@ REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfil
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
 
 .PHONY: all quick report verify claims sweep setup test test-slow test-report test-cluster trust lint environment docs gallery \
-	clean help
+	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 	@factormech check --config $(CONFIG)
@@ -76,6 +77,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/command_line_page.py --check
 	python tools/trust_page.py --check
 	python tools/claims_page.py --check
+	python -m benchmarks.race --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
@@ -94,8 +96,13 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/trust_page.py
 	python tools/claims_page.py
 
-clean:  ## remove what runs made, and the environment
-	rm -rf $(VENV) .snakemake
+race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew
+	@python -m benchmarks.race $(if $(AGAIN),--again)
+
+peers-env: $(PEERS)/.ready  ## make .peers, with the packages of requirements-peers.txt
+
+clean:  ## remove what runs made, and the environments
+	rm -rf $(VENV) $(PEERS) .snakemake
 	git clean -fdxq results figures
 
 help:  ## this list
@@ -107,4 +114,10 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+$(PEERS)/.ready: requirements-peers.txt
+	@echo "Setting up $(PEERS) (a minute or two, once) ..."
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
 	@touch $@

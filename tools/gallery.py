@@ -30,7 +30,8 @@ HEAD = """\
 
 Of every study the figure and the tables of its last run on the full grid, copied by `make gallery`; `snakemake NAME`
 makes one again. [config.yaml](config.yaml) has the grids, [times.csv](times.csv) what studies took; digests of the
-code and all versions are in the attributes of the result files that a run makes.
+code and all versions are in the attributes of the result files that a run makes. What other packages take
+for the same work is no study: it is in [race.svg](race.svg), explained on [its page](../race.md).
 
 """
 
