@@ -26,6 +26,7 @@ from factormech.experiments.base import REASON, Column, Curves
 from factormech.experiments.run import modules_of, parts_of, seconds_of
 from factormech.figures import registry as figures
 from factormech.figures import style
+from factormech.measure import cost
 from factormech.measure.estimate import run_seconds
 from factormech.tables import kinds as tables
 from factormech.tables.experiments import format_of, part_of, table_of
@@ -231,7 +232,8 @@ def test_the_page_of_settings_has_those_of_experiments() -> None:
 def test_the_estimate_counts_every_part() -> None:
     study = loaded()
     assert seconds_of("toy", asked_of(study)) == [200.0, 200.0]
-    assert 400.0 < run_seconds([study]) < 410.0
+    parts = 2 * cost.seconds(cost.experiment("toy", 200.0, 0.0))
+    assert 400.0 <= parts < run_seconds([study]) < parts + 10.0
 
 
 # Parts.
