@@ -27,6 +27,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-ipc-flooding-protection",  # a test turns more pages in a second than a person does
 )
 
 
