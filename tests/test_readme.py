@@ -68,6 +68,8 @@ studies:
 INSTEAD = {
     "make": "make CONFIG=small.yaml",  # hours: all studies are .ci/run's, on small grids, and the gallery's
     "make quick": "make quick CONFIG=small.yaml",  # minutes: .ci/run runs it
+    # A cluster: tests/cluster sweeps on one.
+    "make sweep CONFIG=my.yaml PROFILE=slurm PARTITION=short": "make sweep CONFIG=small.yaml ARGS=--dry-run",
     "make test": ".venv/bin/pytest -q tests/test_seeds.py",  # minutes: this test is of it
 }
 SECONDS = 120
@@ -75,10 +77,10 @@ SECONDS = 120
 
 def commands(text: str) -> Iterator[str]:
     """The lines of the blocks without a language, less their comments."""
-    for block in re.findall(r"^```\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
-        for line in block.splitlines():
-            if command := line.partition("#")[0].strip():
-                yield command
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    for line in "".join(block for language, block in blocks if not language).splitlines():
+        if command := line.partition("#")[0].strip():
+            yield command
 
 
 def typed(folder: Path, command: str) -> str:
