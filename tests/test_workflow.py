@@ -40,7 +40,8 @@ studies:
     alpha: 0.01
     quick: {grid: {domain_size: [4, 8]}}
 """
-JOBS = re.compile(r"^(?:local)?rule (\S+):\n((?:    .*\n)+)", re.MULTILINE)
+# Those of a batch are indented, each under its rule.
+JOBS = re.compile(r"^(?P<margin> *)(?:local)?rule (?P<rule>\S+):\n(?P<said>(?:(?P=margin)    .*\n)+)", re.MULTILINE)
 
 
 def copy_of_project(folder: Path) -> Path:
@@ -76,10 +77,10 @@ def planned(folder: Path, *targets: str) -> set[str]:
     done = snakemake(folder, *(targets or ("all",)), "--dry-run")
     assert done.returncode == 0, done.stderr[-2000:]
     jobs = set()
-    for rule, body in JOBS.findall(done.stdout + done.stderr):
-        wildcards = re.search(r"wildcards: (.*)", body)
+    for job in JOBS.finditer(done.stdout + done.stderr):
+        wildcards = re.search(r"wildcards: (.*)", job["said"])
         if wildcards:
-            jobs.add(f"{rule} {wildcards[1]}")
+            jobs.add(f"{job['rule']} {wildcards[1]}")
     return jobs
 
 
