@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from factormech.config.studies import Config, ConfigErrors, load, read_yaml
+from factormech.config.studies import Config, ConfigErrors, load_file
 from factormech.errors import BadValue, UnknownName
 from factormech.measure.estimate import run_seconds
 from factormech.measure.requests import Requests
@@ -152,7 +152,6 @@ def arguments_of(asked: argparse.Namespace, config: Config) -> list[str]:
     folder = profile_folder(asked.profile)
     file = folder / "config.yaml"
     profile = yaml.safe_load(file.read_text()) or {}
-    # Snakemake adds config.yaml's studies to those of another file, which alone are asked for here.
     targets = [asked.target] if asked.target else list(config.studies)
     arguments = [*targets, "--workflow-profile", str(folder), "--configfile", str(asked.config)]
     if "executor" not in profile and asked.profile != "default":
@@ -177,7 +176,7 @@ def main() -> None:
     parser.add_argument("own", nargs="*", help="after --: arguments of Snakemake itself, such as --dry-run")
     asked = parser.parse_args()
     try:
-        config = load(read_yaml(asked.config), SCHEMA, base=asked.config.resolve().parent)
+        config = load_file(asked.config, SCHEMA)
         arguments = arguments_of(asked, config)
     except (ConfigErrors, BadValue, Missing) as problem:
         sys.exit("\n".join(f"sweep: {line}" for line in str(problem).splitlines()))

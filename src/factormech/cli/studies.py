@@ -12,15 +12,16 @@ from factormech.cli.answer import Answer
 from factormech.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
-    from factormech.config.studies import Study
+    from factormech.config.studies import Config, Study
 
 
 def check(args: argparse.Namespace) -> Answer:
     """Whether a configuration is right, which data it uses, and what a run will take."""
     from factormech.measure.estimate import norm_points, run_seconds
 
-    studies = _studies(args)
-    used, folder = _data(args, studies.values())
+    config = _config(args)
+    studies = config.quick_studies if args.quick else config.studies
+    used, folder = _data(config, studies.values())
     points = sum(len(s.grid.points()) * len(s.mechanisms) for s in studies.values())
     points += sum(len(norm_points(s, norm)) for s in studies.values() for norm in s.norms)
     points += sum(len(list(s.asked.points())) for s in studies.values() if s.asked is not None)
@@ -34,12 +35,12 @@ def check(args: argparse.Namespace) -> Answer:
     return Answer(data | {"expected_seconds": seconds / cores, "cores": cores, "status": "ok"}, lines)
 
 
-def _data(args: argparse.Namespace, studies: Iterable[Study]) -> tuple[list[str], str]:
+def _data(config: Config, studies: Iterable[Study]) -> tuple[list[str], str]:
     """Which data are used, and the folder they are in; a named folder that lacks a file ends here."""
     from factormech.data import files
 
     asked = list(dict.fromkeys(name for study in studies for name in study.grid.data))
-    folder = files.named_folder(_read(args).get("data"), Path())
+    folder = files.named_folder(config.data, Path())
     if found := list(files.problems(asked, folder)):
         raise ValueError("\n".join(f"data: {problem}" for problem in found))
     return (files.resolved(asked, folder) if asked else []), str(folder or "")
@@ -120,22 +121,16 @@ def _object(study: Study) -> dict[str, Any]:
     }
 
 
-def _read(args: argparse.Namespace) -> Mapping[str, Any]:
-    """The configuration, its paths as they are seen from here; the workflow reads it so, too."""
-    from factormech.config.paths import seen_from
-    from factormech.config.studies import read_yaml
-
-    found: Mapping[str, Any] = seen_from(read_yaml(args.config), args.config.resolve().parent, Path.cwd())
-    return found
-
-
 def _studies(args: argparse.Namespace) -> Mapping[str, Study]:
-    from factormech.config.studies import load
+    config = _config(args)
+    return config.quick_studies if args.quick else config.studies
+
+
+def _config(args: argparse.Namespace) -> Config:
+    from factormech.config.studies import load_file
 
     for name, path in (("--config", args.config), ("--schema", args.schema)):
         if not path.is_file():
             what = f"{path} ({'a folder' if path.is_dir() else 'no such file'})"
             raise BadValue(name, what, "be a file", f"run it in the project's folder, or give {name} FILE")
-    config = load(_read(args), args.schema, base=Path.cwd())
-    found: Mapping[str, Study] = config.quick_studies if args.quick else config.studies
-    return found
+    return load_file(args.config, args.schema)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from factormech.config import experiments
 from factormech.config import schema as schemas
+from factormech.config.paths import seen_from
 from factormech.config.relations import Definitions, Known, plugin_problems, registries, relation_problems
 from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue, UnknownName
@@ -140,6 +141,11 @@ class Config:
         if name not in every:
             raise UnknownName("study", name, every)
         return every[name]
+
+
+def load_file(path: FilePath, schema: FilePath) -> Config:
+    """Check the configuration in a file; its paths as they are seen from the working folder, as a run reads it."""
+    return load(seen_from(read_yaml(path), Path(path).resolve().parent, Path.cwd()), schema, base=Path.cwd())
 
 
 def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: Known | None = None) -> Config:
