@@ -39,4 +39,5 @@ def test_every_fault_was_tried_and_none_failed() -> None:
     tried = {row["fault"]: int(row["trials"]) for row in counts if row["workflow"] == "six jobs"}
     assert tried.keys() == faults.FAULTS.keys()
     assert sum(tried.values()) == 100
+    assert sum(int(row["trials"]) for row in counts if row["workflow"] == "quick") == 5
     assert {row["failed"] for row in counts} == {"0"}

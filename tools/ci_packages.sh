@@ -8,6 +8,6 @@ command -v chromium > /dev/null && command -v chromedriver > /dev/null || missin
 
 if [ "${#missing[@]}" -gt 0 ]; then
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq
-    apt-get install -qq --no-install-recommends "${missing[@]}" > /dev/null
+    apt-get update -qq -o Acquire::Retries=3
+    apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends "${missing[@]}" > /dev/null
 fi

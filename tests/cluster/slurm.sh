@@ -11,8 +11,8 @@ set -euo pipefail
 install_packages() {
     command -v slurmctld >/dev/null && command -v munged >/dev/null && return
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq
-    apt-get install -y -qq --no-install-recommends slurm-wlm munge >/dev/null
+    apt-get update -qq -o Acquire::Retries=3
+    apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends slurm-wlm munge >/dev/null
 }
 
 configuration() {
