@@ -106,6 +106,7 @@ def test_what_the_page_says_of_a_plugin(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "mine.py").write_text(code)
     monkeypatch.chdir(tmp_path)
     exec(compile("from pathlib import Path\n" + tests, "docs/adding.md", "exec"), {})  # noqa: S102
+    assert "factormech.own.mine" in plugins.files()
 
 
 # The workflow ------------------------------------------------------------------------------------------------------
