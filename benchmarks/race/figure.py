@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -93,8 +94,9 @@ def _times(axes: Any, rows: Sequence[Row], contest: Contest, growth: Sequence[Gr
         axes.plot(one.sizes, seconds, "o-" if is_ours else "s--", color=colour, markersize=2.2, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    # Room for the legend above the curves.
-    low, high = axes.get_ylim()
+    # Whole decades, so that two ticks at least say what the scale is; and room for the legend above the curves.
+    low, high = (10.0**end for end in (math.floor(math.log10(axes.get_ylim()[0])), math.log10(axes.get_ylim()[1])))
+    high = max(high, 10.0 * low)
     axes.set_ylim(low, high * (high / low) ** (0.11 * (ours + theirs)))
     axes.set_title(_mathematical(contest.title), fontsize=6.5)
     axes.tick_params(labelsize=5.5)
@@ -102,6 +104,7 @@ def _times(axes: Any, rows: Sequence[Row], contest: Contest, growth: Sequence[Gr
     axes.set_xticks(contest.sizes, [_power(size) for size in contest.sizes])
     axes.legend(fontsize=5.0, handlelength=2.0, labelspacing=0.2, loc="upper left", borderaxespad=0.4)
     axes.set_xlabel(contest.size, fontsize=6.0, labelpad=1.0)
+    axes.set_ylabel("CPU seconds", fontsize=6.0, labelpad=1.0)
 
 
 def _power(size: int) -> str:
