@@ -16,7 +16,7 @@ SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 
 STAMP := $(VENV)/.ready
-RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py
+RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py --note results/$(2)runs.csv
 # The page is written by the workflow's own reporter (workflow/reporter), which Snakemake finds by its place.
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
@@ -31,7 +31,7 @@ all: $(STAMP)  ## every study of config.yaml: figures/ and results/
 
 quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick/
 	@factormech check --config $(CONFIG) --quick
-	$(call RUN,quick)
+	$(call RUN,quick,quick/)
 	@factormech study list --config $(CONFIG) --made --quick
 
 report: $(if $(QUICK),quick,all)  ## all studies in one page, results/report.html; QUICK=1: those of make quick
@@ -43,7 +43,7 @@ verify: $(STAMP)  ## an independent check of every optimised strategy: results/v
 
 claims: $(STAMP)  ## the ledger of claims, judged: results/claims.md and .csv
 	$(call RUN,claims)
-	@tail -n 6 results/logs/judge/claims.log
+	@grep -v "^processor:" results/logs/judge/claims.log | tail -n 6
 sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/cluster.md
 	@python tools/sweep.py --config $(CONFIG) --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
 		-- --quiet host rules $(ARGS) 2>&1 | python tools/progress.py
@@ -77,6 +77,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/command_line_page.py --check
 	python tools/trust_page.py --check
 	python tools/claims_page.py --check
+	python tools/run_page.py --check
 	python -m benchmarks.race --check
 
 environment: $(STAMP)  ## write requirements.lock and environment.yml again from pyproject.toml (needs uv)
@@ -95,6 +96,7 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/command_line_page.py
 	python tools/trust_page.py
 	python tools/claims_page.py
+	python tools/run_page.py
 
 race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew
 	@python -m benchmarks.race $(if $(AGAIN),--again)

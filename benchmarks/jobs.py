@@ -6,9 +6,10 @@
     python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
 
 A row of ``jobs.csv`` is one job: rule and name as :mod:`factormech.measure.cost` knows them, what its time and memory
-depend on (``units``, ``arrays_mb``, ``known``), processor seconds and the most memory that it held. Snakemake looks at
-a job every few moments, so that it misses the last one of its processor time: of a job of less than five seconds, the
-time by the clock is taken. The large solves are those of ``optimised.csv`` and ``adaptive_pgd.csv``.
+depend on (``units``, ``arrays_mb``, ``known``), processor seconds and the most memory that it held. A job says in its
+log what it took of the processor. Rows of before it did are of Snakemake, which looks at a job every few moments and
+misses the last one: of a job of less than five seconds, the time by the clock was taken. The large solves are those of
+``optimised.csv`` and ``adaptive_pgd.csv``.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ PATTERNS = {
     **dict.fromkeys(("measure", "measure_on_data", "collect", "process"), r"(?P<study>.+)/(?P<mechanism>[^/]+)"),
     **dict.fromkeys(("bound", "bound_on_data", "iterate", "tabulate", "tabulate_experiment", "draw"), r"(?P<study>.+)"),
 }
-SHORT_SECONDS = 5.0
+# What a job says of itself when it ends (factormech.jobs.common.run).
+SAID = re.compile(r"^processor: ([\d.]+) s to start, ([\d.]+) s of work$", re.MULTILINE)
 # The interpreter and its imports, where the jobs do not show less.
 START_SECONDS, BASE_MB = 1.0, 100.0
 # Less than this was seen before the job had imported anything.
@@ -120,11 +122,11 @@ def gathered(folder: Path, config: Path) -> Iterator[dict[str, object]]:
                 continue  # a job of another configuration
             with path.open(newline="") as file:
                 row = next(csv.DictReader(file, delimiter="\t"))
-            clock, processor = float(row["s"]), float(row["cpu_time"])
-            seconds = clock if clock < SHORT_SECONDS else processor
-            if seconds <= 0:
-                continue  # over before Snakemake looked at it
-            yield record(work, job, seconds, float(row["max_rss"]))
+            log = folder / "results/logs" / rule / f"{job}.log"
+            said = SAID.search(log.read_text()) if log.exists() else None
+            if said is None or row["max_rss"] == "NA":
+                continue  # it was not measured
+            yield record(work, job, sum(map(float, said.groups())), float(row["max_rss"]))
 
 
 def record(work: Work, job: str, seconds: float, memory_mb: float) -> dict[str, object]:

@@ -50,7 +50,8 @@ def test_what_is_made_is_copied_once_and_listed(
     gallery.main()
     copied = {path.name for path in target.iterdir()}
     made = {"one.svg", "one.txt", "one.csv", "one-improvement.csv"}
-    assert copied == made | {"config.yaml", "README.md", "times.csv", "claims.csv"}
+    assert copied == made | {"config.yaml", "README.md", "times.csv", "run.csv", "claims.csv"}
+    assert "No whole run has been measured yet" in (tmp_path / "full-run.md").read_text()
     page = (target / "README.md").read_text()
     assert "* [p](#p)\n  * [Figure 1: First](#figure-1-first)" in page
     assert "## p\n\n### Figure 1: First" in page

@@ -41,15 +41,19 @@ def test_what_is_allowed_is_there() -> None:
             assert re.search(part, README), part
 
 
-def test_times_are_said_whole_only_where_all_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_are_those_of_whole_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readme, "GALLERY", tmp_path)
     header = "study,jobs,measured,wall_seconds,cpu_seconds\n"
-    (tmp_path / "times.csv").write_text(header + "a,2,2,9,120\nb,2,1,9,600\nall,4,3,9,7200\n")
-    assert readme.times().startswith("No full run has been measured as a whole yet: 1 of")
     (tmp_path / "times.csv").write_text(header + "a,2,2,9,120\nb,2,2,9,600\nall,4,4,9,7200\nquick,5,5,9,300\n")
-    assert readme.times() == (
-        "The last full run took 2.0 hours of one core for 2 studies; `make quick` took 5 minutes of one core."
+    (tmp_path / "run.csv").write_text("target,began,seconds,jobs,cores\nall,2026-01-01,3000,4,2\n")
+    said = readme.times()
+    assert said.startswith(
+        "The last full run made 2 studies from nothing in 50 minutes on 2 cores; `make quick` took a time"
     )
+    (tmp_path / "run.csv").write_text(
+        "target,began,seconds,jobs,cores\nall,2026-01-01,9000,4,2\nquick,2026-01-01,300,5,4\n"
+    )
+    assert "in 2.5 hours on 2 cores; `make quick` took 5 minutes on 4 cores" in readme.times()
 
 
 # What a new user waits for. Everything else is typed as the page has it; the reasons say where the rest is tried.

@@ -3,7 +3,8 @@
 The claims are judged on what the gallery then has: docs/claims.md, docs/gallery/claims.csv.
 Files that would not change are not written again. ``--root`` is the folder of the run, ``--studies`` limits the copy.
 ``times.csv`` of the gallery has a row for each study that a run measured, and the sums of the last whole run (``all``)
-and of the last quick one (``quick``), as ``make report`` writes them.
+and of the last quick one (``quick``), as ``make report`` writes them; ``run.csv`` and ``jobs.csv`` are what
+docs/full-run.md is written from.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 from pathlib import Path
 
 import claims_page
+import run_page
 
 from factormech import store
 from factormech.atomic import write_whole
@@ -51,6 +53,7 @@ def main() -> None:
     update(GALLERY / "config.yaml", (args.root / "config.yaml").read_bytes())
     update(GALLERY / "README.md", page(config, args.root).encode())
     update(GALLERY / "times.csv", times(config, args.root, {study.name for study in made}).encode())
+    keep_run(args.root / "results")
     for path, text in claims_page.files(claims_page.judged(GALLERY), GALLERY).items():
         update(path, text.encode())
 
@@ -141,6 +144,15 @@ def times(config: Config, root: Path, made: set[str]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([["study", "jobs", "measured", "wall_seconds", "cpu_seconds"], *(known[name] for name in names)])
     return text.getvalue()
+
+
+def keep_run(results: Path) -> None:
+    """What the clock and the benchmark files said of a run that made everything, and the page of it."""
+    if run_page.whole_run(results):
+        update(GALLERY / "jobs.csv", (results / "jobs.csv").read_bytes())
+    runs = run_page.runs_of(results, run_page.rows(GALLERY / "run.csv"))
+    update(GALLERY / "run.csv", run_page.csv_of(runs).encode())
+    update(GALLERY.parent / "full-run.md", run_page.page(GALLERY).encode())
 
 
 def rows(path: Path) -> dict[str, list[str]]:

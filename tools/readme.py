@@ -69,26 +69,20 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def times() -> str:
-    """What the targets take: of the last whole run, or of the studies that runs measured so far; and of a quick run."""
-    measured = {row["study"]: row for row in rows("times.csv")}
-    whole = complete(measured.get("all"))
-    quick = complete(measured.get("quick"))
-    studies = [row for name, row in measured.items() if name not in ("all", "quick")]
-    if whole:
-        text = f"The last full run took {duration(whole)} of one core for {len(studies)} studies"
-    else:
-        alone = [seconds for row in studies if (seconds := complete(row)) is not None]
-        text = (
-            f"No full run has been measured as a whole yet: {len(alone)} of the studies below were, and took "
-            f"{duration(sum(alone))} of one core;\nthe longest are not among them, and `make` says what it "
-            "expects before it begins"
-        )
-    return text + (f"; `make quick` took {duration(quick)} of one core." if quick else ".")
+    """What the targets took by the clock: the last whole run, and the last quick one."""
+    runs = {run["target"]: run for run in rows("run.csv")}
+    studies = [row for row in rows("times.csv") if row["study"] not in ("all", "quick")]
+    return (
+        f"The last full run made {len(studies)} studies from nothing in {clock(runs.get('all'))}; `make quick` took "
+        f"{clock(runs.get('quick'))}\n([where the time goes](docs/full-run.md))."
+    )
 
 
-def complete(row: dict[str, str] | None) -> float | None:
-    """Seconds of one core, where all jobs were measured."""
-    return float(row["cpu_seconds"]) if row and row["jobs"] == row["measured"] else None
+def clock(run: dict[str, str] | None) -> str:
+    """Minutes and cores; a run that was never measured is called so."""
+    return (
+        f"{duration(float(run['seconds']))} on {run['cores']} cores" if run else "a time that nobody has measured yet"
+    )
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The one array type of the package, and the checks every public door shares."""
+"""The array types of the package, and the checks every public door shares."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from factormech.errors import BadValue
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+SingleArray: TypeAlias = npt.NDArray[np.float32]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # A dense array above this many bytes is refused with the reason instead of filling the machine.

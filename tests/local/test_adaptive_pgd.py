@@ -14,6 +14,7 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
+from factormech.local import pgd_descent
 from factormech.local.adaptive_pgd import MECHANISM, inner_ratio, optimise, random_strategy
 from factormech.local.optimal.problem import Step
 from factormech.local.registry import solve_with_report, solve_with_rows
@@ -301,3 +302,16 @@ def test_the_mechanism_with_a_number_of_rows_and_with_news() -> None:
     np.testing.assert_array_equal(plain.datasets["strategy"], same.datasets["strategy"])
     assert told
     assert few.record["rows"] == len(few.datasets["strategy"]) <= 16 < plain.record["rows"] <= 32
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["prefix", "3-way-marginals"])
+def test_large_strategies_are_as_good_with_gradients_in_single_precision(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gram = create(name, 256).gram()
+    assert pgd_descent.SINGLE_FROM <= 4 * 256 * 256
+    single = optimise(gram, 1.0, rng=np.random.default_rng(0))
+    monkeypatch.setattr(pgd_descent, "SINGLE_FROM", math.inf)
+    double = optimise(gram, 1.0, rng=np.random.default_rng(0))
+    assert single.objective == pytest.approx(double.objective, rel=1e-3)

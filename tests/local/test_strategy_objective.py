@@ -135,3 +135,23 @@ def test_shifting_queries_by_the_total_moves_the_constant_only() -> None:
 def test_what_is_no_gram_matrix_is_refused(gram: FloatArray, rule: str) -> None:
     with pytest.raises(BadValue, match=rule):
         StrategyObjective(gram)
+
+
+@pytest.mark.parametrize("epsilon", [1e-10, 0.1, 1.0, 8.0])
+@pytest.mark.parametrize("kind", ["prefix", "histogram", "low rank", "one query", "none"])
+def test_a_gradient_in_single_precision_is_the_same_direction(kind: str, epsilon: float) -> None:
+    """L itself keeps its digits, and where ε is tiny nothing overflows: Y is of the size of ε⁻⁴."""
+    n, m = 24, 60
+    W = queries(kind, n)
+    noise = np.random.default_rng(3).random((m, n))
+    Q = 1.0 + math.expm1(epsilon) * (noise > 0.5) + 1e-3 * epsilon * noise
+    Q /= Q.sum(axis=0)
+    T, objective = np.ascontiguousarray(Q.T), StrategyObjective(W.T @ W)
+    double, single = np.empty_like(T), np.empty_like(T)
+    values = [
+        objective.evaluate(T, np.empty_like(T), double),
+        objective.evaluate(T, np.empty_like(T), single, single=True),
+    ]
+    assert values[0] == values[1]
+    assert np.all(np.isfinite(single))
+    assert np.linalg.norm(single - double) <= 2e-6 * np.linalg.norm(double)

@@ -79,7 +79,30 @@ def test_a_study_takes_what_all_its_jobs_took(tmp_path: Path) -> None:
     jobs = times.closure(["draw"], dependencies)
     assert jobs == {"draw", "one", "two", "workload"}
     for name, wall, cpu in (("draw", "2.0", "1.5"), ("one", "4.0", "3.0"), ("workload", "0.1", "NA")):
-        (tmp_path / f"{name}.tsv").write_text(f"s\th:m:s\tcpu_time\n{wall}\t0:00:01\t{cpu}\n")
-    found = times.times("s", [*(tmp_path / f"{name}.tsv" for name in sorted(jobs)), None])
+        (tmp_path / f"{name}.tsv").write_text(f"s\th:m:s\tcpu_time\tmax_rss\n{wall}\t0:00:01\t{cpu}\t50\n")
+    found = times.times("s", [times.Job(name, "", tmp_path / f"{name}.tsv", None) for name in sorted(jobs)])
     assert found == times.Times("s", jobs=4, measured=3, wall_seconds=6.1, cpu_seconds=4.5)
     assert times.table([found]) == "study,jobs,measured,wall_seconds,cpu_seconds\ns,4,3,6.1,4.5\n"
+
+
+def test_jobs_are_added_up_by_rule_and_by_what_they_are_about(tmp_path: Path) -> None:
+    jobs = []
+    for i, (cpu, said) in enumerate([("2.0", "processor: 0.50 s to start, 4.00 s of work\n"), ("-", ""), (None, "")]):
+        benchmark, log = tmp_path / f"{i}.tsv", tmp_path / f"{i}.log"
+        if cpu is not None:
+            benchmark.write_text(f"s\tcpu_time\tmax_rss\n3.0\t{cpu}\t{100 + i}\n")
+        log.write_text(said)
+        jobs.append(times.Job("solve", "optimised", benchmark, log))
+    jobs.append(times.Job("draw", "", jobs[0].benchmark, None))
+    draw, solve = sorted(times.kinds(jobs), key=lambda kind: kind.rule)
+    assert solve == times.Kind("solve", "optimised", 3, 2, 6.0, 4.5, 0.5, 101)
+    assert draw == times.Kind("draw", "", 1, 1, 3.0, 2.0, 0.0, 100)
+    assert times.table_of_kinds([draw]).splitlines()[1] == "draw,,1,1,3.0,2.0,0.0,100"
+
+
+@pytest.mark.parametrize(
+    ("wildcards", "what"),
+    [({"mechanism": "m", "study": "s"}, "m"), ({"study": "quick/s", "part": "p"}, "s"), ({"folder": "x"}, "")],
+)
+def test_what_a_job_is_about(wildcards: dict[str, str], what: str) -> None:
+    assert times.about(wildcards) == what

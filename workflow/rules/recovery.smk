@@ -66,7 +66,9 @@ def failed():
 
 onstart:
     atexit.register(failed)
-    recovery.note_unfinished(NOTES, [str(name) for job in workflow.dag.needrun_jobs() for name in job.output])
+    planned = [*workflow.dag.needrun_jobs()]
+    recovery.note_unfinished(NOTES, [str(name) for job in planned for name in job.output])
+    note_expected(planned)
 
 
 onsuccess:

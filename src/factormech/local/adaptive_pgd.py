@@ -27,6 +27,10 @@ of them.
 *Leaving the feasible set.* Should the long run step out of it (1ᵀz > 1, e^ε 1ᵀz < 1, or L = ∞), it returns
 to its best iterate with half the step.
 
+*Precision.* L, the bounds and the projection are of double precision. The largest product of the gradient is of single
+precision on large strategies (:data:`factormech.local.pgd_descent.SINGLE_FROM`): a step only needs a direction, to
+some 10⁻⁶ of its length.
+
 Privacy. Bounds use a ratio slightly inside e^ε, see :func:`inner_ratio`: the floats returned are ε-LDP as
 they are.
 """

@@ -7,7 +7,7 @@ column.
 
 from __future__ import annotations
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, SingleArray
 from factormech.compiled import compiled
 
 # These sums may be reordered, so that they vectorise: the search for the root needs direction more than
@@ -156,3 +156,13 @@ def pull_back(
         for o in range(q.size):
             slope = 1.0 if q[o] <= lower[o] else (ratio if q[o] >= upper[o] else 0.0)
             out[o] += slope * (g[o] - mean)
+
+
+@compiled()
+def combine(
+    product: SingleArray, factors: FloatArray, row_terms: FloatArray, column_terms: FloatArray, out: FloatArray
+) -> None:
+    """Write P·Diag(factors) + row terms − column terms, in double precision; P may lie in other memory only."""
+    for u in range(product.shape[0]):
+        for o in range(factors.size):
+            out[u, o] = product[u, o] * factors[o] + (row_terms[o] - column_terms[u])

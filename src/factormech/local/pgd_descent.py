@@ -17,6 +17,8 @@ from factormech.local.strategy_objective import StrategyObjective
 
 # Steps are halved this often at most, in the search and in the long run: far beyond the range of useful ones.
 HALVINGS = 400
+# From so many entries on, the largest product of a gradient is of single precision; L, bounds and steps never are.
+SINGLE_FROM = 2**17
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Descent:
         """Evaluate L, and its gradient unless this is the last look; whether L is finite."""
         memory, rows = self.memory, self.z.size
         gradient = None if last else memory.shaped(memory.gradient, rows)
-        L = self.problem.objective.evaluate(self.T, memory.shaped(memory.scratch, rows), gradient)
+        scratch, single = memory.shaped(memory.scratch, rows), self.T.size >= SINGLE_FROM
+        L = self.problem.objective.evaluate(self.T, scratch, gradient, single=single)
         centred = L - self.problem.objective.constant
         self.problem.report(Step(self.stage, len(self.history), self.limit, centred, 0.0))
         self.history.append(L)

@@ -1,7 +1,8 @@
 """The reporter of this workflow: ``snakemake --reporter factormech --report-factormech-path FILE``.
 
 Snakemake collects what the rules have flagged with ``report(...)``, renders the captions of ``workflow/report`` and
-gives both to a reporter. Beside the page this one writes ``times.csv``, what each study took.
+gives both to a reporter. Beside the page this one writes ``times.csv``, what each study took, and ``jobs.csv``, what
+each rule took.
 
 Snakemake's own reporter, ``snakemake --report FILE``, works on this workflow, too. It is not what ``make report`` uses,
 for reasons that no option changes (seen with Snakemake 9.27): its style sheet is a script that compiles classes in the
@@ -72,6 +73,8 @@ class Reporter(ReporterBase):  # type: ignore[misc]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, html.encode())
         write_whole(path.with_name("times.csv"), times.table(took.values()).encode())
+        kinds = times.kinds(counted(times.closure([record.job for record in records], self.dag.dependencies)))
+        write_whole(path.with_name("jobs.csv"), times.table_of_kinds(kinds).encode())
 
 
 def place(record: Any) -> tuple[str, int, str]:
@@ -110,12 +113,21 @@ def times_of(records: list[Any], dependencies: Any) -> dict[str, times.Times]:
     closures = {study: times.closure(jobs, dependencies) for study, jobs in by_study.items()}
     target = "quick" if all(study.startswith(QUICK) for study in closures) else "all"
     closures[target] = set().union(*closures.values())
-    return {study: times.times(study, [benchmark(job) for job in jobs]) for study, jobs in closures.items()}
+    return {study: times.times(study, counted(jobs)) for study, jobs in closures.items()}
 
 
-def benchmark(job: Any) -> Path | None:
-    """The benchmark file of a job, if its rule has one."""
-    return Path(str(job.benchmark)) if job.benchmark else None
+def counted(jobs: set[Any]) -> list[times.Job]:
+    """The jobs that are measured; the solves of one mechanism have several rules for the sake of clusters."""
+    return [
+        times.Job(
+            "solve" if job.rule.name.startswith("solve_") else job.rule.name,
+            times.about(job.wildcards_dict),
+            Path(str(job.benchmark)),
+            Path(str(job.log[0])) if job.log else None,
+        )
+        for job in jobs
+        if job.benchmark
+    ]
 
 
 def is_figure(record: Any) -> bool:
