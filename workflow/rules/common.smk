@@ -189,16 +189,20 @@ STRATEGIES = solve_points(STUDIES.values())
 
 
 class Solves(NamedTuple):
-    """Patterns of the wildcards of a rule that solves."""
+    """Patterns of the wildcards of a rule that solves, and its priority, by which the dearest begin first."""
 
     mechanism: str
     domain_size: str
+    priority: int = 0
 
 
 def solve_rules():
     """The rules that solve: one for each mechanism and size that is no batch, and ``solve`` for all others."""
     arrays = REQUESTS.arrays()
-    patterns = {name: Solves(mechanism, str(size)) for name, (mechanism, size) in arrays.items()}
+    patterns = {
+        name: Solves(mechanism, str(size), round(cost.solve_seconds(mechanism, size)))
+        for name, (mechanism, size) in arrays.items()
+    }
     others = "|".join(f"{mechanism}/[^/]+/n{size}/" for mechanism, size in arrays.values()) or "(?!)"
     return {"solve": Solves(f"(?!{others})[a-z0-9][a-z0-9-]*", r"\d+")} | patterns
 

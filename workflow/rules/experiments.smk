@@ -14,6 +14,7 @@ rule experiment:
     wildcard_constraints:
         study=EXPERIMENT_PATTERN,
         part="[^/]+",
+    priority: 30  # the longest take minutes: not at the end, with the other cores idle
     conda:
         "../../environment.yml"
     threads: CONFIG.threads

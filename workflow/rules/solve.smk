@@ -21,6 +21,7 @@ for solves in SOLVES:
         wildcard_constraints:
             mechanism=SOLVES[solves].mechanism,
             domain_size=SOLVES[solves].domain_size,
+        priority: SOLVES[solves].priority
         group:
             batch_of("solve")
         conda:
