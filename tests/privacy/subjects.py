@@ -345,56 +345,69 @@ def _transcripts(name: str, side: int, trials: int, rng: np.random.Generator) ->
     return np.concatenate([done.plays.reshape(trials, -1), done.ones.reshape(trials, -1)], axis=1).astype(float)
 
 
+# One query of the streams and oracles of statistical queries.
+QUERY = np.array([1.0, -1.0])
+
+
+def _stolen(later: bool) -> Draw:
+    """The state of a counting stream after the user, or before, and its output."""
+
+    def draw(side: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        found = np.empty((trials, 2))
+        for t in range(trials):
+            one = streams.CountingStream(QUERY, EPSILON, rng)
+            before = one.state
+            one.update(side)
+            found[t] = before if later else one.state, one.release()
+        return found
+
+    return draw
+
+
+def _transcript(_: Any) -> Draw:
+    """The state of a transcript stream after the user."""
+
+    def draw(side: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        found = np.empty((trials, 1))
+        for t in range(trials):
+            one = _transcript_stream(rng)
+            one.update(side)
+            found[t] = one.state
+        return found
+
+    return draw
+
+
+def _transcript_stream(rng: np.random.Generator) -> streams.TranscriptStream:
+    return streams.TranscriptStream(lambda _: QUERY, lambda bits: bits, EPSILON, rng)
+
+
+def _answered(oracle: type) -> Callable[[Any], Draw]:
+    """The answers of an oracle whose users are all of one type."""
+
+    def draw(side: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        law = np.array([1.0 - side, float(side)])
+        one = oracle(law, 1, EPSILON, rng)
+        return np.asarray(one.ask(np.repeat(QUERY[None], trials, axis=0)))[:, None]
+
+    return lambda _: draw
+
+
 def _queries() -> Iterator[Subject]:
-    query = np.array([1.0, -1.0])
-
-    def stolen(later: bool) -> Draw:
-        """The state after the user, or before, and the output."""
-
-        def draw(side: int, trials: int, rng: np.random.Generator) -> FloatArray:
-            found = np.empty((trials, 2))
-            for t in range(trials):
-                one = streams.CountingStream(query, EPSILON, rng)
-                before = one.state
-                one.update(side)
-                found[t] = before if later else one.state, one.release()
-            return found
-
-        return draw
-
-    def answered(oracle: type) -> Callable[[Any], Draw]:
-        def draw(side: int, trials: int, rng: np.random.Generator) -> FloatArray:
-            law = np.array([1.0 - side, float(side)])
-            one = oracle(law, 1, EPSILON, rng)
-            return np.asarray(one.ask(np.repeat(query[None], trials, axis=0)))[:, None]
-
-        return lambda _: draw
-
-    def transcript(stream: Any) -> Draw:
-        def draw(side: int, trials: int, rng: np.random.Generator) -> FloatArray:
-            found = np.empty((trials, 1))
-            for t in range(trials):
-                one = streams.TranscriptStream(lambda _: query, lambda bits: bits, EPSILON, rng)
-                one.update(side)
-                found[t] = one.state
-            return found
-
-        return draw
-
     rng = np.random.default_rng(0)
     for later in (False, True):
         yield Subject(
             "queries",
             "counting stream, intrusion before" if later else "counting stream",
-            lambda: streams.CountingStream(query, EPSILON, rng),
-            lambda _, later=later: stolen(later),
+            lambda: streams.CountingStream(QUERY, EPSILON, rng),
+            lambda _, later=later: _stolen(later),
         )
     yield Subject(
         "queries",
         "transcript stream",
-        lambda: streams.TranscriptStream(lambda _: query, lambda bits: bits, EPSILON, rng),
-        transcript,
+        lambda: _transcript_stream(rng),
+        _transcript,
     )
     law = np.array([1.0, 0.0])
     for kind in (streams.LocalOracle, streams.PanPrivateOracle):
-        yield Subject("queries", kind.name, lambda kind=kind: kind(law, 1, EPSILON, rng), answered(kind))
+        yield Subject("queries", kind.name, lambda kind=kind: kind(law, 1, EPSILON, rng), _answered(kind))

@@ -7,7 +7,7 @@ leaves an error of 1 − 1/√2 times the largest correlation however many queri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from factormech.errors import BadValue, UnknownName
@@ -44,65 +44,102 @@ def _check_oracle(name: str) -> None:
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Rows of a class: tolerances × oracles × constants × queries; runs of fewer queries begin those of more."""
-    import numpy as np
-
     from factormech.learning.concepts import concept_class
     from factormech.norms.approximate.norms import approximate_norm
     from factormech.queries import correlational as csq
-    from factormech.queries.oracles import labelled_law
-    from factormech.seeds import rng_for
 
-    counts = sorted(asked["queries"])
     for name, size in asked.points("concept_class", "class_size"):
         concepts = concept_class(name, size)
-        W, T = concepts.labels, concepts.domain_size
-        factors = csq.factors_of(W, approximate_norm(W, asked["distance"]))
-        own = concepts.size // 2
-        law = labelled_law(np.full(T, 1.0 / T), W[own])
-        truth = W @ W[own] / T
+        factors = csq.factors_of(concepts.labels, approximate_norm(concepts.labels, asked["distance"]))
         for tolerance in asked["tolerance"]:
-            samples = round(tolerance**-2)
             for title in asked["oracles"]:
-                means = np.array(
-                    [
-                        csq.estimate(
-                            factors,
-                            _oracle(title, law, tolerance, samples, rng_for(asked.seed, "csq", title, str(trial))),
-                            counts,
-                            rng_for(asked.seed, "csq", name, str(size), str(trial)),
-                            attacked=own,
-                            rounded_at=asked["privacy"] if title == "simulated" else None,
-                        )
-                        for trial in range(asked["trials"])
-                    ]
+                place = {"concept_class": name, "class_size": size, "tolerance": tolerance, "oracle": title}
+                one = _Asked(title, tolerance, concepts, factors, (name, str(size)))
+                yield from ({**place, **row} for row in _rows(asked, one))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """An oracle that is asked about a class: uniform points that one of the concepts labels."""
+
+    oracle: str
+    tolerance: float
+    concepts: Any
+    factors: Any
+    axes: tuple[str, str]
+
+    @property
+    def own(self) -> int:
+        """The concept that labels."""
+        return int(self.concepts.size // 2)
+
+    @property
+    def samples(self) -> int:
+        """Samples of an answer that are as good as the tolerance."""
+        return round(self.tolerance**-2)
+
+    def answering(self, rng: Any) -> Any:
+        """The oracle itself."""
+        import numpy as np
+
+        from factormech.queries import oracles
+
+        T = self.concepts.domain_size
+        law = oracles.labelled_law(np.full(T, 1.0 / T), self.concepts.labels[self.own])
+        if self.oracle == "adversarial":
+            return oracles.Correlational(oracles.AdversarialOracle(law, self.tolerance))
+        sampled = self.oracle == "sampled"
+        return oracles.Correlational(
+            oracles.SampledOracle(law, self.samples, rng) if sampled else oracles.ExactOracle(law)
+        )
+
+
+def _rows(asked: Asked, one: _Asked) -> Iterator[dict[str, Any]]:
+    """Constants × queries: the largest errors of the same trials."""
+    import numpy as np
+
+    from factormech.queries import correlational as csq
+
+    truth = one.concepts.labels @ one.concepts.labels[one.own] / one.concepts.domain_size
+    means = _means(asked, one)
+    for constant in asked["constants"]:
+        scale = csq.constant_of(constant) / csq.RIGHT
+        errors = np.abs(scale * means - truth).max(axis=2)
+        for j, J in enumerate(sorted(asked["queries"])):
+            error = float(errors[:, j].mean())
+            bar = BARS * float(errors[:, j].std(ddof=1)) / asked["trials"] ** 0.5
+            row = {"constant": constant, "queries": J, "error": error}
+            row |= {"low": max(error - bar, 1e-12), "high": error + bar}
+            if constant == "unbiased" and one.oracle != "simulated":
+                row["bound"] = csq.error_bound(
+                    one.factors,
+                    J,
+                    one.tolerance if one.oracle == "adversarial" else 0.0,
+                    samples=one.samples if one.oracle == "sampled" else None,
                 )
-                for constant in asked["constants"]:
-                    scale = csq.constant_of(constant) / csq.RIGHT
-                    errors = np.abs(scale * means - truth).max(axis=2)
-                    for j, J in enumerate(counts):
-                        error = float(errors[:, j].mean())
-                        bar = BARS * float(errors[:, j].std(ddof=1)) / asked["trials"] ** 0.5
-                        row = {
-                            "concept_class": name, "class_size": size, "tolerance": tolerance, "oracle": title,
-                            "constant": constant, "queries": J, "error": error, "low": max(error - bar, 1e-12),
-                            "high": error + bar,
-                        }  # fmt: skip
-                        if constant == "unbiased" and title != "simulated":
-                            row["bound"] = csq.error_bound(
-                                factors,
-                                J,
-                                tolerance if title == "adversarial" else 0.0,
-                                samples=samples if title == "sampled" else None,
-                            )
-                        yield row
+            yield row
 
 
-def _oracle(title: str, law: Any, tolerance: float, samples: int, rng: Any) -> Any:
-    from factormech.queries.oracles import AdversarialOracle, Correlational, ExactOracle, SampledOracle
+def _means(asked: Asked, one: _Asked) -> Any:
+    """Estimates with the right constant: trials × numbers of queries × concepts."""
+    import numpy as np
 
-    if title == "adversarial":
-        return Correlational(AdversarialOracle(law, tolerance))
-    return Correlational(SampledOracle(law, samples, rng) if title == "sampled" else ExactOracle(law))
+    from factormech.queries import correlational as csq
+    from factormech.seeds import rng_for
+
+    return np.array(
+        [
+            csq.estimate(
+                one.factors,
+                one.answering(rng_for(asked.seed, "csq", one.oracle, str(trial))),
+                sorted(asked["queries"]),
+                rng_for(asked.seed, "csq", *one.axes, str(trial)),
+                attacked=one.own,
+                rounded_at=asked["privacy"] if one.oracle == "simulated" else None,
+            )
+            for trial in range(asked["trials"])
+        ]
+    )
 
 
 def check(row: Mapping[str, Any]) -> Problem:

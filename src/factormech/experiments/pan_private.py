@@ -58,7 +58,6 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 def _rows(asked: Asked, task: Any, axes: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """ε × models of one class, all with the d that pilot runs of all have settled."""
-    from factormech.measure.proportion import clopper_pearson
     from factormech.queries import bounds
     from factormech.queries.dimension_search import smallest_value
     from factormech.queries.multiplicative import plan
@@ -76,35 +75,41 @@ def _rows(asked: Asked, task: Any, axes: tuple[str, ...]) -> Iterator[dict[str, 
     chance = rng_for(asked.seed, *axes, "hard")
     hard = smallest_value(task.concepts, loss, losers="all", starts=3, rng=chance)
     norm = bounds.sequential_norm(hard)
-    for epsilon in asked["epsilon"]:
-        for model in asked["models"]:
-            crowd = crowds[epsilon, model]
-            found = counted_runs(
-                task, d, crowd.oracle, asked["trials"], lambda trial: rng_for(asked.seed, *axes, str(trial))
-            )
-            floors = {
-                "pan_private_bound": bounds.pan_private_users(hard, epsilon, asked["failure"]),
-                "sequential_bound": bounds.sequential_users(norm, epsilon, asked["failure"]),
-            }
-            low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
-            spent = found.users
-            each = float(crowd.users(found.promise))
-            yield {
-                "epsilon": epsilon,
-                "model": model,
-                "dimension": d,
-                "users_per_query": each,
-                "users": float(spent.mean()),
-                "least": float(spent.min()),
-                "most": float(spent.max()),
-                "promised": each * found.promise.queries,
-                **floors,
-                "beyond": found.beyond,
-                "learned": found.learned / len(found.runs),
-                "learned_low": low,
-                "learned_high": high,
-                "needed": 1.0 - asked["failure"],
-            }
+    for (epsilon, model), crowd in crowds.items():
+        floors = {
+            "pan_private_bound": bounds.pan_private_users(hard, epsilon, asked["failure"]),
+            "sequential_bound": bounds.sequential_users(norm, epsilon, asked["failure"]),
+        }
+        found = counted_runs(
+            task, d, crowd.oracle, asked["trials"], lambda trial: rng_for(asked.seed, *axes, str(trial))
+        )
+        counted = _counted(found, float(crowd.users(found.promise)))
+        yield {
+            "epsilon": epsilon,
+            "model": model,
+            "dimension": d,
+            **floors,
+            **counted,
+            "needed": 1.0 - asked["failure"],
+        }
+
+
+def _counted(found: Any, each: float) -> dict[str, Any]:
+    """The users of the runs that are counted, of which each query takes so many, and how often they learned."""
+    from factormech.measure.proportion import clopper_pearson
+
+    low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
+    return {
+        "users_per_query": each,
+        "users": float(found.users.mean()),
+        "least": float(found.users.min()),
+        "most": float(found.users.max()),
+        "promised": each * found.promise.queries,
+        "beyond": found.beyond,
+        "learned": found.learned / len(found.runs),
+        "learned_low": low,
+        "learned_high": high,
+    }
 
 
 class _Crowd:

@@ -51,12 +51,9 @@ def _check_runner(name: str) -> None:
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Rows of a class: every learner, the same laws for all."""
-    import numpy as np
-
     from factormech.learning.concepts import concept_class
-    from factormech.measure.proportion import clopper_pearson
     from factormech.queries.dimension import reason_too_large
-    from factormech.queries.trials import counted_runs, question, settled_dimension
+    from factormech.queries.trials import question, settled_dimension
     from factormech.seeds import rng_for
 
     for name, size in asked.points("concept_class", "class_size"):
@@ -73,37 +70,45 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             task, (_exact, _adversarial), asked["pilots"], partial(_chance, asked.seed, (*axes, "pilot"))
         )
         for title in asked["learners"]:
-            rule, _, kind = title.partition("/")
-            coarse = rule == "coarse"
-            found = counted_runs(
-                task,
-                d,
-                _exact if kind == "exact" else _adversarial,
-                asked["trials"],
-                partial(_chance, asked.seed, axes),
-                tolerance_of=_coarse if coarse else None,
-                limit=asked["limit"] if coarse else None,
-            )
-            queries = np.array([run.queries for run in found.runs])
-            low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
-            yield {
-                **place,
-                "learner": title,
-                "estimate": task.value.dimension,
-                "dimension": d,
-                "tolerance": found.promise.tolerance,
-                "queries": float(queries.mean()),
-                "least": float(queries.min()),
-                "most": float(queries.max()),
-                "promised": found.promise.queries,
-                "beyond": found.beyond,
-                "learned": found.learned / len(found.runs),
-                "learned_low": low,
-                "learned_high": high,
-                "needed": 0.0 if coarse else 1.0 - asked["failure"],
-                "loss": max(found.losses),
-                "promised_loss": found.promise.loss,
-            }
+            yield {**place, "learner": title, **_counted(asked, task, d, title, axes)}
+
+
+def _counted(asked: Asked, task: Any, d: float, title: str, axes: tuple[str, ...]) -> dict[str, Any]:
+    """What a learner asked, and how often it learned, over the runs that are counted."""
+    import numpy as np
+
+    from factormech.measure.proportion import clopper_pearson
+    from factormech.queries.trials import counted_runs
+
+    rule, _, kind = title.partition("/")
+    coarse = rule == "coarse"
+    found = counted_runs(
+        task,
+        d,
+        _exact if kind == "exact" else _adversarial,
+        asked["trials"],
+        partial(_chance, asked.seed, axes),
+        tolerance_of=_coarse if coarse else None,
+        limit=asked["limit"] if coarse else None,
+    )
+    queries = np.array([run.queries for run in found.runs])
+    low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
+    return {
+        "estimate": task.value.dimension,
+        "dimension": d,
+        "tolerance": found.promise.tolerance,
+        "queries": float(queries.mean()),
+        "least": float(queries.min()),
+        "most": float(queries.max()),
+        "promised": found.promise.queries,
+        "beyond": found.beyond,
+        "learned": found.learned / len(found.runs),
+        "learned_low": low,
+        "learned_high": high,
+        "needed": 0.0 if coarse else 1.0 - asked["failure"],
+        "loss": max(found.losses),
+        "promised_loss": found.promise.loss,
+    }
 
 
 def _exact(promise: Any, law: Any, _: Any) -> Any:
