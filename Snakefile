@@ -23,6 +23,7 @@ include: "workflow/rules/common_experiments.smk"
 include: "workflow/rules/common_tables.smk"
 include: "workflow/rules/common_report.smk"
 include: "workflow/rules/common_expected.smk"
+include: "workflow/rules/common_scheduling.smk"
 include: "workflow/rules/recovery.smk"
 include: "workflow/rules/common_claims.smk"
 

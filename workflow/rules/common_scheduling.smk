@@ -1,0 +1,19 @@
+"""Snakemake's own scheduler: what of it costs too much in a run of many jobs."""
+
+from snakemake.settings.types import MaxJobsPerTimespan
+
+# Snakemake 9.27 looks at all jobs that are ready whenever one has ended and, with a limit on jobs per time span, again one time
+# span later, and one later than that: every job that ends adds such a clock, and after 400 jobs it looks 400 times a second.
+# The limit that it has by default restrains nothing here, so it is taken away; one that the user gives stays.
+UNASKED = MaxJobsPerTimespan.parse_choice("100/1s")
+
+
+def unlimited(settings):
+    """Take Snakemake's default limit away."""
+    limit = settings.max_jobs_per_timespan
+    if limit and (limit.max_jobs, limit.timespan) == (UNASKED.max_jobs, UNASKED.timespan):
+        settings.max_jobs_per_timespan = None
+
+
+if workflow.scheduling_settings:
+    unlimited(workflow.scheduling_settings)
