@@ -13,7 +13,3 @@ def unlimited(settings):
     limit = settings.max_jobs_per_timespan
     if limit and (limit.max_jobs, limit.timespan) == (UNASKED.max_jobs, UNASKED.timespan):
         settings.max_jobs_per_timespan = None
-
-
-if workflow.scheduling_settings:
-    unlimited(workflow.scheduling_settings)

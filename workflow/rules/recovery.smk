@@ -22,6 +22,7 @@ def prepared():
     """Once a run, when its plan is begun. A dry run changes nothing; a command that plans no run asks for nothing."""
     if workflow.executor_plugin is None or not workflow.is_main_process or workflow.touch:
         return
+    unlimited(workflow.scheduling_settings)
     if not workflow.dryrun:
         begin()
         keep_finished()
