@@ -65,7 +65,7 @@ rule quick:
 rule last:
     output: "last.txt"
     threads: 2
-    shell: "sleep 1; ls /proc/$PPID/task | wc -l > {{output}}"
+    shell: "sleep 0.2; ls /proc/$PPID/task | wc -l > {{output}}"
 """
     (tmp_path / "Snakefile").write_text(rules)
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy"]
