@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back
+from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back, step_columns
 
 LAST_DIGITS = 4 * np.finfo(float).eps
 
@@ -210,3 +210,26 @@ def test_pull_back_without_free_entries_keeps_its_invariance() -> None:
     Q = np.array([[0.6], [0.2], [0.2]])
     C = np.array([[1.0], [2.0], [6.0]])
     np.testing.assert_allclose(pull_back(C, Q, z, Q[0, 0] / 0.2), [-6.0, -1.0, 3.0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1.0, 1e9])
+def test_a_step_of_an_iterate_is_the_projection_but_for_the_last_digits(size: float) -> None:
+    rng = np.random.default_rng(5)
+    m, n, ratio = 40, 17, math.e
+    z = rng.dirichlet(np.ones(m)) * 0.7
+    Q = project_columns(rng.random((m, n)), z, ratio)
+    gradient = np.asfortranarray(rng.normal(size=(m, n)))
+    stepped = Q.copy(order="F")
+    step_columns(stepped, gradient, size, z, ratio)
+    assert np.all(stepped >= z[:, None])
+    assert np.all(stepped <= ratio * z[:, None])
+    np.testing.assert_allclose(stepped.sum(axis=0), 1.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        stepped, project_columns(Q - size * gradient, z, ratio), rtol=0, atol=1e-13 + 1e-15 * size
+    )
+
+
+def test_a_step_without_end_is_refused() -> None:
+    Q = np.asfortranarray(np.full((2, 2), 0.5))
+    with pytest.raises(BadValue, match="finite"):
+        step_columns(Q, np.asfortranarray(np.full((2, 2), 1e300)), 1e20, np.full(2, 0.4), 2.0)

@@ -193,8 +193,13 @@ def _optimise(problem: Problem, Q: FloatArray, iterations: int) -> OptimisedStra
     descent = Descent(problem, Q, step, memory, stage="descent", limit=iterations)
     stopped = descent.run(iterations)
     history = np.array(descent.history)
-    Q, L = descent.best.copy(order="F"), descent.best_objective
+    Q, L = _settled(descent.best, problem.ratio), descent.best_objective
     return OptimisedStrategy(Q, L, history.size - 1, step, stopped, history)
+
+
+def _settled(Q: FloatArray, ratio: float) -> FloatArray:
+    """An iterate with column sums of 1 to the last digit, moved by rounding."""
+    return project_columns(Q, Q.min(axis=1), ratio)
 
 
 def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> tuple[float, FloatArray]:

@@ -63,6 +63,21 @@ def project_columns(points: FloatArray, lower: FloatArray, ratio: float, *, over
     return T.T
 
 
+def step_columns(points: FloatArray, gradient: FloatArray, size: float, lower: FloatArray, ratio: float) -> None:
+    """Take a step against a gradient, in place: R ← Π(R − size·G), for iterates.
+
+    The same set and the same bounds as :func:`project_columns`, but for the last digits of the column sums, which are
+    some 10⁻¹⁵ from 1: project what is kept of the iterates once more. Both arrays are Fortran-ordered, (m, n), and
+    only read or written in place.
+    """
+    z, a = check_bounds(lower, ratio)
+    from factormech.local import column_kernels
+
+    if not math.isfinite(size * max(float(gradient.max()), -float(gradient.min()))):
+        raise BadValue("points", "an array with NaN or infinity", "be finite", "look for too large a step")
+    column_kernels.step(points.T, gradient.T, size, z, np.minimum(a * z, 1.0))
+
+
 def pull_back(
     gradient: FloatArray,
     projected: FloatArray,

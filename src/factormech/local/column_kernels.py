@@ -127,6 +127,20 @@ def project(T: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
         settle(q, lower, upper)
 
 
+@compiled()
+def step(T: FloatArray, G: FloatArray, size: float, lower: FloatArray, upper: FloatArray) -> None:
+    """T ← Π(T − size·G), up to the last digits of the sums: what an iterate needs, of which there are hundreds."""
+    for u in range(T.shape[0]):
+        q = T[u]
+        for o in range(q.size):
+            q[o] -= size * G[u, o]
+        shift = root(q, lower, upper)
+        shift_and_clip(q, shift, lower, upper)
+        # Where the points were far larger than q, r + λ has lost digits of q: again, at the size of q.
+        if abs(1.0 - clipped_sum(q, 0.0, lower, upper)[0]) > 1e-13:
+            shift_and_clip(q, root(q, lower, upper), lower, upper)
+
+
 @compiled(fastmath=_REORDERED)
 def free_mean(g: FloatArray, q: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
     """Mean of g over the free entries of q, or over all entries if none is free."""
@@ -156,6 +170,16 @@ def pull_back(
         for o in range(q.size):
             slope = 1.0 if q[o] <= lower[o] else (ratio if q[o] >= upper[o] else 0.0)
             out[o] += slope * (g[o] - mean)
+
+
+@compiled()
+def centre(T: FloatArray, means: FloatArray, factors: FloatArray, out: FloatArray, single: SingleArray) -> None:
+    """Write (T − means)·Diag(factors), in both precisions at once."""
+    for u in range(T.shape[0]):
+        for o in range(factors.size):
+            value = (T[u, o] - means[o]) * factors[o]
+            out[u, o] = value
+            single[u, o] = value
 
 
 @compiled()

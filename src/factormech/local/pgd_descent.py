@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back
+from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back, step_columns
 from factormech.local.optimal.problem import Report, Step
 from factormech.local.strategy_objective import StrategyObjective
 
@@ -99,16 +99,18 @@ class Descent:
         """Step Q against the gradient, drop the rows without probability, and project onto what z allows."""
         memory = self.memory
         gradient = memory.shaped(memory.gradient, self.z.size)
-        gradient *= -step
-        self.T += gradient
         kept = np.flatnonzero(z)
-        if kept.size < z.size:
+        if kept.size == z.size:
+            step_columns(self.T.T, gradient.T, step, z, self.problem.ratio)
+        else:
+            gradient *= -step
+            self.T += gradient
             T = memory.shaped(memory.gradient, kept.size)
             np.take(self.T, kept, axis=1, out=T, mode="clip")
             memory.current, memory.gradient = memory.gradient, memory.current
             self.T, z = T, z[kept]
+            project_columns(self.T.T, z, self.problem.ratio, overwrite=True)
         self.z = z
-        project_columns(self.T.T, z, self.problem.ratio, overwrite=True)
 
     def completes(self, iterations: int) -> bool:
         """Whether a short run at constant step stays feasible to its end."""

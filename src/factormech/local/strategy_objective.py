@@ -98,8 +98,7 @@ class StrategyObjective:
             if gradient is not None:
                 gradient[...] = -self.constant / n
             return self.constant
-        np.subtract(T, d / n, out=B)
-        B *= 1.0 / np.sqrt(d)  # D^{-1/2} Q_c, transposed
+        self._centre(T, d, B, _singles_in(gradient) if single and gradient is not None else None)
         # The transposes are Fortran-ordered: BLAS reads them in place. Only lower triangles are computed
         # and read.
         X = blas.dsyrk(1.0, B.T, trans=1, lower=1)
@@ -108,6 +107,17 @@ class StrategyObjective:
             write = self._gradient_in_single if single else self._gradient
             write(B, d, Z, gradient)
         return self.constant + square
+
+    def _centre(self, T: FloatArray, d: FloatArray, B: FloatArray, b: SingleArray | None) -> None:
+        """Write B = (D^{-1/2} Q_c)ᵀ, and its singles where they are asked for."""
+        means, factors = d / self.domain_size, 1.0 / np.sqrt(d)
+        if b is None:
+            np.subtract(T, means, out=B)
+            B *= factors
+        else:
+            from factormech.local import column_kernels
+
+            column_kernels.centre(T, means, factors, B, b)
 
     def _gradient(self, B: FloatArray, d: FloatArray, Z: FloatArray, gradient: FloatArray) -> None:
         """Write ∇L from B = (D^{-1/2}Q_c)ᵀ, the row sums d and Z = X_c⁺R; Y_c = ZZᵀ."""
@@ -119,14 +129,15 @@ class StrategyObjective:
         gradient -= self._along_ones(Z)[:, None]
 
     def _gradient_in_single(self, B: FloatArray, d: FloatArray, Z: FloatArray, gradient: FloatArray) -> None:
-        """The same with Y_c Q_c in single precision. No memory is asked for: singles live in that of B and ∇L."""
+        """The same with Y_c Q_c in single precision, from the singles of B that are in the memory of ∇L already.
+
+        No memory is asked for: the product goes to that of B.
+        """
         from factormech.local import column_kernels
 
         scale = _squares(Z) or 1.0
         Y = blas.dsyrk(1.0 / scale, Z, lower=1).astype(np.float32)
-        b = _singles_in(gradient)
-        b[...] = B
-        product = _singles_in(B)
+        b, product = _singles_in(gradient), _singles_in(B)
         blas.ssymm(1.0, Y, b.T, c=product.T, side=1, lower=1, overwrite_c=1)
         curvature = scale * np.einsum("uo,uo->o", b, product).astype(np.float64) / d
         column_kernels.combine(product, -2.0 * scale / np.sqrt(d), curvature, self._along_ones(Z), gradient)
