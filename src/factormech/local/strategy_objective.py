@@ -165,10 +165,10 @@ def _solve(X: FloatArray, R: FloatArray) -> tuple[float, FloatArray | None]:
     C, failed = lapack.dpotrf(X + scale / max(n - 1, 1) / n, lower=1, overwrite_a=1)
     if failed or lapack.dpocon(C, scale, uplo="L")[0] < n * RANK_TOLERANCE:
         return _solve_singular(X, R)
-    S, _ = lapack.dtrtrs(C, R, lower=1)
+    inverse, _ = lapack.dtrtri(C, lower=1, overwrite_c=1)
+    S = blas.dtrmm(1.0, inverse, R, lower=1)
     square = _squares(S)
-    Z, _ = lapack.dtrtrs(C, S, lower=1, trans=1, overwrite_b=1)
-    return square, Z
+    return square, blas.dtrmm(1.0, inverse, S, lower=1, trans_a=1, overwrite_b=1)
 
 
 def _squares(S: FloatArray) -> float:
