@@ -44,6 +44,9 @@ def test_runs_take_the_place_of_earlier_ones(tmp_path: Path) -> None:
     known = [{"target": "quick", "began": "x", "seconds": "9", "jobs": "9", "cores": "4"}]
     found = run_page.runs_of(results(tmp_path, "a,60,6,6,2\n"), known)
     assert [(run["target"], run["seconds"]) for run in found] == [("all", "60"), ("quick", "9")]
+    results(tmp_path, "b,99,3,6,2\n")
+    assert [run["target"] for run in run_page.runs_of(tmp_path, found)] == ["quick"]
+    results(tmp_path, "a,60,6,6,2\n")
     results(tmp_path / "quick", "b,7,5,5,2\n")
     found = run_page.runs_of(tmp_path, known)
     assert run_page.csv_of(found) == "target,began,seconds,jobs,cores\nall,a,60,6,2\nquick,b,7,5,2\n"
@@ -57,9 +60,15 @@ def test_the_page_adds_up(tmp_path: Path) -> None:
     text = run_page.page(tmp_path)
     assert "**1 minutes on 2 cores** for 6 jobs, begun 2026-01-02" in text
     assert "| computing | 1.6 | 81.7 % |" in text
-    assert "Outside computations: 18.3 %. The job with the most memory held 250 MiB (solve optimised)" in text
+    assert "Outside computations: 18.3 %." in text
+    assert "Its 5 jobs took 1.7 minutes of one core, 2.0 % of it to start." in text
+    assert "The one with the most memory held 250 MiB (solve optimised)" in text
     assert "| solve | 3 | 1.5 | 0.0 |\n| draw | 2 | 0.2 | 0.0 |" in text
     assert "90.0 % of all" in text
+    (tmp_path / "run.csv").unlink()
+    text = run_page.page(tmp_path)
+    assert "beside other work" in text
+    assert "Its 5 jobs took 1.7 minutes of one core" in text
 
 
 def test_the_committed_page_is_what_the_gallery_says() -> None:

@@ -69,20 +69,23 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def times() -> str:
-    """What the targets took by the clock: the last whole run, and the last quick one."""
+    """What the targets took: the last whole run and the last quick one, by the clock if they were measured by it."""
     runs = {run["target"]: run for run in rows("run.csv")}
-    studies = [row for row in rows("times.csv") if row["study"] not in ("all", "quick")]
+    sums = {row["study"]: row for row in rows("times.csv")}
+    studies = [name for name in sums if name not in ("all", "quick")]
     return (
-        f"The last full run made {len(studies)} studies from nothing in {clock(runs.get('all'))}; `make quick` took "
-        f"{clock(runs.get('quick'))}\n([where the time goes](docs/full-run.md))."
+        f"The last full run made {len(studies)} studies from nothing in {took('all', runs, sums)}; `make quick` took\n"
+        f"{took('quick', runs, sums)} ([where the time goes](docs/full-run.md))."
     )
 
 
-def clock(run: dict[str, str] | None) -> str:
-    """Minutes and cores; a run that was never measured is called so."""
-    return (
-        f"{duration(float(run['seconds']))} on {run['cores']} cores" if run else "a time that nobody has measured yet"
-    )
+def took(target: str, runs: dict[str, dict[str, str]], sums: dict[str, dict[str, str]]) -> str:
+    """Minutes by the clock; of a run that was made in pieces, or beside other work, those of its jobs."""
+    if run := runs.get(target):
+        return f"{duration(float(run['seconds']))} on {run['cores']} cores"
+    if target in sums and sums[target]["jobs"] == sums[target]["measured"]:
+        return f"{duration(float(sums[target]['cpu_seconds']))} of one core"
+    return "a time that nobody has measured yet"
 
 
 def duration(seconds: float) -> str:

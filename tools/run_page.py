@@ -32,6 +32,10 @@ logs, since Snakemake looks at a long job only every half minute. `make gallery`
 that it says what these files say.
 
 """
+NOT_BY_CLOCK = """\
+It was made in pieces, or beside other work, so that the clock says nothing of it.
+
+"""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,8 @@ def runs_of(results: Path, known: Sequence[dict[str, str]]) -> list[dict[str, st
     """The whole run and the whole quick run of these results, in the place of what was known of others."""
     found = {run["target"]: run for run in known}
     for target, folder in (("all", results), ("quick", results / "quick")):
+        if (folder / "jobs.csv").exists():
+            found.pop(target, None)  # of other jobs than those that are told now
         if run := whole_run(folder):
             found[target] = {"target": target} | {name: run[name] for name in RUN_HEADER[1:]}
     return [found[target] for target in ("all", "quick") if target in found]
@@ -94,31 +100,43 @@ def page(gallery: Path) -> str:
     """The page."""
     run = next((run for run in rows(gallery / "run.csv") if run["target"] == "all"), None)
     kinds = rows(gallery / "jobs.csv")
-    if run is None or not kinds:
+    if not kinds:
         return HEAD + "No whole run has been measured yet.\n"
-    took, minutes = spent(run, kinds), float(run["seconds"]) / 60
-    by_rule = summed(kinds, "rule")
-    dear = [kind for kind in kinds if float(kind["cpu_seconds"]) >= 60 * LEAST_MINUTES]
-    shown = math.fsum(float(kind["cpu_seconds"]) for kind in dear)
-    every = math.fsum(float(kind["cpu_seconds"]) for kind in kinds)
-    most = max(kinds, key=lambda kind: float(kind["peak_mebibytes"]))
+    return HEAD + (by_clock(run, kinds) if run else NOT_BY_CLOCK) + by_jobs(kinds)
+
+
+def by_clock(run: dict[str, str], kinds: Sequence[dict[str, str]]) -> str:
+    """Where the time of all cores went, from the beginning of the run to its end."""
+    spend, minutes = spent(run, kinds), float(run["seconds"]) / 60
     return (
-        HEAD + f"**{minutes:.0f} minutes on {run['cores']} cores** for {run['jobs']} jobs, begun {run['began'][:10]}. "
-        f"Of the {took.total / 60:.0f} minutes of all cores\n\n"
+        f"**{minutes:.0f} minutes on {run['cores']} cores** for {run['jobs']} jobs, begun {run['began'][:10]}. "
+        f"Of the {spend.total / 60:.0f} minutes of all cores\n\n"
         + table(
             ("", "min", "share"),
             [
-                ("computing", *told(took.work, took.total)),
-                ("starting jobs: Python and the imports of their modules", *told(took.starts, took.total)),
-                ("everything else: planning, submitting, cores with nothing to do", *told(took.rest, took.total)),
+                ("computing", *told(spend.work, spend.total)),
+                ("starting jobs: Python and the imports of their modules", *told(spend.starts, spend.total)),
+                ("everything else: planning, submitting, cores with nothing to do", *told(spend.rest, spend.total)),
             ],
         )
-        + f"\nOutside computations: {percent(took.starts + took.rest, took.total)}. The job with the most memory held "
-        f"{most['peak_mebibytes']} MiB ({most['rule']}{' ' + most['name'] if most['name'] else ''}).\n\n"
-        "## By rule\n\n"
+        + f"\nOutside computations: {percent(spend.starts + spend.rest, spend.total)}.\n\n"
+    )
+
+
+def by_jobs(kinds: Sequence[dict[str, str]]) -> str:
+    """What jobs took of the processor, by rule and by what they are about."""
+    every = math.fsum(float(kind["cpu_seconds"]) for kind in kinds)
+    starts = math.fsum(float(kind["start_seconds"]) for kind in kinds)
+    dear = [kind for kind in kinds if float(kind["cpu_seconds"]) >= 60 * LEAST_MINUTES]
+    shown = math.fsum(float(kind["cpu_seconds"]) for kind in dear)
+    most = max(kinds, key=lambda kind: float(kind["peak_mebibytes"]))
+    return (
+        f"Its {sum(int(kind['jobs']) for kind in kinds)} jobs took {minutes_of(every)} minutes of one core, "
+        f"{percent(starts, every)} of it to start. The one with the most memory held {most['peak_mebibytes']} MiB "
+        f"({most['rule']}{' ' + most['name'] if most['name'] else ''}).\n\n## By rule\n\n"
         + table(
             ("rule", "jobs", "min of one core", "of it starts"),
-            [(rule, str(n), minutes_of(cpu), minutes_of(start)) for rule, (n, cpu, start) in by_rule.items()],
+            [(rule, str(n), minutes_of(cpu), minutes_of(start)) for rule, (n, cpu, start) in summed(kinds).items()],
         )
         + f"\n## The dearest\n\nRules and what their jobs are about, from {LEAST_MINUTES} minutes of one core on: "
         f"{percent(shown, every)} of all.\n\n"
@@ -129,13 +147,13 @@ def page(gallery: Path) -> str:
     )
 
 
-def summed(kinds: Sequence[dict[str, str]], key: str) -> dict[str, tuple[int, float, float]]:
-    """Jobs, processor seconds and seconds of starts by a column, the dearest first."""
+def summed(kinds: Sequence[dict[str, str]]) -> dict[str, tuple[int, float, float]]:
+    """Jobs, processor seconds and seconds of starts by rule, the dearest first."""
     found: dict[str, tuple[int, float, float]] = {}
     for kind in kinds:
-        n, cpu, start = found.get(kind[key], (0, 0.0, 0.0))
+        n, cpu, start = found.get(kind["rule"], (0, 0.0, 0.0))
         more = (n + int(kind["jobs"]), cpu + float(kind["cpu_seconds"]), start + float(kind["start_seconds"]))
-        found[kind[key]] = more
+        found[kind["rule"]] = more
     return dict(sorted(found.items(), key=lambda item: -item[1][1]))
 
 
