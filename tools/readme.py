@@ -73,19 +73,21 @@ def times() -> str:
     runs = {run["target"]: run for run in rows("run.csv")}
     sums = {row["study"]: row for row in rows("times.csv")}
     studies = [name for name in sums if name not in ("all", "quick")]
-    return (
-        f"The last full run made {len(studies)} studies from nothing in {took('all', runs, sums)}; `make quick` took\n"
-        f"{took('quick', runs, sums)} ([where the time goes](docs/full-run.md))."
-    )
+    whole, quick = (took(target, runs, sums) for target in ("all", "quick"))
+    if whole is None:
+        text = "No full run has been measured as a whole yet; `make` says what it expects before it begins"
+    else:
+        text = f"The last full run made {len(studies)} studies from nothing in {whole}"
+    return text + (f"; `make quick` took\n{quick}" if quick else "") + " ([where the time goes](docs/full-run.md))."
 
 
-def took(target: str, runs: dict[str, dict[str, str]], sums: dict[str, dict[str, str]]) -> str:
+def took(target: str, runs: dict[str, dict[str, str]], sums: dict[str, dict[str, str]]) -> str | None:
     """Minutes by the clock; of a run that was made in pieces, or beside other work, those of its jobs."""
     if run := runs.get(target):
         return f"{duration(float(run['seconds']))} on {run['cores']} cores"
     if target in sums and sums[target]["jobs"] == sums[target]["measured"]:
         return f"{duration(float(sums[target]['cpu_seconds']))} of one core"
-    return "a time that nobody has measured yet"
+    return None
 
 
 def duration(seconds: float) -> str:
