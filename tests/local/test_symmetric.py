@@ -12,6 +12,7 @@ from factormech.arrays import FloatArray
 from factormech.bounds.staircase import best_subset_size, largest_information
 from factormech.errors import BadValue
 from factormech.local import subset_selection
+from factormech.local.error_law import _pair_moments
 from factormech.local.symmetric import level_bound, mixture
 from factormech.local.symmetric import strategy as strategy_room
 from factormech.local.symmetric.collection import alias_tables
@@ -411,3 +412,28 @@ def test_a_million_types() -> None:
     truth = np.array([np.sum(1 - 2 * (np.bitwise_count(users & c).astype(int) & 1)) for c in chi])
     deviation = np.sqrt(20_000 / solution.strategy.information[chi])
     assert np.all(np.abs(found[chi] - truth) < 5.5 * deviation)
+
+
+@pytest.mark.parametrize("name", ["3-way-marginals", "prefix"])
+def test_the_law_of_one_type_is_that_of_all_where_the_workload_has_the_symmetry(name: str) -> None:
+    """Outputs enough for the sums by type; prefix sums have no symmetry, and a law for every type."""
+    strategy, C = mixed(), create(name, 8).centred_gram()
+    explicit = strategy.as_matrix()
+    found, expected = strategy.error_law(C), explicit.error_law(C)
+    for one, other in (
+        (found.variance, expected.variance),
+        (found.excess, expected.excess),
+        (found.jump, expected.jump),
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    x = np.arange(float(len(C)))
+    assert found.on(x).variance == pytest.approx(expected.on(x).variance, rel=1e-9)
+
+
+@pytest.mark.parametrize(("m", "types"), [(3, 5), (3, 1), (200, 5), (200, 1), (3000, 4)])
+def test_both_ways_to_the_moments_of_pairs_agree(m: int, types: int) -> None:
+    draw, n = np.random.default_rng(m), 5
+    A, B, Q = draw.normal(size=(n, n)), draw.normal(size=(n, m)), draw.random((m, types))
+    C = A @ A.T
+    expected = [np.trace(np.linalg.matrix_power(C @ ((B * Q[:, u]) @ B.T), 2)) for u in range(types)]
+    np.testing.assert_allclose(_pair_moments(C, Q, B, C @ B), expected, rtol=1e-10)

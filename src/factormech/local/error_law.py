@@ -90,33 +90,55 @@ class ErrorLaw:
 
 
 def matrix_error_law(
-    centred_gram: FloatArray, strategy: FloatArray, reconstruction: FloatArray, variance: FloatArray
+    centred_gram: FloatArray,
+    strategy: FloatArray,
+    reconstruction: FloatArray,
+    variance: FloatArray,
+    *,
+    alike: bool = False,
 ) -> ErrorLaw:
-    """The law for an explicit Q (m × n) and its B (n × m), the exact variances being known."""
-    C, Q, B = centred_gram, strategy, reconstruction
-    CB = C @ B
+    """The law for an explicit Q (m × n) and its B (n × m), the exact variances being known.
+
+    ``alike`` promises that all types have the same moments, by a symmetry of Q and C: those of one are computed.
+    """
+    C, B = centred_gram, reconstruction
+    types = slice(0, 1) if alike else slice(None)
+    Q, CB, own = strategy[:, types], C @ B, np.diagonal(C)[types]
     norms = np.einsum("uo,uo->o", B, CB)
-    squares = np.maximum(norms[:, None] - 2.0 * CB.T + np.diagonal(C), 0.0)  # zᵀCz by output and type
+    squares = np.maximum(norms[:, None] - 2.0 * CB.T[:, types] + own, 0.0)  # zᵀCz by output and type
     fourth_moment = np.einsum("ou,ou->u", Q, squares**2)
     jump = np.where(Q > 0, squares, 0.0).max(axis=0)
-    excess = fourth_moment - variance**2 - 2.0 * _pair_moments(C, Q, B, CB)
+    # tr[(CΣ_u)²], Σ_u = Σ_o Q_ou b_ob_oᵀ − p_up_uᵀ
+    spread = _pair_moments(C, Q, B, CB) - 2.0 * np.einsum("ou,uo->u", Q, CB[types] ** 2) + own**2
+    excess = fourth_moment - variance[types] ** 2 - 2.0 * spread
+    excess, jump = (np.resize(moments, len(C)) for moments in (excess, jump))
 
     def covariance(x: FloatArray) -> FloatArray:
-        spread = (B * (Q @ x)) @ B.T
-        return np.asarray(spread - centred_diagonal(x))
+        together = (B * (strategy @ x)) @ B.T
+        return np.asarray(together - centred_diagonal(x))
 
     return ErrorLaw(C, variance, excess, jump, covariance)
 
 
 def _pair_moments(C: FloatArray, Q: FloatArray, B: FloatArray, CB: FloatArray) -> FloatArray:
-    """tr[(CΣ_u)²], Σ_u = Σ_o Q_ou b_ob_oᵀ − p_up_uᵀ, for all types."""
-    total = np.zeros(Q.shape[1])
-    for start in range(0, len(Q), 1024):  # the products b_oᵀCb_o', m × m in all, by blocks of rows
-        rows = slice(start, start + 1024)
+    """tr[(CS_u)²], S_u = Σ_o Q_ou b_ob_oᵀ, for the types u of the columns of Q.
+
+    By the matrices S_u (n × n) where outputs are many, by the products b_oᵀCb_o' (m × m) where they are few.
+    """
+    (m, types), n = Q.shape, len(C)
+    blocks = [slice(start, start + 1024) for start in range(0, m, 1024)]
+    if types * n * n < m * (n + types):
+        total = np.empty(types)
+        for u in range(types):
+            S = sum(((B[:, rows] * Q[rows, u]) @ B[:, rows].T for rows in blocks), np.zeros((n, n)))
+            CS = C @ S
+            total[u] = np.sum(CS * CS.T)
+        return total
+    total = np.zeros(types)
+    for rows in blocks:
         products = B[:, rows].T @ CB
         total += np.einsum("ou,ou->u", Q[rows], (products * products) @ Q)
-    cross = np.einsum("ou,uo->u", Q, CB**2)
-    return np.asarray(total - 2.0 * cross + np.diagonal(C) ** 2)
+    return total
 
 
 def centred_diagonal(x: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray, check_dense_size, check_epsilon
 from factormech.errors import BadValue
-from factormech.local.error_law import ErrorLaw
+from factormech.local.error_law import ErrorLaw, matrix_error_law
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation, StrategyMatrix
 from factormech.local.symmetric.collection import Collection
@@ -286,7 +286,11 @@ class SymmetricStrategy:
 
     def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
         """Mean and variance of the squared error, for small domains."""
-        return self.as_matrix().error_law(centred_gram)
+        explicit = self.as_matrix()
+        variance = explicit.evaluate(centred_gram).variance
+        # Q is closed under u ↦ u ⊕ v; where C is, too, no type differs from another.
+        alike = spectrum_of(centred_gram) is not None
+        return matrix_error_law(centred_gram, explicit.matrix, explicit.reconstruction, variance, alike=alike)
 
 
 def spectrum_of(centred_gram: FloatArray) -> FloatArray | None:
