@@ -36,7 +36,9 @@ from factormech.compiled import compiled
 
 REFRESH = 50  # walls between two computations of the inverse
 SLACK = 1e-10  # by which the first pass of the ratio test relaxes the bounds ±1
+TIGHT = 1e-12  # and what is left of a bound at least, where rounding has passed it
 _SMALL = 1e-9  # entries of α, next to its largest, on which no pivot may stand
+
 
 RESTS, LOST = 0, 1  # how a walk ended: where it was sent; or no column could enter (rounding has won)
 
@@ -72,29 +74,40 @@ def renew(cone: Cone) -> None:
 
 
 @compiled()
+def largest_of(values: FloatArray) -> float:
+    """The largest of numbers of at least 0: of their bits, which are in the same order and which vectors compare."""
+    bits = values.view(np.int64)
+    largest = np.int64(0)
+    for i in range(bits.size):
+        largest = max(largest, bits[i])
+    return float(np.array([largest]).view(np.float64)[0])
+
+
+@compiled(error_model="numpy")
 def entering(cone: Cone, sign: float) -> int:
-    """The column that meets its bound first when η moves along −sign·ρ; −1 if there is none."""
+    """The column that meets its bound first when η moves along −sign·ρ; −1 if there is none.
+
+    Its loops have no branches, and no minimum of floats, so that all of them run on vectors: the ratio test is half of
+    a crossing where m is small. The smallest step is sought as the largest speed, its inverse.
+    """
     alpha, levels = cone.pivot, cone.levels
-    largest = 0.0
+    sizes, room = np.abs(alpha), np.empty(alpha.size)
+    small = _SMALL * largest_of(sizes)
     for i in range(alpha.size):
-        largest = max(largest, abs(alpha[i]))
-    small = _SMALL * largest
-    step = np.inf
+        room[i] = 1.0 + (-levels[i] if -sign * alpha[i] > 0.0 else levels[i])
+    speed = np.empty(alpha.size)
     for i in range(alpha.size):
-        slope = -sign * alpha[i]
-        size = abs(slope)
-        if size > small:
-            room = 1.0 - levels[i] if slope > 0.0 else 1.0 + levels[i]
-            step = min(step, (room + SLACK) / size)
-    best, chosen = 0.0, -1
+        speed[i] = (sizes[i] if sizes[i] > small else 0.0) / max(room[i] + SLACK, TIGHT)
+    step = 1.0 / largest_of(speed)
     for i in range(alpha.size):
-        slope = -sign * alpha[i]
-        size = abs(slope)
-        if size > max(small, best):
-            room = 1.0 - levels[i] if slope > 0.0 else 1.0 + levels[i]
-            if room <= step * size:
-                best, chosen = size, i
-    return chosen
+        sizes[i] = sizes[i] if (sizes[i] > small) & (room[i] <= step * sizes[i]) else 0.0
+    best = largest_of(sizes)
+    if best == 0.0:
+        return -1
+    for i in range(alpha.size):
+        if sizes[i] == best:
+            return i
+    return -1
 
 
 @compiled()
