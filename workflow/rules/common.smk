@@ -185,7 +185,19 @@ def solve_points(studies):
     return points
 
 
-STRATEGIES = solve_points(STUDIES.values())
+def start_of(mechanism, workload, domain_size, epsilon, seed, options):
+    """The point of the strategy that a solve begins with; nothing where it begins with none."""
+    rest = mechanisms_registry.begins_with(mechanism, json.loads(options), domain_size)
+    return None if rest is None else (mechanism, workload, domain_size, epsilon, seed, json.dumps(rest, sort_keys=True))
+
+
+def with_starts(points):
+    """The same, with the files that the solves of these begin with."""
+    starts = [start for asked in points.values() if (start := start_of(*asked))]
+    return {strategy_file(*start): start for start in starts} | points
+
+
+STRATEGIES = with_starts(solve_points(STUDIES.values()))
 
 
 class Solves(NamedTuple):
@@ -351,6 +363,11 @@ def solved_point(wildcards):
 def solve_workload(wildcards):
     _, workload, domain_size, _, seed, _ = solved_point(wildcards)
     return workload_file(workload, domain_size, seed)
+
+
+def solve_start(wildcards):
+    start = start_of(*solved_point(wildcards))
+    return [strategy_file(*start)] if start else []
 
 
 def solve_epsilon(wildcards):

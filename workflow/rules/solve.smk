@@ -11,6 +11,7 @@ for solves in SOLVES:
             solves
         input:
             workload=solve_workload,
+            start=solve_start,
             code=code(of_mechanism("solve")),
         output:
             "results/strategies/{mechanism}/{workload}/n{domain_size}/{name}.h5",
@@ -31,6 +32,7 @@ for solves in SOLVES:
             mem_mb=memory_of("solve"),
             runtime=minutes_of("solve"),
         params:
+            start=lambda wildcards, input: f"--start {input.start}" if input.start else "",
             epsilon=solve_epsilon,
             root=CONFIG.seed,
             seed=solve_seed,
@@ -39,5 +41,5 @@ for solves in SOLVES:
             plugins=plugins(of_mechanism("solve")),
         shell:
             "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
-            " {params.seed} --options {params.options:q}"
+            " {params.seed} --options {params.options:q} {params.start}"
             " --plugins {params.plugins:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"

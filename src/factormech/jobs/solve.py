@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from factormech import store
+from factormech.errors import BadValue
 from factormech.jobs.common import job_parser, options_of, read_workload, run
 from factormech.jobs.progress import progress
-from factormech.local.registry import restore, rng_of, solve
+from factormech.local.registry import begins_with, restore, rng_of, solve
+from factormech.local.solved import Options, Solution
 
 
 def main() -> None:
@@ -19,26 +23,37 @@ def main() -> None:
     parser.add_argument("--root-seed", type=int, required=True)
     parser.add_argument("--seed", type=int, default=None, help="none where chance has no part")
     parser.add_argument("--options", type=options_of, default={}, help="settings of the solver, in JSON")
+    parser.add_argument("--start", type=Path, default=None, help="the strategy file that the solver begins with")
     parser.add_argument("workload", type=Path)
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     workload, _ = read_workload(args.workload)
     rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed or 0)
-    solution = solve(args.mechanism, workload, args.epsilon, rng, args.options, progress())
-    if args.epsilon is not None:
-        restore(args.mechanism, solution, args.epsilon)  # what is written is private: refused here, not when it is read
-    attributes = {
+    asked = {
         "mechanism": args.mechanism,
         "workload": workload.name,
         "domain_size": workload.domain_size,
         "epsilon": args.epsilon,
         "root_seed": args.root_seed,
         "seed": args.seed,
-        "options": json.dumps(args.options, sort_keys=True),
-        "code": args.code,
-        **solution.record,
     }
+    start = None if args.start is None else started(args.start, asked, args.options)
+    solution = solve(args.mechanism, workload, args.epsilon, rng, args.options, progress(), start)
+    if args.epsilon is not None:
+        restore(args.mechanism, solution, args.epsilon)  # what is written is private: refused here, not when it is read
+    options = json.dumps(args.options, sort_keys=True)
+    attributes = {**asked, "options": options, "code": args.code, **solution.record}
     store.write(args.output, "strategy", datasets=solution.datasets, attributes=attributes)
+
+
+def started(path: Path, asked: Mapping[str, Any], options: Options) -> Solution:
+    """The solution that the solver begins with, if it is of the same question."""
+    kept = store.read(path, "strategy")
+    rest = begins_with(str(asked["mechanism"]), options, int(asked["domain_size"]))
+    for key, value in {**asked, "options": json.dumps(rest, sort_keys=True)}.items():
+        if kept.attributes[key] != value:
+            raise BadValue(f"{path}: {key}", kept.attributes[key], f"be {value}", "give the start of the same solve")
+    return Solution(kept.datasets, kept.attributes)
 
 
 if __name__ == "__main__":

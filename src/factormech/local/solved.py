@@ -61,6 +61,21 @@ class ReportingMechanism(SolvedMechanism, Protocol):
         ...
 
 
+class BeginningMechanism(ReportingMechanism, Protocol):
+    """A mechanism whose solver can begin with another of its own solutions, as its registry's line says."""
+
+    def solve(
+        self,
+        workload: Workload,
+        epsilon: float | None,
+        rng: np.random.Generator,
+        report: Report = silent,
+        start: Solution | None = None,
+    ) -> Solution:
+        """The same solution, bit for bit, sooner."""
+        ...
+
+
 class ConfigurableMechanism(SolvedMechanism, Protocol):
     """A mechanism whose solver has settings, named in its registry's line."""
 
@@ -89,3 +104,14 @@ class Option:
         """What is wrong with a value, if anything."""
         good = value in self.words if self.words else type(value) is int and value >= 1
         return None if good else BadValue(key, value, self.rule, f"give for example {self.example}")
+
+
+@dataclass(frozen=True)
+class Begins:
+    """With which solution the solver may begin: that of the same settings without ``option``.
+
+    On at most ``up_to`` types it has no use of one. The solution is the same with it and without it.
+    """
+
+    option: str
+    up_to: int

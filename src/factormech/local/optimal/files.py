@@ -8,7 +8,11 @@ fixed one has neither: the attribute ``chosen`` names it. What proves the lower 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
@@ -64,5 +68,9 @@ def restored(solution: Solution, epsilon: float) -> Strategy:
     missing = {"supports", "weights", "prior"} - kept.keys()
     if missing:
         raise BadValue("stored strategy: missing", sorted(missing), "be complete", "solve it again")
-    supports = np.unpackbits(np.asarray(kept["supports"], dtype=np.uint8), axis=1, count=n).astype(bool)
-    return strategy_of(supports, np.asarray(kept["weights"]), epsilon, np.asarray(kept["prior"]))
+    return strategy_of(sets_of(kept, n), np.asarray(kept["weights"]), epsilon, np.asarray(kept["prior"]))
+
+
+def sets_of(kept: Mapping[str, npt.NDArray[Any]], domain_size: int) -> npt.NDArray[np.bool_]:
+    """The sets of a staircase strategy, (m, n)."""
+    return np.unpackbits(np.asarray(kept["supports"], dtype=np.uint8), axis=1, count=domain_size).astype(bool)

@@ -38,7 +38,7 @@ from factormech.local import (
     rappor,
     subset_selection,
 )
-from factormech.local.optimal import general, proof, worst
+from factormech.local.optimal import average, general, proof, worst
 from factormech.local.optimal.files import CHOSEN, from_symmetric, restored, to_datasets
 from factormech.local.optimal.problem import Optimised, Problem, Report, silent
 from factormech.local.solved import Solution
@@ -120,11 +120,29 @@ class OptimisedMechanism:
         return replace(self, objective=objective, effort=effort, rows=rows)
 
     def solve(
-        self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report = silent
+        self,
+        workload: Workload,
+        epsilon: float | None,
+        rng: np.random.Generator,
+        report: Report = silent,
+        start: Solution | None = None,
     ) -> Solution:
-        """The best of all solvers and competitors."""
-        run = _Run(self, workload, check_epsilon(epsilon), rng, report)
+        """The best of all solvers and competitors.
+
+        ``start`` is the solution of the same mechanism with the objective ``average``, by the same random numbers, for
+        the objective ``worst`` to begin with: less time, the same solution.
+        """
+        known = None if start is None else average.Average.of(start, workload.domain_size)
+        if known is not None and self.objective != "worst":
+            raise BadValue("start", self.objective, "be given for the objective worst alone", "leave it out")
+        if self.is_exact_on(workload.domain_size):
+            known = None
+        run = _Run(self, workload, check_epsilon(epsilon), rng, report, known)
         return run.solution()
+
+    def is_exact_on(self, domain_size: int) -> bool:
+        """Whether the exact solver is asked."""
+        return 1 < domain_size <= EXACT_UP_TO[self.effort] and self.rows is None
 
     def restore(self, solution: Solution, epsilon: float) -> Strategy:
         """The strategy from what was kept, verified again."""
@@ -141,18 +159,27 @@ class _Run:
     """One solve."""
 
     def __init__(
-        self, options: OptimisedMechanism, workload: Workload, epsilon: float, rng: np.random.Generator, report: Report
+        self,
+        options: OptimisedMechanism,
+        workload: Workload,
+        epsilon: float,
+        rng: np.random.Generator,
+        report: Report,
+        known: average.Average | None = None,
     ) -> None:
         self.options, self.workload, self.epsilon = options, workload, epsilon
-        self.rng, self.report = rng, report
+        self.rng, self.report, self.known = rng, report, known
         self.C = workload.centred_gram()
         self.problem = Problem(self.C, epsilon)
         self.certificate = proof.Proof()
         self.trace = float(np.trace(self.C))
         n = workload.domain_size
         self.weights: pairwise.PairwiseBound | None = None
+        self.symmetric_variance: dict[str, float] = {}
         if same_for_all(workload, self.trace):
             self.bound = 0.0
+        elif known is not None:
+            self.bound = known.bound
         elif n <= proof.RIGOROUS_UP_TO:
             # ``certified`` with the weights that it is made from, which are kept.
             self.weights = pairwise.solve(self.C, epsilon)
@@ -176,6 +203,7 @@ class _Run:
         objective = self.workload.domain_size * self.error(best.evaluation) + self.trace + constant
         # What is proved in whole numbers, where it is, in place of what floats say.
         lower = self.certificate.lower_bound or bound + constant
+        lower = lower if self.known is None else max(lower, self.known.lower_bound)
         kept = proof.Proof() if self.certificate.lower_bound else self._rigorous()
         record = {
             CHOSEN: best.solver,
@@ -188,6 +216,8 @@ class _Run:
             "stopped": best.stopped,
             "average_variance": best.evaluation.average,
             "worst_variance": best.evaluation.worst,
+            average.BOUND: self.bound,
+            **self.symmetric_variance,
             **self.certificate.record,
             **kept.record,
         }
@@ -195,6 +225,8 @@ class _Run:
 
     def _rigorous(self) -> proof.Proof:
         """What is proved beyond rounding by the weights of the bound."""
+        if self.known is not None:
+            return self.known.proof
         if self.weights is None:
             return proof.Proof()
         return proof.rigorous_bound(self.workload, self.C, self.epsilon, self.weights)
@@ -220,9 +252,12 @@ class _Run:
 
     def _solved(self, starts: list[FloatArray]) -> Iterator[Found]:
         """What the solvers that suit the workload find."""
-        n, effort = self.workload.domain_size, self.options.effort
-        if 1 < n <= EXACT_UP_TO[effort] and self.options.rows is None:
+        n = self.workload.domain_size
+        if self.options.is_exact_on(n):
             yield from self._exact()
+            return
+        if self.known is not None and self.known.solver in ("symmetric", "general"):
+            yield from self._after(self.known)
             return
         symmetric = self._symmetric()
         yield from symmetric
@@ -257,6 +292,7 @@ class _Run:
         evaluation = found.strategy.evaluate(self.C)
         if not self._allowed(evaluation):
             return []
+        self.symmetric_variance = {average.SYMMETRIC: evaluation.worst}
         kept = from_symmetric(found.strategy)
         return [Found("symmetric", kept, evaluation, found.lower_bound, found.iterations, found.stopped)]
 
@@ -268,7 +304,13 @@ class _Run:
             self.problem, self.rng, options=options, lower_bound=self.bound, starts=starts, report=self.report
         )
         yield self._evaluated("general", found)
-        # Where translations leave the workload alone the best worst case is the best average.
+        yield from self._played(found)
+
+    def _played(self, found: Optimised) -> Iterator[Found]:
+        """What the game makes of a strategy of little average variance, where the worst case is asked for.
+
+        Where translations leave the workload alone the best worst case is the best average.
+        """
         if self.options.objective == "worst" and self.workload.centred_walsh_spectrum() is None:
             game = worst.BEST if self.options.effort == "best" else worst.STANDARD
             played = worst.solve(
@@ -280,6 +322,19 @@ class _Run:
                 report=self.report,
             )
             yield self._evaluated("game", played)
+
+    def _after(self, known: average.Average) -> Iterator[Found]:
+        """The same strategies as without the solution of least average, but for those that it has ruled out."""
+        n = self.workload.domain_size
+        strategy = restored(Solution(known.datasets, {"domain_size": n}), self.epsilon)
+        evaluation = strategy.evaluate(self.C)
+        if known.symmetric < np.inf:
+            self.symmetric_variance = {average.SYMMETRIC: known.symmetric}
+        if known.symmetric < evaluation.worst and known.solver != "symmetric":
+            yield from self._symmetric()
+        yield Found(known.solver, known.datasets, evaluation, known.bound, known.iterations, known.stopped)
+        if known.solver == "general":
+            yield from self._played(known.staircase(n))
 
     def _evaluated(self, solver: str, found: Optimised) -> Found:
         """A staircase strategy as it will be restored."""

@@ -36,6 +36,9 @@ RIGOROUS_UP_TO = 512
 WHOLE = 1e-12
 # What the centring of G may cost an entry of C, relatively to the largest entry of G: 32 roundings.
 CENTRING = 2.0**-48
+# What ``rigorous_bound`` keeps: datasets, and lines of the record.
+KEPT_DATASETS = ("bound_weights", "bound_pairs")
+KEPT_RECORD = ("rigorous_lower_bound", "bound_omega")
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,10 @@ def rigorous_bound(
     if limit is None or n > RIGOROUS_UP_TO:
         return Proof()
     error = CENTRING * float(workload.gram_diagonal().max())
-    datasets = {"bound_weights": p}
+    weights, pairs = KEPT_DATASETS
+    datasets = {weights: p}
     if found.pairs.any():
-        datasets["bound_pairs"] = found.pairs
+        datasets[pairs] = found.pairs
         bound = rigorous_pairs.rigorous_objective(C, epsilon, p, found.pairs, omega, entry_error=error)
     else:
         omega = limit.floor if np.ptp(p) == 0.0 else omega
@@ -92,7 +96,7 @@ def rigorous_bound(
         return Proof()
     constant = Fraction(workload.total_squared()) * (1 - Fraction(1, 2**48)) / n
     lower = rounded_down(Fraction(bound) + constant)
-    return Proof(lower, datasets, {"rigorous_lower_bound": lower, "bound_omega": float(omega)})
+    return Proof(lower, datasets, dict(zip(KEPT_RECORD, (lower, float(omega)), strict=True)))
 
 
 def as_whole(gram: FloatArray) -> FloatArray:

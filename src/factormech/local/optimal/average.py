@@ -1,0 +1,81 @@
+"""What the strategy of least average variance leaves to do for that of least worst case.
+
+The two have the same lower bound with the same proof, and the game against the prior (``worst.py``) begins with the
+strategy of least average, so that who has a solution of the one does not begin the other from nothing. What comes out
+is the same, bit for bit, with such a solution or without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from factormech.errors import BadValue
+from factormech.local.optimal.files import CHOSEN, sets_of
+from factormech.local.optimal.problem import Optimised
+from factormech.local.optimal.proof import KEPT_DATASETS, KEPT_RECORD, Proof
+from factormech.local.solved import Solution
+
+# The record's words for the bound on tr(X_c⁺C) from before any solver ran, and for the variance of the symmetric
+# strategy, which is that of every type.
+BOUND, SYMMETRIC = "certified_bound", "symmetric_variance"
+
+
+@dataclass(frozen=True)
+class Average:
+    """A solution of least average.
+
+    Attributes
+    ----------
+    solver
+        Who found its strategy.
+    datasets
+        The strategy alone.
+    bound
+        On tr(X_c⁺C), from before any solver ran; ``lower_bound``, on L, is the best that is known.
+    symmetric
+        The variance of the symmetric strategy; infinite where there is none.
+    proof
+        What proves the bound.
+    iterations, stopped
+        What the solver said of its run.
+    """
+
+    solver: str
+    datasets: dict[str, npt.NDArray[Any]]
+    bound: float
+    lower_bound: float
+    symmetric: float
+    proof: Proof
+    iterations: int
+    stopped: str
+
+    @classmethod
+    def of(cls, solution: Solution, domain_size: int) -> Average:
+        """From what was kept of it."""
+        record = solution.record
+        missing = {CHOSEN, "domain_size", "lower_bound", "iterations", "stopped", BOUND} - record.keys()
+        if missing:
+            raise BadValue("start", sorted(missing), "be in the record of an optimised strategy", "solve it again")
+        if int(record["domain_size"]) != domain_size:
+            remedy = "give the strategy of the same workload"
+            raise BadValue("start", f"{record['domain_size']} types", f"be of {domain_size} types", remedy)
+        proved = {name: solution.datasets[name] for name in KEPT_DATASETS if name in solution.datasets}
+        return cls(
+            solver=str(record[CHOSEN]),
+            datasets={name: kept for name, kept in solution.datasets.items() if name not in KEPT_DATASETS},
+            bound=float(record[BOUND]),
+            lower_bound=float(record["lower_bound"]),
+            symmetric=float(record.get(SYMMETRIC, np.inf)),
+            proof=Proof(datasets=proved, record={name: record[name] for name in KEPT_RECORD if name in record}),
+            iterations=int(record["iterations"]),
+            stopped=str(record["stopped"]),
+        )
+
+    def staircase(self, domain_size: int) -> Optimised:
+        """The strategy as the general solver returned it."""
+        supports = sets_of(self.datasets, domain_size)
+        return Optimised(supports, np.asarray(self.datasets["weights"]), np.nan, self.bound, self.iterations, "stalled")

@@ -1,0 +1,115 @@
+"""The worst case begun with the solution of least average: the same solution, sooner, and nothing that is not asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from factormech.errors import BadValue
+from factormech.local import registry
+from factormech.local.optimal import general
+from factormech.local.optimal.files import to_datasets
+from factormech.local.optimal.mechanism import EXACT_UP_TO, MECHANISM
+from factormech.local.optimal.problem import Problem
+from factormech.local.solved import Solution
+from factormech.workloads.registry import create
+
+WORST = {"objective": "worst"}
+
+
+def solved(name: str, n: int, epsilon: float, options: dict[str, str], start: Solution | None = None) -> Solution:
+    workload = create(name, n)
+    rng = registry.rng_of("optimised", workload, epsilon, 0)
+    return registry.solve("optimised", workload, epsilon, rng, options, start=start)
+
+
+def assert_same(one: Solution, other: Solution) -> None:
+    assert one.record == other.record
+    assert one.datasets.keys() == other.datasets.keys()
+    for name, values in one.datasets.items():
+        np.testing.assert_array_equal(values, other.datasets[name], err_msg=name)
+
+
+# Symmetric, general with a game, general on a workload that translations leave alone, and a fixed strategy.
+@pytest.mark.parametrize(
+    ("name", "n", "epsilon", "chosen"),
+    [
+        ("prefix", 24, 1.0, "game"),
+        ("all-ranges", 32, 4.0, "game"),
+        ("3-way-marginals", 32, 1.0, "symmetric"),
+        ("at-most-3-way-parities", 64, 3.5, None),
+        ("histogram", 24, 1.0, None),
+    ],
+)
+def test_the_worst_case_begun_with_the_average_is_the_same(
+    name: str, n: int, epsilon: float, chosen: str | None
+) -> None:
+    whole = solved(name, n, epsilon, WORST)
+    begun = solved(name, n, epsilon, WORST, solved(name, n, epsilon, {}))
+    assert_same(whole, begun)
+    assert chosen in (None, whole.record["chosen"])
+
+
+def test_a_general_solution_of_a_symmetric_workload_is_weighed_against_the_symmetric_one() -> None:
+    """Where the general strategy has the least average and not the least worst case, the symmetric one is found."""
+    average = solved("3-way-marginals", 32, 1.0, {})
+    workload = create("3-way-marginals", 32)
+    staircase = general.solve(Problem(workload.centred_gram(), 1.0), np.random.default_rng(0))
+    kept = {**to_datasets(staircase), "bound_weights": average.datasets["bound_weights"]}
+    pretended = Solution(kept, {**average.record, "chosen": "general"})
+    begun = solved("3-way-marginals", 32, 1.0, WORST, pretended)
+    assert begun.record["chosen"] == "symmetric"
+    assert begun.record["worst_variance"] == average.record["worst_variance"]
+
+
+def test_a_solution_begun_searches_nothing_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    average = solved("prefix", 24, 1.0, {})
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr("factormech.local.optimal.general.solve", refuse)
+    monkeypatch.setattr("factormech.bounds.pairwise.solve", refuse)
+    assert solved("prefix", 24, 1.0, WORST, average).record["chosen"] == "game"
+
+
+@pytest.mark.parametrize(
+    ("options", "n", "rest"),
+    [
+        (WORST, 17, {}),
+        ({"objective": "worst", "rows": 99}, 64, {"rows": 99}),
+        (WORST, 16, None),
+        ({"objective": "average"}, 64, None),
+        ({}, 64, None),
+    ],
+)
+def test_what_a_solve_begins_with(options: dict[str, str | int], n: int, rest: dict[str, int] | None) -> None:
+    assert registry.begins_with("optimised", options, n) == rest
+    assert registry.begins_with("adaptive-pgd", {}, n) is None
+
+
+def test_the_registry_knows_up_to_where_the_exact_solver_is_asked() -> None:
+    begins = registry.solver_of("optimised").begins
+    assert begins is not None
+    assert begins.up_to == EXACT_UP_TO["standard"] == min(EXACT_UP_TO.values())
+
+
+def test_a_solution_begun_where_the_exact_solver_is_asked_does_not_look_at_it() -> None:
+    exact = replace(MECHANISM, objective="worst", effort="best")
+    workload = create("prefix", 17)
+    start = replace(MECHANISM, effort="best").solve(workload, 1.0, np.random.default_rng(0))
+    found = exact.solve(workload, 1.0, np.random.default_rng(0), start=start)
+    assert_same(found, exact.solve(workload, 1.0, np.random.default_rng(0)))
+
+
+def test_starts_that_are_none_are_refused() -> None:
+    average = solved("prefix", 24, 1.0, {})
+    with pytest.raises(BadValue, match="be of 32 types"):
+        solved("prefix", 32, 1.0, WORST, average)
+    with pytest.raises(BadValue, match="leave it out"):
+        solved("prefix", 24, 1.0, {}, average)
+    record = {key: value for key, value in average.record.items() if key != "certified_bound"}
+    with pytest.raises(BadValue, match="certified_bound"):
+        solved("prefix", 24, 1.0, WORST, Solution(average.datasets, record))
