@@ -51,7 +51,7 @@ sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/c
 setup: $(STAMP)  ## make .venv from requirements.lock
 
 test: $(STAMP)  ## the fast tests
-	@pytest -q -n auto --dist loadscope --no-loadscope-reorder
+	@pytest -q --durations 12 -n auto --dist loadscope --no-loadscope-reorder
 
 test-slow: $(STAMP)  ## the slow tests
 	@pytest -q -m slow -n auto --dist loadscope --no-loadscope-reorder
