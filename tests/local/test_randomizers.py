@@ -7,6 +7,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtr
 
@@ -16,7 +17,7 @@ from factormech.gaussian import gaussian_delta
 from factormech.local.randomizers import registry
 from factormech.local.randomizers.base import BallRandomizer, DirectionalRandomizer
 from factormech.local.randomizers.cap_randomizer import CapRandomizer
-from factormech.local.randomizers.caps import MASS_MARGIN, cap_mass, cap_moment, draw_cap
+from factormech.local.randomizers.caps import MASS_MARGIN, cap_mass, cap_moment, coordinate, coordinates, draw_cap
 from factormech.local.randomizers.priv_unit import PrivUnit
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value, table_p_value
 
@@ -153,6 +154,25 @@ def test_mass_and_moment_of_a_cap_in_every_digit(d: int) -> None:
             q, A = exact_cap(d, height)
             assert abs(Decimal(cap_mass(d, height)) / q - 1) < Decimal(MASS_MARGIN) / 50
             assert abs(Decimal(cap_moment(d, height)) / A - 1) < Decimal("2e-14")
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 9, 200])
+def test_coordinates_of_unit_vectors_follow_their_law(d: int) -> None:
+    """(1 + t)/2 is Beta((d−1)/2, (d−1)/2): the distance of its distribution function is below one in a million's."""
+    rng = np.random.default_rng(d)
+    size = 200_000
+    t, (one, others) = coordinate(size, d, rng), coordinates(size, d, rng)
+    np.testing.assert_allclose(one**2 + others**2, 1.0, rtol=1e-14)
+    assert (np.abs(t) <= 1.0).all()
+    if d == 1:
+        assert abs(t.sum()) < 5 * math.sqrt(size)
+        assert set(t) == {-1.0, 1.0}
+        return
+    law = stats.beta(0.5 * (d - 1), 0.5 * (d - 1), loc=-1.0, scale=2.0)
+    for sample in (t, one):
+        assert stats.kstest(sample, law.cdf).pvalue >= FALSE_ALARM
+        wider = stats.kstest(sample / 1.1, law.cdf)  # it would be seen
+        assert wider.pvalue < FALSE_ALARM
 
 
 @pytest.mark.parametrize(("d", "height"), [(2, 0.2), (2, 0.9), (3, 0.1), (5, 0.7), (64, 0.1), (64, 0.5), (1000, 0.2)])

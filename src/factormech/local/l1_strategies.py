@@ -72,9 +72,9 @@ def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
 
 def l1_diameter(A: FloatArray) -> float:
     """max_{u,v} ‖a_u − a_v‖₁ from all pairs of columns, a sum of absolute differences each."""
-    from scipy.spatial.distance import pdist
+    from factormech.local.distance_kernels import largest_l1_distance
 
-    return float(np.max(pdist(A.T, "cityblock"), initial=0.0))
+    return float(largest_l1_distance(np.ascontiguousarray(A.T, dtype=np.float64)))
 
 
 def reconstruction_energy(A: FloatArray, C: FloatArray) -> float:

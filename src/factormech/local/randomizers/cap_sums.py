@@ -28,7 +28,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local.randomizers.base import check_points, lengths, units
-from factormech.local.randomizers.caps import coordinates, draw_cap
+from factormech.local.randomizers.caps import coordinate, draw_cap
 
 # Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: a fifth of a second of one
 # core, so that a study of a thousand trials takes minutes.
@@ -115,19 +115,12 @@ def _sums(
 
 def walk_lengths(steps: FloatArray, sizes: IntArray, dimension: int, rng: np.random.Generator) -> FloatArray:
     """Lengths of sums of independent isotropic vectors of the lengths ``steps``; each sum takes its size in turn."""
-    square = steps**2
+    from factormech.local.randomizers.walk_kernels import join_pairs
+
+    square, sizes = steps**2, np.array(sizes, dtype=np.int64)
     while sizes.max(initial=0) > 1:
-        halves = (sizes + 1) // 2
-        starts, new_starts = np.cumsum(sizes) - sizes, np.cumsum(halves) - halves
-        left = np.repeat(starts - 2 * new_starts, halves) + 2 * np.arange(int(halves.sum()))
-        paired = np.ones(len(left), dtype=bool)
-        paired[(new_starts + halves - 1)[sizes % 2 == 1]] = False  # the last one of an odd number waits
-        one = left[paired]
-        product = np.sqrt(square[one] * square[one + 1])
-        t, _ = coordinates(len(one), dimension, rng)
-        joined = square[one] + square[one + 1] + 2 * product * t
-        square, sizes = square[left], halves
-        square[paired] = np.maximum(joined, 0.0)
+        left = join_pairs(square, sizes, coordinate(int((sizes // 2).sum()), dimension, rng))
+        square = square[:left]
     found = np.zeros(len(sizes))
     found[sizes > 0] = np.sqrt(square)
     return found
