@@ -18,7 +18,7 @@ the s along the axis, and in its complement a walk of steps √(1−s²), in dim
 
 In one dimension Z is a sign, the cap is a point, and the number of signs that face â_u is binomial at once.
 
-No law is approximated. The numbers are NumPy's normal, gamma and binomial ones.
+No law is approximated. The numbers are NumPy's uniform, exponential, normal, gamma and binomial ones.
 """
 
 from __future__ import annotations
