@@ -393,3 +393,18 @@ def test_projection_is_the_nearest_point_of_the_l1_ball(seed: int, size: float) 
     # Optimality: ⟨A − B, X − B⟩ ≤ 0 for every vertex X = ±e_i of the ball.
     residual = A - B
     assert np.all(np.abs(residual).max(axis=0) <= np.sum(residual * B, axis=0) + 1e-9 * size)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 2), (511, 15), (513, 17), (1030, 33)])
+def test_the_l1_diameter_is_that_of_all_pairs_and_of_numbers_alone(m: int, n: int) -> None:
+    """Of sizes beside those of its blocks; the farthest pair is put everywhere, and what is no number is not passed."""
+    A = np.random.default_rng(m).standard_normal((m, n))
+    expected = max(float(np.abs(A[:, u] - A[:, v]).sum()) for u in range(n) for v in range(n))
+    assert l1_strategies.l1_diameter(A) == pytest.approx(expected, rel=1e-13)
+    for u in range(n):
+        far = A.copy()
+        far[:, u] += 10.0
+        others = [float(np.abs(far[:, u] - far[:, v]).sum()) for v in range(n)]
+        assert l1_strategies.l1_diameter(far) == pytest.approx(max(others), rel=1e-13)
+        far[m // 2, u] = np.nan
+        assert math.isnan(l1_strategies.l1_diameter(far))

@@ -71,10 +71,12 @@ def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def l1_diameter(A: FloatArray) -> float:
-    """max_{u,v} ‖a_u − a_v‖₁ from all pairs of columns, a sum of absolute differences each."""
+    """max_{u,v} ‖a_u − a_v‖₁ from all pairs of columns, a sum of absolute differences each; NaN unless A is finite."""
     from factormech.local.distance_kernels import largest_l1_distance
 
-    return float(largest_l1_distance(np.ascontiguousarray(A.T, dtype=np.float64)))
+    # A maximum of compiled code passes over what is no number: no sensitivity may.
+    finite = bool(np.isfinite(A).all())
+    return float(largest_l1_distance(np.ascontiguousarray(A.T, dtype=np.float64))) if finite else math.nan
 
 
 def reconstruction_energy(A: FloatArray, C: FloatArray) -> float:
