@@ -12,6 +12,8 @@ from factormech.errors import BadValue
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 SingleArray: TypeAlias = npt.NDArray[np.float32]
+# Of either precision, where the same lines are run in both.
+RealArray: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # A dense array above this many bytes is refused with the reason instead of filling the machine.

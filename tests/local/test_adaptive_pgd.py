@@ -16,9 +16,11 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local import pgd_descent
 from factormech.local.adaptive_pgd import MECHANISM, inner_ratio, optimise, random_strategy
-from factormech.local.optimal.problem import Step
+from factormech.local.optimal.problem import Step, silent
+from factormech.local.pgd_descent import Problem
 from factormech.local.registry import solve_with_report, solve_with_rows
 from factormech.local.solved import Solution
+from factormech.local.strategy import StrategyMatrix
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.workloads.registry import create
 
@@ -304,11 +306,43 @@ def test_the_mechanism_with_a_number_of_rows_and_with_news() -> None:
     assert few.record["rows"] == len(few.datasets["strategy"]) <= 16 < plain.record["rows"] <= 32
 
 
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0])
+@pytest.mark.parametrize("name", ["prefix", "histogram", "3-way-marginals"])
+def test_strategies_are_as_good_from_iterates_in_single_precision(
+    name: str, epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is returned is a strategy of double precision, with its own L."""
+    gram = create(name, 32).gram()
+    double = optimise(gram, epsilon, rng=np.random.default_rng(0))
+    monkeypatch.setattr(pgd_descent, "SINGLE_FROM", 0)
+    single = optimise(gram, epsilon, rng=np.random.default_rng(0))
+    assert not np.array_equal(single.strategy, double.strategy)
+    assert single.objective == pytest.approx(double.objective, rel=0.02)
+    Q = single.strategy
+    assert StrategyMatrix(Q, epsilon).evaluate(create(name, 32).centred_gram()).answered
+    np.testing.assert_allclose(Q.sum(axis=0), 1.0, rtol=0, atol=1e-14)
+    assert single.objective == StrategyObjective(gram).value(Q)
+    assert single.objective == pytest.approx(single.history.min(), rel=1e-5)
+
+
+def test_precision_follows_size_budget_and_scale() -> None:
+    """Singles where they are worth it, and nowhere else."""
+    large = pgd_descent.SINGLE_FROM
+    kinds = {
+        (1.0, large, math.e): np.float32,
+        (1.0, large - 1, math.e): np.float64,
+        (1.0, large, 1.01): np.float64,
+        (1e7, large, math.e): np.float64,
+        (1e-7, large, math.e): np.float64,
+    }
+    for (scale, entries, ratio), kind in kinds.items():
+        problem = Problem(StrategyObjective(scale**2 * np.eye(8)), ratio, 1.0, False, silent)
+        assert problem.precision(entries) is kind
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["prefix", "3-way-marginals"])
-def test_large_strategies_are_as_good_with_gradients_in_single_precision(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_strategies_are_as_good_in_single_precision(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gram = create(name, 256).gram()
     assert pgd_descent.SINGLE_FROM <= 4 * 256 * 256
     single = optimise(gram, 1.0, rng=np.random.default_rng(0))

@@ -229,6 +229,23 @@ def test_a_step_of_an_iterate_is_the_projection_but_for_the_last_digits(size: fl
     )
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-3, 1.0, 1e9])
+def test_a_step_of_singles_is_the_same_to_their_digits(size: float) -> None:
+    rng = np.random.default_rng(5)
+    m, n, ratio = 400, 17, math.e
+    z = (rng.dirichlet(np.ones(m)) * 0.7).astype(np.float32)
+    Q = project_columns(rng.random((m, n)), z, ratio).astype(np.float32, order="F")
+    gradient = np.asfortranarray(rng.normal(size=(m, n)).astype(np.float32))
+    stepped = Q.copy(order="F")
+    step_columns(stepped, gradient, size, z, ratio)
+    assert stepped.dtype == np.float32
+    assert np.all(stepped >= z[:, None])
+    assert np.all(stepped <= np.float32(ratio) * z[:, None])
+    np.testing.assert_allclose(stepped.sum(axis=0, dtype=np.float64), 1.0, rtol=0, atol=2e-6)
+    expected = project_columns(Q - np.float64(size) * gradient, z, ratio)
+    np.testing.assert_allclose(stepped, expected, rtol=0, atol=1e-6 * (1.0 + size))
+
+
 def test_a_step_without_end_is_refused() -> None:
     Q = np.asfortranarray(np.full((2, 2), 0.5))
     with pytest.raises(BadValue, match="finite"):

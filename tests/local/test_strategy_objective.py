@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, SingleArray
 from factormech.errors import BadValue
 from factormech.local.strategy_objective import StrategyObjective
 
@@ -137,21 +137,50 @@ def test_what_is_no_gram_matrix_is_refused(gram: FloatArray, rule: str) -> None:
         StrategyObjective(gram)
 
 
-@pytest.mark.parametrize("epsilon", [1e-10, 0.1, 1.0, 8.0])
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("epsilon", [0.05, 0.1, 1.0, 8.0])
 @pytest.mark.parametrize("kind", ["prefix", "histogram", "low rank", "one query", "none"])
-def test_a_gradient_in_single_precision_is_the_same_direction(kind: str, epsilon: float) -> None:
-    """L itself keeps its digits, and where ε is tiny nothing overflows: Y is of the size of ε⁻⁴."""
+def test_single_precision_is_the_same_to_its_digits(kind: str, epsilon: float, size: float) -> None:
+    """L and the direction down, of the very strategy that the singles are, whatever the size of the workload."""
     n, m = 24, 60
-    W = queries(kind, n)
+    W = size * queries(kind, n)
+    T, objective = singles(n, m, epsilon), StrategyObjective(W.T @ W)
+    wide, double, single = T.astype(np.float64), np.empty((n, m)), np.empty_like(T)
+    values = [
+        objective.evaluate(wide, np.empty_like(wide), double),
+        objective.evaluate(T, np.empty_like(T), single),
+    ]
+    assert values[1] == pytest.approx(values[0], rel=1e-5)
+    assert values[1] == objective.evaluate(T, np.empty_like(T), None)
+    assert np.all(np.isfinite(single))
+    assert np.linalg.norm(single - double) <= 1e-4 * np.linalg.norm(double)
+
+
+def singles(n: int, m: int, epsilon: float) -> SingleArray:
+    """A random strategy of n types, transposed."""
     noise = np.random.default_rng(3).random((m, n))
     Q = 1.0 + math.expm1(epsilon) * (noise > 0.5) + 1e-3 * epsilon * noise
     Q /= Q.sum(axis=0)
-    T, objective = np.ascontiguousarray(Q.T), StrategyObjective(W.T @ W)
-    double, single = np.empty_like(T), np.empty_like(T)
-    values = [
-        objective.evaluate(T, np.empty_like(T), double),
-        objective.evaluate(T, np.empty_like(T), single, single=True),
-    ]
-    assert values[0] == values[1]
-    assert np.all(np.isfinite(single))
-    assert np.linalg.norm(single - double) <= 2e-6 * np.linalg.norm(double)
+    return np.ascontiguousarray(Q.T).astype(np.float32)
+
+
+def test_where_singles_are_not_enough_doubles_are_taken() -> None:
+    """Two types that a strategy hardly tells apart: so nearly singular a matrix that singles would lose every digit."""
+    n, m = 24, 60
+    T = singles(n, m, 1.0)
+    T[1] = T[0]
+    T[1, 0] *= np.float32(1.0 + 1e-3)
+    objective = StrategyObjective(np.eye(n))
+    wide, double, single = T.astype(np.float64), np.empty((n, m)), np.empty_like(T)
+    expected = objective.evaluate(wide, np.empty_like(wide), double)
+    assert objective.evaluate(T, np.empty_like(T), single) == expected
+    np.testing.assert_array_equal(single, double.astype(np.float32))
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_what_is_no_strategy_has_no_objective_in_single_precision_either(broken: float) -> None:
+    T = singles(8, 20, 1.0)
+    T[3, 5] = broken
+    objective = StrategyObjective(np.eye(8))
+    with np.errstate(invalid="ignore"):
+        assert objective.evaluate(T, np.empty_like(T), np.empty_like(T)) == math.inf

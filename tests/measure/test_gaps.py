@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -190,6 +191,19 @@ def test_time_to_a_gap_is_the_first_time_within_it() -> None:
 def test_no_time_to_a_vacuous_bound() -> None:
     frame = timing_table("s", [told("adaptive-pgd", [(1, 0.1, 40.0)])], bounds(a=0.0), iterations=SINGLE, gaps=[1.1])
     assert frame["status"].tolist() == ["ok", "unbounded"]
+
+
+def test_time_is_of_the_processor() -> None:
+    """A turn of somebody else on the same core is not the solver's."""
+    heard = Trace()
+    time.sleep(0.3)
+    heard(Step("descent", 0, 1, 1.0, 0.0))
+    [(_, idle, _)] = heard.steps
+    begin = time.process_time()
+    while time.process_time() < begin + 0.1:
+        pass
+    heard(Step("descent", 1, 1, 1.0, 0.0))
+    assert 0.0 <= idle < 0.1 <= heard.steps[1][1] < 0.3
 
 
 def test_iterations_are_clocked() -> None:

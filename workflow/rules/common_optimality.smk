@@ -24,8 +24,3 @@ def starts_count(wildcards):
 
 def iterated_sizes(wildcards):
     return STUDIES[wildcards.study].iteration_sizes
-
-
-# A job that clocks takes every core, so that nothing runs beside it; its libraries keep to CONFIG.threads.
-ALL_CORES = workflow.cores or CONFIG.threads
-QUIET = f"export OMP_NUM_THREADS={CONFIG.threads} OPENBLAS_NUM_THREADS={CONFIG.threads};"

@@ -1,4 +1,4 @@
-"""How far from optimal: gaps to the strongest lower bound, random starts, and time by the clock."""
+"""How far from optimal: gaps to the strongest lower bound, random starts, and times."""
 
 
 rule starts:
@@ -43,16 +43,15 @@ rule iterate:
         "results/benchmarks/iterate/{study}.tsv"
     conda:
         "../../environment.yml"
-    threads: ALL_CORES
+    threads: CONFIG.threads
     resources:
         mem_mb=memory_of("iterate"),
         runtime=minutes_of("iterate"),
     params:
-        quiet=QUIET,
         sizes=iterated_sizes,
         digest=digest(job_modules("iterate")),
     shell:
-        "{params.quiet} python -m factormech.jobs.iterate --sizes {params.sizes} --code {params.digest}"
+        "python -m factormech.jobs.iterate --sizes {params.sizes} --code {params.digest}"
         " --output {output} &> {log}"
 
 
@@ -68,19 +67,18 @@ rule trace:
         "results/benchmarks/trace/{study}/{mechanism}/{workload}.tsv"
     conda:
         "../../environment.yml"
-    threads: ALL_CORES
+    threads: CONFIG.threads
     resources:
         mem_mb=memory_of("trace"),
         runtime=minutes_of("trace"),
     params:
-        quiet=QUIET,
         epsilons=measured_epsilons,
         root=CONFIG.seed,
         seeds=measured_seeds,
         digest=digest(of_mechanism("trace")),
         plugins=plugins(of_mechanism("trace")),
     shell:
-        "{params.quiet} python -m factormech.jobs.trace --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
+        "python -m factormech.jobs.trace --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
         " --plugins {params.plugins:q} --code {params.digest}"
         " --output {output} &> {log}"

@@ -153,7 +153,7 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         f"random 4n × n strategy and the identity workload, mean of {counts} iterations (dashes: the least).",
         "Other panels: seconds until the average variance of what a solver has found is within a factor of a lower "
         f"bound on that of every ε-LDP strategy, with ε = {epsilons}; workloads: {workloads}.",
-        "Time includes the search for a step size, and the workflow ran no other job beside.",
+        "Seconds of the processor, with the search for a step size.",
         bound_words(list(dict.fromkeys(near["bound_name"]))),
         *(sentence(f"Without a point, {line}") for line in missed),
         *(sentence(line[:1].upper() + line[1:]) for line in unavailable(near)),

@@ -1,4 +1,4 @@
-"""Clock single iterations of the published optimiser. Nothing else should run beside."""
+"""Single iterations of the published optimiser, in seconds of the processor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Solve for one mechanism by the clock: what it had found by when. Nothing else should run beside."""
+"""Solve for one mechanism: what it had found after how many seconds of the processor."""
 
 from __future__ import annotations
 

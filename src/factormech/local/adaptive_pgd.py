@@ -27,9 +27,8 @@ of them.
 *Leaving the feasible set.* Should the long run step out of it (1ᵀz > 1, e^ε 1ᵀz < 1, or L = ∞), it returns
 to its best iterate with half the step.
 
-*Precision.* L, the bounds and the projection are of double precision. The largest product of the gradient is of single
-precision on large strategies (:data:`factormech.local.pgd_descent.SINGLE_FROM`): a step only needs a direction, to
-some 10⁻⁶ of its length.
+*Precision.* Iterates of large strategies are of single precision (:data:`factormech.local.pgd_descent.SINGLE_FROM`):
+a step only needs a direction. What is returned is the best of them, projected in double precision, with its own L.
 
 Privacy. Bounds use a ratio slightly inside e^ε, see :func:`inner_ratio`: the floats returned are ε-LDP as
 they are.
@@ -43,7 +42,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech import privacy
-from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.arrays import FloatArray, RealArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.local.bounded_simplex import project_columns
 from factormech.local.optimal.problem import Report, silent
@@ -80,7 +79,8 @@ class OptimisedStrategy:
         Why it ended: "iterations" (all done), "step vanished", or "nothing to optimise" (L is the same for
         every strategy).
     history
-        L at the start and after each step of the long run; ∞ where a step left the row space of the workload.
+        L at the start and after each step of the long run; ∞ where a step left the row space of the workload. Right to
+        some millionths of iterates in single precision.
     """
 
     strategy: FloatArray
@@ -188,24 +188,30 @@ def _checked_start(start: FloatArray, columns: int, ratio: float, rows: int | No
 
 def _optimise(problem: Problem, Q: FloatArray, iterations: int) -> OptimisedStrategy:
     """Search for a step size, then the long run from the best short run."""
-    memory = Memory(Q)
+    memory = Memory(Q, problem.precision(Q.size))
     step, Q = _search(problem, Q, memory, max(1, iterations // 5))
     descent = Descent(problem, Q, step, memory, stage="descent", limit=iterations)
     stopped = descent.run(iterations)
     history = np.array(descent.history)
-    Q, L = _settled(descent.best, problem.ratio), descent.best_objective
+    single = descent.best.dtype == np.float32
+    Q = _settled(descent.best, problem.ratio)
+    L = problem.objective.value(Q) if single else descent.best_objective
     return OptimisedStrategy(Q, L, history.size - 1, step, stopped, history)
 
 
-def _settled(Q: FloatArray, ratio: float) -> FloatArray:
-    """An iterate with column sums of 1 to the last digit, moved by rounding."""
-    return project_columns(Q, Q.min(axis=1), ratio)
+def _settled(iterate: RealArray, ratio: float) -> FloatArray:
+    """An iterate in double precision with column sums of 1 to the last digit, moved by rounding."""
+    Q = iterate.astype(np.float64)
+    z: FloatArray = Q.min(axis=1)
+    # Sums of singles may pass their limits by rounding.
+    z *= min(1.0, 1.0 / math.fsum(z))
+    return project_columns(Q, z * max(1.0, 1.0 / (ratio * math.fsum(z))), ratio)
 
 
-def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> tuple[float, FloatArray]:
+def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> tuple[float, RealArray]:
     """The step size whose short run ends lowest, and the best strategy of that run."""
     step = _largest_step(problem, start, memory)
-    best_objective, best_step, best = math.inf, step, start
+    best_objective, best_step, best = math.inf, step, np.asarray(start, dtype=memory.best.dtype)
     completed = 0
     for _ in range(HALVINGS):
         descent = Descent(problem, start, step, memory, stage="step size", limit=short)

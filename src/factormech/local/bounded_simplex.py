@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, RealArray
 from factormech.errors import BadValue
 
 # 1ᵀz may pass 1 (or a·1ᵀz miss it) by this much: rounding of a z that sums to 1 on paper, and no more.
@@ -63,12 +63,12 @@ def project_columns(points: FloatArray, lower: FloatArray, ratio: float, *, over
     return T.T
 
 
-def step_columns(points: FloatArray, gradient: FloatArray, size: float, lower: FloatArray, ratio: float) -> None:
+def step_columns(points: RealArray, gradient: RealArray, size: float, lower: RealArray, ratio: float) -> None:
     """Take a step against a gradient, in place: R ← Π(R − size·G), for iterates.
 
     The same set and the same bounds as :func:`project_columns`, but for the last digits of the column sums, which are
-    some 10⁻¹⁵ from 1: project what is kept of the iterates once more. Both arrays are Fortran-ordered, (m, n), and
-    only read or written in place.
+    some units in the last place from 1: project what is kept of the iterates once more. Both arrays are
+    Fortran-ordered, (m, n), and only read or written in place; all are of double or all of single precision.
     """
     z, a = check_bounds(lower, ratio)
     from factormech.local import column_kernels
@@ -79,9 +79,9 @@ def step_columns(points: FloatArray, gradient: FloatArray, size: float, lower: F
 
 
 def pull_back(
-    gradient: FloatArray,
-    projected: FloatArray,
-    lower: FloatArray,
+    gradient: RealArray,
+    projected: RealArray,
+    lower: RealArray,
     ratio: float,
     *,
     multipliers_move: bool = True,
@@ -118,15 +118,17 @@ def pull_back(
     return out
 
 
-def bounds_are_feasible(lower: FloatArray, ratio: float) -> bool:
+def bounds_are_feasible(lower: RealArray, ratio: float) -> bool:
     """Whether a column with z ≤ q ≤ a·z and 1ᵀq = 1 exists: 1ᵀz ≤ 1 ≤ a·1ᵀz (up to ``SUM_TOLERANCE``)."""
     total = math.fsum(lower)
     return total <= 1.0 + SUM_TOLERANCE and ratio * total >= 1.0 - SUM_TOLERANCE
 
 
-def check_bounds(lower: FloatArray, ratio: float) -> tuple[FloatArray, float]:
-    """Return z as a contiguous float array and a as a float, or say which rule they break."""
-    z, a = np.ascontiguousarray(lower, dtype=np.float64), float(ratio)
+def check_bounds(lower: RealArray, ratio: float) -> tuple[RealArray, float]:
+    """Return z as a contiguous float array and a as a float, or say which rule they break. Singles stay singles."""
+    given = np.asarray(lower)
+    z: RealArray = np.ascontiguousarray(given, dtype=np.float32 if given.dtype == np.float32 else np.float64)
+    a = float(ratio)
     if not (math.isfinite(a) and a >= 1):
         raise BadValue("ratio", ratio, "be finite and at least 1", "give exp(epsilon)")
     if z.ndim != 1 or not np.all(np.isfinite(z)) or np.any(z < 0):

@@ -2,12 +2,15 @@
 
 Importing this module imports numba (half a second), so its users import it where they need it. The machine
 code is cached on disk. Matrices arrive transposed, (columns, m) in C order: one contiguous line for each
-column.
+column. All numbers of a call are of one precision, double or single, and so is its arithmetic; tolerances are in
+units of its last place.
 """
 
 from __future__ import annotations
 
-from factormech.arrays import FloatArray, SingleArray
+import numpy as np
+
+from factormech.arrays import FloatArray, RealArray
 from factormech.compiled import compiled
 
 # These sums may be reordered, so that they vectorise: the search for the root needs direction more than
@@ -16,20 +19,22 @@ _REORDERED = {"reassoc", "nsz", "contract"}
 
 
 @compiled(fastmath=_REORDERED)
-def clipped_sum(r: FloatArray, shift: float, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
+def clipped_sum(r: RealArray, shift: float, lower: RealArray, upper: RealArray) -> tuple[float, float]:
     """Σ clip(r + shift, lower, upper), and the number of entries strictly between their bounds."""
-    total, free = 0.0, 0.0
+    one, zero = r.dtype.type(1.0), r.dtype.type(0.0)
+    total: float = zero
+    free: float = zero
     for o in range(r.size):
         value = r[o] + shift
         low, high = lower[o], upper[o]
-        free += 1.0 if low < value < high else 0.0
+        free += one if low < value < high else zero
         value = low if value < low else value
         total += high if value > high else value
     return total, free
 
 
 @compiled(fastmath=_REORDERED)
-def root_bracket(r: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
+def root_bracket(r: RealArray, lower: RealArray, upper: RealArray) -> tuple[float, float]:
     """The shifts below which every entry is on its lower bound, and above which on its upper."""
     left, right = lower[0] - r[0], upper[0] - r[0]
     for o in range(1, r.size):
@@ -40,34 +45,36 @@ def root_bracket(r: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[f
 
 
 @compiled()
-def root(r: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+def root(r: RealArray, lower: RealArray, upper: RealArray) -> float:
     """The shift λ at which Σ clip(r + λ, lower, upper) = 1, by Newton steps kept inside a shrinking bracket.
 
     The sum is piecewise linear in λ: a Newton step from the piece that holds the root lands on it. A step
     that would leave the bracket, or that has not halved the residual, is followed by a bisection, so the
     search always ends.
     """
+    zero, half, one, two = r.dtype.type(0.0), r.dtype.type(0.5), r.dtype.type(1.0), r.dtype.type(2.0)
+    enough = r.dtype.type(1.8) * np.finfo(r.dtype).eps
     left, right = root_bracket(r, lower, upper)
-    shift = min(max(0.0, left), right)
-    before = 2.0
+    shift: float = min(max(zero, left), right)
+    before = two
     for _ in range(2200):
         total, free = clipped_sum(r, shift, lower, upper)
-        missing = 1.0 - total
-        if abs(missing) <= 4e-16:
+        missing = one - total
+        if abs(missing) <= enough:
             break
-        if missing > 0.0:
+        if missing > zero:
             left = shift
         else:
             right = shift
-        newton = shift + missing / free if free > 0.0 else left
-        if free > 0.0 and newton == shift:
+        newton = shift + missing / free if free > zero else left
+        if free > zero and newton == shift:
             break
-        if abs(missing) <= 0.5 * before and left < newton < right:
+        if abs(missing) <= half * before and left < newton < right:
             before = abs(missing)
             shift = newton
             continue
-        before = 2.0
-        middle = 0.5 * (left + right)
+        before = two
+        middle = half * (left + right)
         if not left < middle < right:
             break
         shift = middle
@@ -87,7 +94,7 @@ def exact_sum(values: FloatArray) -> float:
 
 
 @compiled()
-def shift_and_clip(q: FloatArray, shift: float, lower: FloatArray, upper: FloatArray) -> None:
+def shift_and_clip(q: RealArray, shift: float, lower: RealArray, upper: RealArray) -> None:
     """q ← clip(q + shift, lower, upper)."""
     for o in range(q.size):
         q[o] = min(max(q[o] + shift, lower[o]), upper[o])
@@ -128,21 +135,23 @@ def project(T: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
 
 
 @compiled()
-def step(T: FloatArray, G: FloatArray, size: float, lower: FloatArray, upper: FloatArray) -> None:
+def step(T: RealArray, G: RealArray, size: float, lower: RealArray, upper: RealArray) -> None:
     """T ← Π(T − size·G), up to the last digits of the sums: what an iterate needs, of which there are hundreds."""
+    amount, zero = T.dtype.type(size), T.dtype.type(0.0)
+    lost = 450 * np.finfo(T.dtype).eps
     for u in range(T.shape[0]):
         q = T[u]
         for o in range(q.size):
-            q[o] -= size * G[u, o]
+            q[o] -= amount * G[u, o]
         shift = root(q, lower, upper)
         shift_and_clip(q, shift, lower, upper)
         # Where the points were far larger than q, r + λ has lost digits of q: again, at the size of q.
-        if abs(1.0 - clipped_sum(q, 0.0, lower, upper)[0]) > 1e-13:
+        if abs(1.0 - clipped_sum(q, zero, lower, upper)[0]) > lost:
             shift_and_clip(q, root(q, lower, upper), lower, upper)
 
 
 @compiled(fastmath=_REORDERED)
-def free_mean(g: FloatArray, q: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+def free_mean(g: RealArray, q: RealArray, lower: RealArray, upper: RealArray) -> float:
     """Mean of g over the free entries of q, or over all entries if none is free."""
     total, free, everything = 0.0, 0.0, 0.0
     for o in range(q.size):
@@ -155,10 +164,10 @@ def free_mean(g: FloatArray, q: FloatArray, lower: FloatArray, upper: FloatArray
 
 @compiled()
 def pull_back(
-    G: FloatArray,
-    T: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    G: RealArray,
+    T: RealArray,
+    lower: RealArray,
+    upper: RealArray,
     ratio: float,
     multipliers_move: bool,
     out: FloatArray,
@@ -173,20 +182,16 @@ def pull_back(
 
 
 @compiled()
-def centre(T: FloatArray, means: FloatArray, factors: FloatArray, out: FloatArray, single: SingleArray) -> None:
-    """Write (T − means)·Diag(factors), in both precisions at once."""
+def centre(T: RealArray, means: RealArray, factors: RealArray, out: RealArray) -> None:
+    """Write (T − means)·Diag(factors)."""
     for u in range(T.shape[0]):
         for o in range(factors.size):
-            value = (T[u, o] - means[o]) * factors[o]
-            out[u, o] = value
-            single[u, o] = value
+            out[u, o] = (T[u, o] - means[o]) * factors[o]
 
 
 @compiled()
-def combine(
-    product: SingleArray, factors: FloatArray, row_terms: FloatArray, column_terms: FloatArray, out: FloatArray
-) -> None:
-    """Write P·Diag(factors) + row terms − column terms, in double precision; P may lie in other memory only."""
-    for u in range(product.shape[0]):
+def combine(out: RealArray, factors: RealArray, row_terms: RealArray, column_terms: RealArray) -> None:
+    """P ← P·Diag(factors) + row terms − column terms."""
+    for u in range(out.shape[0]):
         for o in range(factors.size):
-            out[u, o] = product[u, o] * factors[o] + (row_terms[o] - column_terms[u])
+            out[u, o] = out[u, o] * factors[o] + (row_terms[o] - column_terms[u])

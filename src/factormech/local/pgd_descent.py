@@ -10,15 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray
-from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back, step_columns
+from factormech.arrays import FloatArray, RealArray
+from factormech.local.bounded_simplex import bounds_are_feasible, pull_back, step_columns
 from factormech.local.optimal.problem import Report, Step
 from factormech.local.strategy_objective import StrategyObjective
 
 # Steps are halved this often at most, in the search and in the long run: far beyond the range of useful ones.
 HALVINGS = 400
-# From so many entries on, the largest product of a gradient is of single precision; L, bounds and steps never are.
-SINGLE_FROM = 2**17
+# Iterates are of single precision from so many entries on, where it is worth it; for ratios from this one on, at which
+# singles tell the entries of a row apart to a millionth of their range; and for workloads of such ‖W‖_F², with which no
+# gradient overflows.
+SINGLE_FROM, SINGLE_RATIO, SINGLE_TRACES = 2**17, 1.05, (1e-12, 1e12)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,13 @@ class Problem:
     exact_chain_rule: bool
     report: Report
 
-    def slope(self, gradient: FloatArray, Q: FloatArray, z: FloatArray) -> FloatArray:
+    def precision(self, entries: int) -> type[np.float32 | np.float64]:
+        """Of iterates with so many entries."""
+        least, most = SINGLE_TRACES
+        fits = self.ratio >= SINGLE_RATIO and least <= self.objective.trace <= most
+        return np.float32 if entries >= SINGLE_FROM and fits else np.float64
+
+    def slope(self, gradient: RealArray, Q: RealArray, z: RealArray) -> FloatArray:
         """∇_z L, by the chain rule chosen, times the step of z per step of Q, 1/(n e^ε)."""
         dz = pull_back(gradient, Q, z, self.ratio, multipliers_move=self.exact_chain_rule)
         dz /= self.objective.domain_size * self.ratio
@@ -41,23 +49,23 @@ class Problem:
 class Memory:
     """Four arrays for the largest number of rows; fewer rows use a contiguous part of each.
 
-    At n = 4096, m = 4n, one array is half a gigabyte: nothing of that size is allocated in a loop.
+    At n = 4096, m = 4n, one array is a quarter of a gigabyte: nothing of that size is allocated in a loop.
     """
 
-    def __init__(self, Q: FloatArray) -> None:
+    def __init__(self, Q: FloatArray, precision: type[np.float32 | np.float64]) -> None:
         self.columns, size = Q.shape[1], Q.size
-        self.current, self.best, self.scratch, self.gradient = (np.empty(size) for _ in range(4))
+        self.current, self.best, self.scratch, self.gradient = (np.empty(size, precision) for _ in range(4))
 
-    def shaped(self, flat: FloatArray, rows: int) -> FloatArray:
+    def shaped(self, flat: RealArray, rows: int) -> RealArray:
         """The first part of an array as the transpose of a rows × columns matrix."""
-        matrix: FloatArray = flat[: rows * self.columns].reshape(self.columns, rows)
+        matrix: RealArray = flat[: rows * self.columns].reshape(self.columns, rows)
         return matrix
 
 
 class Descent:
     """Algorithm 2 from one strategy with one step size, remembering the best iterate."""
 
-    def __init__(self, problem: Problem, Q: FloatArray, step: float, memory: Memory, *, stage: str, limit: int) -> None:
+    def __init__(self, problem: Problem, Q: RealArray, step: float, memory: Memory, *, stage: str, limit: int) -> None:
         self.problem, self.step, self.memory = problem, step, memory
         self.stage, self.limit = stage, limit
         self.history: list[float] = []
@@ -65,11 +73,11 @@ class Descent:
         self._place(Q.T)
 
     @property
-    def best(self) -> FloatArray:
+    def best(self) -> RealArray:
         """The best iterate, in memory that the next descent overwrites."""
         return self.memory.shaped(self.memory.best, self.best_rows).T
 
-    def _place(self, T: FloatArray) -> None:
+    def _place(self, T: RealArray) -> None:
         self.T = self.memory.shaped(self.memory.current, T.shape[1])
         self.T[...] = T
         self.z = self.T.min(axis=0)
@@ -78,8 +86,7 @@ class Descent:
         """Evaluate L, and its gradient unless this is the last look; whether L is finite."""
         memory, rows = self.memory, self.z.size
         gradient = None if last else memory.shaped(memory.gradient, rows)
-        scratch, single = memory.shaped(memory.scratch, rows), self.T.size >= SINGLE_FROM
-        L = self.problem.objective.evaluate(self.T, scratch, gradient, single=single)
+        L = self.problem.objective.evaluate(self.T, memory.shaped(memory.scratch, rows), gradient)
         centred = L - self.problem.objective.constant
         self.problem.report(Step(self.stage, len(self.history), self.limit, centred, 0.0))
         self.history.append(L)
@@ -90,12 +97,12 @@ class Descent:
             self.slope = self.problem.slope(gradient.T, self.T.T, self.z)
         return math.isfinite(L)
 
-    def row_minima(self, step: float) -> FloatArray | None:
+    def row_minima(self, step: float) -> RealArray | None:
         """z after a step, or ``None`` if no strategy has such row minima."""
-        z = np.clip(self.z - step * self.slope, 0.0, 1.0)
+        z: RealArray = np.clip(self.z - step * self.slope, 0.0, 1.0).astype(self.T.dtype)
         return z if bounds_are_feasible(z, self.problem.ratio) else None
 
-    def move(self, z: FloatArray, step: float) -> None:
+    def move(self, z: RealArray, step: float) -> None:
         """Step Q against the gradient, drop the rows without probability, and project onto what z allows."""
         memory = self.memory
         gradient = memory.shaped(memory.gradient, self.z.size)
@@ -103,13 +110,13 @@ class Descent:
         if kept.size == z.size:
             step_columns(self.T.T, gradient.T, step, z, self.problem.ratio)
         else:
-            gradient *= -step
-            self.T += gradient
-            T = memory.shaped(memory.gradient, kept.size)
+            # The strategy moves to the scratch before its own memory takes the gradient.
+            T, G = memory.shaped(memory.scratch, kept.size), memory.shaped(memory.current, kept.size)
             np.take(self.T, kept, axis=1, out=T, mode="clip")
-            memory.current, memory.gradient = memory.gradient, memory.current
+            np.take(gradient, kept, axis=1, out=G, mode="clip")
+            memory.current, memory.scratch = memory.scratch, memory.current
             self.T, z = T, z[kept]
-            project_columns(self.T.T, z, self.problem.ratio, overwrite=True)
+            step_columns(self.T.T, G.T, step, z, self.problem.ratio)
         self.z = z
 
     def completes(self, iterations: int) -> bool:
@@ -136,7 +143,7 @@ class Descent:
         self.look(last=True)
         return "iterations"
 
-    def _shortened(self, decay: float) -> FloatArray | None:
+    def _shortened(self, decay: float) -> RealArray | None:
         """The next z, after halving the step until it is feasible; ``None`` if none is."""
         for _ in range(HALVINGS):
             z = self.row_minima(self.step * decay)

@@ -29,23 +29,27 @@ back onto the column sums can feel, but which Algorithm 2 in its published form 
 .. math:: \nabla_{ou} L = \bigl(\text{the same with } Y_c = X_c^+ G X_c^+ \text{ and the centred } q_o\bigr)
           - \tfrac{1}{n^2} 1^\top G 1 - \tfrac{2}{n} (X_c^+ G 1)_u .
 
-Precision. L is always of double precision. The product Y_c Q_c is most of the work of a gradient; who needs no
-more than a direction may ask for it in single precision, scaled so that no budget overflows it: half the time,
-and a gradient that differs by some 10⁻⁶ of its norm.
+Precision. A strategy in single precision has L and its gradient in single precision, in half the time: centred, they
+are right to some 10⁻⁶ and 10⁻⁵ of their size, which is enough to descend. Where X_c is too near a singular matrix for
+that (:data:`SINGLE_CONDITION`), this one evaluation is done in double precision.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import blas, eigh, lapack
 
-from factormech.arrays import FloatArray, SingleArray
+from factormech.arrays import FloatArray, RealArray, SingleArray
 from factormech.errors import BadValue
 
 # Eigenvalues of X this small, relative to the largest, are rounding: n of them at most, a few units each.
 RANK_TOLERANCE = 8 * np.finfo(float).eps
+# Where 1/cond X_c is less, singles lose too many digits of L: rounding moves the least eigenvalues by some 10⁻⁷ of the
+# largest.
+SINGLE_CONDITION = 1e-5
 
 
 class StrategyObjective:
@@ -84,40 +88,70 @@ class StrategyObjective:
         gradient = np.empty_like(T)
         return self.evaluate(T, np.empty_like(T), gradient), gradient.T
 
-    def evaluate(
-        self, T: FloatArray, scratch: FloatArray, gradient: FloatArray | None, *, single: bool = False
-    ) -> float:
+    def evaluate(self, T: RealArray, scratch: RealArray, gradient: RealArray | None) -> float:
         """L of the strategy Tᵀ, and its gradient (transposed too) written into ``gradient`` if one is given.
 
-        For optimisers that own their memory: T, ``scratch`` and ``gradient`` are C-ordered of shape (n, m);
-        scratch is overwritten. Where L = ∞ the gradient is left undefined. ``single`` asks for a gradient whose
-        largest product is of single precision.
+        For optimisers that own their memory: T, ``scratch`` and ``gradient`` are C-ordered of shape (n, m), all of
+        double or all of single precision; scratch is overwritten. Where L = ∞ the gradient is left undefined.
         """
-        n, d, B = self.domain_size, T.sum(axis=0), scratch
         if self.root.shape[1] == 0:
             if gradient is not None:
-                gradient[...] = -self.constant / n
+                gradient[...] = -self.constant / self.domain_size
             return self.constant
-        self._centre(T, d, B, _singles_in(gradient) if single and gradient is not None else None)
+        evaluated = self._evaluate_in_single if T.dtype == np.float32 else self._evaluate
+        return evaluated(T, scratch, gradient)
+
+    def _evaluate(self, T: FloatArray, B: FloatArray, gradient: FloatArray | None) -> float:
+        """In double precision; B is the scratch."""
+        d = T.sum(axis=0)
+        np.subtract(T, d / self.domain_size, out=B)
+        B *= 1.0 / np.sqrt(d)
         # The transposes are Fortran-ordered: BLAS reads them in place. Only lower triangles are computed
         # and read.
         X = blas.dsyrk(1.0, B.T, trans=1, lower=1)
         square, Z = _solve(X, self.root)
         if gradient is not None and Z is not None:
-            write = self._gradient_in_single if single else self._gradient
-            write(B, d, Z, gradient)
+            self._gradient(B, d, Z, gradient)
         return self.constant + square
 
-    def _centre(self, T: FloatArray, d: FloatArray, B: FloatArray, b: SingleArray | None) -> None:
-        """Write B = (D^{-1/2} Q_c)ᵀ, and its singles where they are asked for."""
-        means, factors = d / self.domain_size, 1.0 / np.sqrt(d)
-        if b is None:
-            np.subtract(T, means, out=B)
-            B *= factors
-        else:
-            from factormech.local import column_kernels
+    def _evaluate_in_single(self, T: SingleArray, B: SingleArray, gradient: SingleArray | None) -> float:
+        """In single precision, but for what has as many numbers as Q has rows or columns."""
+        from factormech.local import column_kernels
 
-            column_kernels.centre(T, means, factors, B, b)
+        d = T.sum(axis=0, dtype=np.float64)
+        column_kernels.centre(T, _single(d / self.domain_size), _single(1.0 / np.sqrt(d)), B)
+        found = _solve_in_single(blas.ssyrk(1.0, B.T, trans=1, lower=1), self._unit_root)
+        if found is None:
+            return self._evaluate_in_double(T, gradient)
+        square, Z = found
+        if gradient is not None:
+            # Of R/‖R‖, so that Y_c = scale·(this Y), whatever the size of the workload and of the budget.
+            size = _squares(Z)
+            scale = size * self._size**2
+            Y = blas.ssyrk(1.0 / size, Z, lower=1)
+            blas.ssymm(1.0, Y, B.T, c=gradient.T, side=1, lower=1, overwrite_c=1)
+            curvature = scale * np.einsum("uo,uo->o", B, gradient).astype(np.float64) / d
+            along = self._along_ones(self._size * Z.astype(np.float64))
+            column_kernels.combine(gradient, _single(-2.0 * scale / np.sqrt(d)), _single(curvature), _single(along))
+        return self.constant + square * self._size**2
+
+    def _evaluate_in_double(self, T: SingleArray, gradient: SingleArray | None) -> float:
+        """In double precision, in memory of its own."""
+        exact = T.astype(np.float64)
+        wide = None if gradient is None else np.empty_like(exact)
+        L = self._evaluate(exact, np.empty_like(exact), wide)
+        if gradient is not None and wide is not None and math.isfinite(L):
+            gradient[...] = wide
+        return L
+
+    @cached_property
+    def _size(self) -> float:
+        return math.sqrt(_squares(self.root))
+
+    @cached_property
+    def _unit_root(self) -> SingleArray:
+        """R/‖R‖ in single precision."""
+        return (self.root / self._size).astype(np.float32, order="F")
 
     def _gradient(self, B: FloatArray, d: FloatArray, Z: FloatArray, gradient: FloatArray) -> None:
         """Write ∇L from B = (D^{-1/2}Q_c)ᵀ, the row sums d and Z = X_c⁺R; Y_c = ZZᵀ."""
@@ -128,30 +162,14 @@ class StrategyObjective:
         gradient += curvature
         gradient -= self._along_ones(Z)[:, None]
 
-    def _gradient_in_single(self, B: FloatArray, d: FloatArray, Z: FloatArray, gradient: FloatArray) -> None:
-        """The same with Y_c Q_c in single precision, from the singles of B that are in the memory of ∇L already.
-
-        No memory is asked for: the product goes to that of B.
-        """
-        from factormech.local import column_kernels
-
-        scale = _squares(Z) or 1.0
-        Y = blas.dsyrk(1.0 / scale, Z, lower=1).astype(np.float32)
-        b, product = _singles_in(gradient), _singles_in(B)
-        blas.ssymm(1.0, Y, b.T, c=product.T, side=1, lower=1, overwrite_c=1)
-        curvature = scale * np.einsum("uo,uo->o", b, product).astype(np.float64) / d
-        column_kernels.combine(product, -2.0 * scale / np.sqrt(d), curvature, self._along_ones(Z), gradient)
-
     def _along_ones(self, Z: FloatArray) -> FloatArray:
         """What the part of Y along 1 takes off each column u: 1ᵀG1/n² + 2(X_c⁺G1)_u/n."""
         tilted: FloatArray = self.constant / self.domain_size + 2.0 * (Z @ self._tilt)
         return tilted
 
 
-def _singles_in(memory: FloatArray) -> SingleArray:
-    """An array of singles of the same shape in the first half of the memory of a C-ordered array."""
-    flat = memory.reshape(-1).view(np.float32)
-    return flat[: memory.size].reshape(memory.shape)
+def _single(values: FloatArray) -> SingleArray:
+    return values.astype(np.float32)
 
 
 def _solve(X: FloatArray, R: FloatArray) -> tuple[float, FloatArray | None]:
@@ -171,7 +189,21 @@ def _solve(X: FloatArray, R: FloatArray) -> tuple[float, FloatArray | None]:
     return square, blas.dtrmm(1.0, inverse, S, lower=1, trans_a=1, overwrite_b=1)
 
 
-def _squares(S: FloatArray) -> float:
+def _solve_in_single(X: SingleArray, R: SingleArray) -> tuple[float, SingleArray] | None:
+    """As ``_solve`` in single precision; none where that is not enough."""
+    n, scale = X.shape[0], float(np.trace(X, dtype=np.float64))
+    if not 0.0 < scale < math.inf:
+        return None
+    C, failed = lapack.spotrf(X + np.float32(scale / max(n - 1, 1) / n), lower=1, overwrite_a=1)
+    if failed or not lapack.spocon(C, scale, uplo="L")[0] >= SINGLE_CONDITION:
+        return None
+    inverse, _ = lapack.strtri(C, lower=1, overwrite_c=1)
+    S = blas.strmm(1.0, inverse, R, lower=1)
+    square = _squares(S)
+    return square, blas.strmm(1.0, inverse, S, lower=1, trans_a=1, overwrite_b=1)
+
+
+def _squares(S: RealArray) -> float:
     """‖S‖_F², in the order of memory."""
     flat = S.ravel(order="K")
     return float(flat @ flat)

@@ -1,7 +1,9 @@
-"""What solvers cost by the clock: seconds of one iteration, and what has been found by when.
+"""What solvers cost: seconds of one iteration, and what has been found by when.
 
-These are the only results that a second run does not repeat: seconds are of the machine and the moment. All else here
-(iterations, objectives) is as deterministic as the solvers.
+Seconds are of the processor, of all threads together: with one thread those of a clock on a machine that does nothing
+else, and nearly the same on one that is shared, where a clock would count the others' turns too. They are the only
+results that a second run does not repeat, of the machine and the moment. All else here (iterations, objectives) is as
+deterministic as the solvers.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech.local.adaptive_pgd import inner_ratio, random_strategy
-from factormech.local.bounded_simplex import project_columns, pull_back
-from factormech.local.optimal.problem import Step
+from factormech.local.bounded_simplex import step_columns
+from factormech.local.optimal.problem import Step, silent
+from factormech.local.pgd_descent import Problem
 from factormech.local.registry import restore, rng_of, solve_with_report
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.measure.exact import Question
@@ -49,28 +52,26 @@ def iterations(domain_size: int, repetitions: int) -> Iterator[Iteration]:
     """Iterations of the published optimiser, clocked one by one.
 
     As in section 6.6 of McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020: identity Gram matrix, random 4n × n
-    strategy, ε = 1. One iteration is the objective with its gradient, the chain rule to the row minima, a step, and the
-    projection; the cost depends on n alone.
+    strategy, ε = 1. One iteration is the objective with its gradient, the chain rule to the row minima, a step and its
+    projection, in the precision that the optimiser takes; the cost depends on n alone.
     """
     n, a, m = domain_size, inner_ratio(1.0), 4 * domain_size
-    objective = StrategyObjective(np.eye(n))
-    Q = random_strategy(m, n, a, np.random.default_rng(0))
-    z = np.full(m, (1 + 1 / a) / (2 * m))
-    scratch, gradient = np.empty((n, m)), np.empty((n, m))
+    problem = Problem(StrategyObjective(np.eye(n)), a, 1.0, False, silent)
+    precision = problem.precision(m * n)
+    Q = random_strategy(m, n, a, np.random.default_rng(0)).astype(precision, order="F")
+    z = Q.min(axis=1)
+    scratch, gradient = np.empty((n, m), precision), np.empty((n, m), precision)
     # Entries of Q are about 1/m, of the gradient about 140 n: a step of a hundredth of Q, and far less of z.
     step = 0.01 / (140 * n * m)
     for _ in range(repetitions):
-        begin = time.perf_counter()
-        objective.evaluate(Q.T, scratch, gradient)
-        evaluated = time.perf_counter()
-        slope = pull_back(gradient.T, Q, z, a, multipliers_move=False)
-        z = np.clip(z - step / (n * a) * slope, 0.0, 1.0)
-        gradient *= -step
-        Q += gradient.T
-        stepped = time.perf_counter()
-        Q = project_columns(Q, z, a, overwrite=True)
-        end = time.perf_counter()
-        yield Iteration(end - begin, evaluated - begin, end - stepped)
+        begin = time.process_time()
+        problem.objective.evaluate(Q.T, scratch, gradient)
+        evaluated = time.process_time()
+        z = np.clip(z - step * problem.slope(gradient.T, Q, z), 0.0, 1.0).astype(precision)
+        sloped = time.process_time()
+        step_columns(Q, gradient.T, step, z, a)
+        end = time.process_time()
+        yield Iteration(end - begin, evaluated - begin, end - sloped)
 
 
 def time_iterations(sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -94,12 +95,12 @@ def time_iterations(sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
 class Trace:
     """What a solver told, with the clock."""
 
-    begin: float = field(default_factory=time.perf_counter)
+    begin: float = field(default_factory=time.process_time)
     steps: list[tuple[str, float, float]] = field(default_factory=list)
 
     def __call__(self, step: Step) -> None:
         """Hear of a step: its stage, when, and its objective."""
-        self.steps.append((step.stage, time.perf_counter() - self.begin, step.objective))
+        self.steps.append((step.stage, time.process_time() - self.begin, step.objective))
 
     def improvements(self, least: float) -> Iterator[dict[str, Any]]:
         """Every time that something better had been found.
@@ -139,7 +140,7 @@ def trace(
             nothing = {"stage": "end", "told": 0, "seconds": math.nan, "average_variance": math.nan}
             yield {**point, **nothing, "reason": found.reason}
             continue
-        ended = time.perf_counter() - heard.begin
+        ended = time.process_time() - heard.begin
         average = restore(mechanism, found, epsilon).evaluate(asked.centred_gram).average
         n, energy = workload.domain_size, float(np.trace(asked.centred_gram))
         for row in heard.improvements(n * average + energy):
