@@ -206,6 +206,27 @@ def test_failures_of_the_code_keep_their_traceback(error: Exception) -> None:
     assert recovery.line_of(error) is None
 
 
+def test_work_of_others_fails_in_one_line_where_nothing_can_be_written() -> None:
+    """And in their own words where it is anything else, such as a line of their own."""
+
+    class Told(Exception):
+        pass
+
+    def work(asked: object) -> object:
+        if isinstance(asked, Exception):
+            raise asked
+        return asked
+
+    careful = recovery.in_one_line(work, Told)
+    assert careful(3) == 3
+    with pytest.raises(Told, match=r"^error: results/x.log = 'no right to write': must be writable; give .+ again"):
+        careful(OSError(errno.EROFS, "Read-only file system", "results/x.log"))
+    for other in (Told("a line"), ValueError("a fault"), FileNotFoundError(errno.ENOENT, "no", "x")):
+        with pytest.raises(type(other)) as caught:
+            careful(other)
+        assert caught.value is other
+
+
 @pytest.mark.parametrize("mebibytes", [40, 170])  # at 170, OpenBLAS would try for ever to be loaded
 def test_a_job_without_memory_for_its_libraries_says_so(mebibytes: int) -> None:
     done = subprocess.run(

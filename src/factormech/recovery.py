@@ -18,11 +18,12 @@ import platform
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from factormech import _seal
 from factormech._seal import DamagedFile
@@ -197,6 +198,22 @@ def _full(folder: Path, free: int) -> BadValue:
 
 
 # In one line ------------------------------------------------------------------------------------------------
+
+
+def in_one_line(work: Callable[[Any], Any], kind: type[Exception]) -> Callable[[Any], Any]:
+    """The same work, with an error of this kind, of one line, for a failure that is none of the code."""
+
+    @wraps(work)
+    def told(asked: Any) -> Any:
+        try:
+            return work(asked)
+        except Exception as error:
+            line = line_of(error)
+            if line is None:
+                raise
+            raise kind(f"error: {line}") from None
+
+    return told
 
 
 def line_of(error: Exception) -> str | None:

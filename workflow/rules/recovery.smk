@@ -9,12 +9,15 @@ import atexit
 import glob
 import logging
 
+from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from factormech import atomic, recovery
 from factormech.errors import BadValue
 
 NOTES = Path(".snakemake/factormech")
+# From here on: a log file on a full disk would fill the screen with tracebacks.
+logging.raiseExceptions = False
 
 
 @cache
@@ -23,6 +26,8 @@ def prepared():
     if workflow.executor_plugin is None or not workflow.is_main_process or workflow.touch:
         return
     unlimited(workflow.scheduling_settings)
+    # Snakemake's own work on the files of a job fails as the job does where nothing can be written.
+    workflow.async_run = recovery.in_one_line(workflow.async_run, WorkflowError)
     if not workflow.dryrun:
         begin()
         keep_finished()
@@ -34,7 +39,6 @@ def prepared():
 
 def begin():
     """Lock the folder and remove what nobody can be using; the line of a refusal ends the run."""
-    logging.raiseExceptions = False  # a log file on a full disk would fill the screen with tracebacks
     try:
         recovery.check_writable(Path(".snakemake"), Path("results"), Path("figures"))
         run = recovery.claim(Path.cwd(), NOTES)
