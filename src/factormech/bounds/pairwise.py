@@ -32,7 +32,8 @@ pairs of the greatest value on a segment.
 *Conclusion.* As in ``parametric.py``, by Cauchy–Schwarz. ∎
 
 The bound is the largest value over the scale of (p, N, ω) of a concave function, as there: N, p, ω may be taken
-invariant under what preserves C, and what a local method finds is the best.
+invariant under what preserves C, and what a local method finds is the best. Where C_uv depends on u ⊕ v alone, as for
+marginals and parities, the problem is one in the eigenvalues of C, and solved at once: ``translation_pairs.py``.
 
 **Large ε.** Let w_u be the columns of W and 2D_uv = ‖w_u−w_v‖², so that PDP = −C. For uniform p and N = sD − (11ᵀ−I)/n,
 s the least number with N ≥ 0 (the columns being distinct), P(Diag p − N)P = sC. As e^ε grows κ vanishes, and g with it;
@@ -68,6 +69,7 @@ from factormech.bounds.pair_search import (
 )
 from factormech.bounds.size_limit import SizeLimit
 from factormech.bounds.spectral import centred_svd
+from factormech.bounds.translation_pairs import best_translated
 from factormech.bounds.type_search import TypeWeights, level_weights, warm_steps
 from factormech.workloads.base import Workload
 
@@ -81,6 +83,9 @@ ANY_ORDER = 640
 ANY_EPSILON = 640
 # Times that Y ⪰ 0 is repaired.
 REPAIRS = 20
+# Where C depends on u ⊕ v alone, pairs have weights if the bound gains this by them, relatively, and more than what is
+# rounding in B, in units of τ_1/B.
+GAIN, ROUNDING = 1e-9, 1e-14
 
 
 def pairwise(workload: Workload, epsilon: float) -> float:
@@ -135,6 +140,9 @@ class PairwiseBound:
 
 def solve(centred_gram: FloatArray, epsilon: float) -> PairwiseBound:
     """The best bound on tr(X_c⁺C) for C = ``centred_gram``, (n, n), with X_c1 = 0 = C1; 0 for C = 0 or n = 1."""
+    translated = _translated(centred_gram, epsilon)
+    if translated is not None:
+        return translated
     *coarser, last = levels(centred_gram)
     types: TypeWeights | None = None
     near: PairWeights | None = None
@@ -145,14 +153,29 @@ def solve(centred_gram: FloatArray, epsilon: float) -> PairwiseBound:
     return _level(last, epsilon, parametric.evaluate(last, epsilon, types), near)
 
 
+def _translated(C: FloatArray, epsilon: float) -> PairwiseBound | None:
+    """The best bound where C depends on u ⊕ v alone; None for any other C."""
+    limit = SizeLimit.of(len(C), epsilon)
+    best = best_translated(C, limit)
+    if best is None:
+        return None
+    without, found = _without_pairs(parametric.evaluate(C, epsilon, None)), evaluate(C, best, limit)
+    least = max(GAIN, ROUNDING * float(limit.tau[0]) / found.information) if found.information > 0.0 else math.inf
+    return found if found.objective > (1.0 + least) * without.objective else without
+
+
+def _without_pairs(bound: parametric.ParametricBound) -> PairwiseBound:
+    """The same bound, the weights of pairs being zero."""
+    p, n = bound.weights, len(bound.weights)
+    return PairwiseBound(bound.objective, p, np.zeros((n, n)), bound.omega, p, bound.information)
+
+
 def _level(
     C: FloatArray, epsilon: float, without: parametric.ParametricBound, coarser: PairWeights | None
 ) -> PairwiseBound:
     """The best bound found for one C, given the one without pairs, and good weights for groups of the types."""
     n, scale = len(C), float(np.trace(C))
-    found = PairwiseBound(
-        without.objective, without.weights, np.zeros((n, n)), without.omega, without.weights, without.information
-    )
+    found = _without_pairs(without)
     if without.objective <= 0.0:
         return found
     limit, halves = SizeLimit.of(n, epsilon), Halves.of(C / scale)
