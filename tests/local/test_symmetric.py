@@ -414,10 +414,11 @@ def test_a_million_types() -> None:
     assert np.all(np.abs(found[chi] - truth) < 5.5 * deviation)
 
 
-@pytest.mark.parametrize("name", ["3-way-marginals", "prefix"])
-def test_the_law_of_one_type_is_that_of_all_where_the_workload_has_the_symmetry(name: str) -> None:
-    """Outputs enough for the sums by type; prefix sums have no symmetry, and a law for every type."""
-    strategy, C = mixed(), create(name, 8).centred_gram()
+@pytest.mark.parametrize("name", ["3-way-marginals", "1-way-marginals", "prefix"])
+@pytest.mark.parametrize("epsilon", [0.3, 4.0])
+def test_the_law_by_characters_is_that_of_the_matrix(name: str, epsilon: float) -> None:
+    """Of every kind of family at once; prefix sums have no symmetry, and their law is the matrix's own."""
+    strategy, C = mixed(epsilon), create(name, 8).centred_gram()
     explicit = strategy.as_matrix()
     found, expected = strategy.error_law(C), explicit.error_law(C)
     for one, other in (
@@ -427,7 +428,26 @@ def test_the_law_of_one_type_is_that_of_all_where_the_workload_has_the_symmetry(
     ):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     x = np.arange(float(len(C)))
+    covariance = expected.covariance(x)
+    np.testing.assert_allclose(found.covariance(x), covariance, rtol=0.0, atol=1e-11 * np.abs(covariance).max())
     assert found.on(x).variance == pytest.approx(expected.on(x).variance, rel=1e-9)
+
+
+def test_characters_without_information_are_never_estimated() -> None:
+    """Parities of single attributes alone: the law on them is the matrix's, though nothing is said of any other."""
+    weights = [0.5, 0.3, 0.2]
+    strategy = SymmetricStrategy(3, [family("01", [[1], [2], [4]], weights)], 1.0)
+    C = create("1-way-marginals", 8).centred_gram()
+    found, expected = strategy.error_law(C), strategy.as_matrix().error_law(C)
+    x = np.array([3.0, 0.0, 1.0, 5.0, 2.0, 0.0, 0.0, 4.0])
+    np.testing.assert_allclose(found.excess, expected.excess, rtol=1e-9)
+    assert found.on(x).variance == pytest.approx(expected.on(x).variance, rel=1e-9)
+    assert found.on(x).scale == pytest.approx(expected.on(x).scale, rel=1e-9)
+
+
+def test_a_workload_of_another_domain_has_no_law() -> None:
+    with pytest.raises(BadValue, match="domain_size"):
+        mixed().error_law(create("3-way-marginals", 16).centred_gram())
 
 
 @pytest.mark.parametrize(("m", "types"), [(3, 5), (3, 1), (200, 5), (200, 1), (3000, 4)])

@@ -26,10 +26,11 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray, check_dense_size, check_epsilon
 from factormech.errors import BadValue
-from factormech.local.error_law import ErrorLaw, matrix_error_law
+from factormech.local.error_law import ErrorLaw
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation, StrategyMatrix
 from factormech.local.symmetric.collection import Collection
+from factormech.local.symmetric.law import Placed, pattern_error_law
 from factormech.local.symmetric.patterns import Channel, Family, characters, gains, permute
 from factormech.privacy import VERIFIED, Guarantee
 from factormech.workloads import walsh
@@ -159,11 +160,8 @@ class SymmetricStrategy:
         return StrategyMatrix(np.concatenate(list(self._rows())), self.epsilon)
 
     def _rows(self) -> Iterator[FloatArray]:
-        n, d = self.domain_size, self.attributes
+        n = self.domain_size
         u = np.arange(n)
-        if any(f.permuted for f in self.families) and d > _PERMUTATIONS_LIMIT:
-            remedy = "use the spectrum"
-            raise BadValue("attributes", d, f"be at most {_PERMUTATIONS_LIMIT} to list their permutations", remedy)
         for family, channel in zip(self.families, self.channels, strict=True):
             masks, weights = self._listed(family)
             check_dense_size("matrix of the symmetric strategy", len(masks) * family.points, n)
@@ -176,6 +174,9 @@ class SymmetricStrategy:
         """All matrices of a family, equal ones together, and their probabilities."""
         if not family.permuted:
             return family.masks, family.weights
+        if self.attributes > _PERMUTATIONS_LIMIT:
+            rule = f"be at most {_PERMUTATIONS_LIMIT} to list their permutations"
+            raise BadValue("attributes", self.attributes, rule, "use the spectrum")
         orders = np.array(list(itertools.permutations(range(self.attributes))))
         moved = permute(family.masks[:, None, :], orders).reshape(-1, family.bits)
         found, where = np.unique(moved, axis=0, return_inverse=True)
@@ -285,12 +286,14 @@ class SymmetricStrategy:
         return walsh.transform(found) / self.domain_size
 
     def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
-        """Mean and variance of the squared error, for small domains."""
-        explicit = self.as_matrix()
-        variance = explicit.evaluate(centred_gram).variance
-        # Q is closed under u ↦ u ⊕ v; where C is, too, no type differs from another.
-        alike = spectrum_of(centred_gram) is not None
-        return matrix_error_law(centred_gram, explicit.matrix, explicit.reconstruction, variance, alike=alike)
+        """Mean and variance of the squared error, for small domains: see ``law.py``, and by the matrix elsewhere."""
+        g = spectrum_of(centred_gram)
+        if g is None or len(g) != self.domain_size:
+            return self.as_matrix().error_law(centred_gram)
+        g[0] = 0.0
+        parts = zip(self.families, self.channels, self._gains, map(self._listed, self.families), strict=True)
+        placed = [Placed(family, channel, gamma, *listed) for family, channel, gamma, listed in parts]
+        return pattern_error_law(centred_gram, g, self.information, self.evaluate(centred_gram).variance, placed)
 
 
 def spectrum_of(centred_gram: FloatArray) -> FloatArray | None:
