@@ -7,12 +7,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from factormech.arrays import FloatArray
 from factormech.bounds.staircase import best_subset_size, largest_information
 from factormech.errors import BadValue
 from factormech.local import subset_selection
 from factormech.local.error_law import _pair_moments
+from factormech.local.symmetric import collection as collection_room
 from factormech.local.symmetric import level_bound, mixture
 from factormech.local.symmetric import strategy as strategy_room
 from factormech.local.symmetric.collection import alias_tables
@@ -245,6 +247,22 @@ def test_alias_tables_give_back_the_weights() -> None:
     choice, alias = alias_tables(weights)
     kept = choice + np.bincount(alias, weights=1.0 - choice, minlength=1000)
     np.testing.assert_allclose(kept / 1000, weights / weights.sum(), rtol=0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("many", [0.0, math.inf])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 4.0])
+def test_counts_follow_the_probabilities(many: float, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every report, from users of one type and of another: a multinomial of the columns of the matrix."""
+    monkeypatch.setattr(collection_room, "_MANY", many)
+    strategy, users = mixed(epsilon), 200_000
+    Q, collection = strategy.as_matrix().matrix, strategy._collection
+    assert collection is not None
+    for u in (0, 5):
+        found = collection.counts(users * (np.arange(8) == u), rng(u))
+        assert found.sum() == users
+        assert chisquare(found, users * Q[:, u]).pvalue > FALSE_ALARM
+    mixture = np.array([3, 0, 1, 0, 0, 2, 4, 0])
+    assert chisquare(collection.counts(20_000 * mixture, rng(9)), 20_000 * (Q @ mixture)).pvalue > FALSE_ALARM
 
 
 def test_every_report_is_counted_once() -> None:

@@ -1,8 +1,8 @@
 r"""The law of the squared error of a strategy of patterns, in the characters: no matrix of its outputs is made.
 
 A report with the matrix A and the word r adds b to the estimate of the centred data, and by ``strategy.py`` the
-coefficient of b at the character χ = Aᵀs is γ_s(−1)^{s·r}/x_χ; at the other characters it is 0. That of p_u is χ(u). Let
-C have the eigenvalues g_χ (g = 0 at the empty character). So z = b − p_u has
+coefficient of b at the character χ = Aᵀs is γ_s(−1)^{s·r}/x_χ; at the other characters it is 0. That of p_u is χ(u).
+Let C have the eigenvalues g_χ (g = 0 at the empty character). So z = b − p_u has
 
 .. math:: z^\top C z = \frac1n\sum_\chi g_\chi\Bigl(1 + \frac{\gamma_s^2}{x_\chi^2}
           - \frac{2\gamma_s}{x_\chi}(-1)^{s\cdot r}\chi(u)\Bigr) .

@@ -162,13 +162,16 @@ class SymmetricStrategy:
     def _rows(self) -> Iterator[FloatArray]:
         n = self.domain_size
         u = np.arange(n)
-        for family, channel in zip(self.families, self.channels, strict=True):
-            masks, weights = self._listed(family)
+        for family, channel, (masks, weights) in zip(self.families, self.channels, self._listings, strict=True):
             check_dense_size("matrix of the symmetric strategy", len(masks) * family.points, n)
             r = np.arange(family.points)[:, None]
             for A, weight in zip(masks, weights, strict=True):
                 z = sum((np.bitwise_count(u & A[i]).astype(np.int64) & 1) << i for i in range(family.bits))
                 yield weight * np.where(family.table[z ^ r], channel.high, channel.low)
+
+    @cached_property
+    def _listings(self) -> tuple[tuple[IntArray, FloatArray], ...]:
+        return tuple(self._listed(family) for family in self.families)
 
     def _listed(self, family: Family) -> tuple[IntArray, FloatArray]:
         """All matrices of a family, equal ones together, and their probabilities."""
@@ -258,7 +261,7 @@ class SymmetricStrategy:
     # Simulation --------------------------------------------------------------------------------------------
 
     def simulation_refusal(self, users: int) -> str:
-        """Users are drawn one by one, whether their reports are kept or only counted."""
+        """Users are drawn one by one where their reports are kept, and some of them where these are counted."""
         return "" if users <= _USERS_LIMIT else f"{users} users are more than {_USERS_LIMIT} drawn one by one"
 
     @cached_property
@@ -266,10 +269,10 @@ class SymmetricStrategy:
         """The counter of reports, if these are few enough to be counted."""
         if any(f.permuted for f in self.families) and self.attributes > _PERMUTATIONS_LIMIT:
             return None
-        listed = [self._listed(f) for f in self.families]
-        if sum(len(masks) * f.points for (masks, _), f in zip(listed, self.families, strict=True)) > _CELLS_LIMIT:
+        cells = sum(len(masks) * f.points for (masks, _), f in zip(self._listings, self.families, strict=True))
+        if cells > _CELLS_LIMIT:
             return None
-        return Collection(self.families, self.channels, self._gains, listed, self.domain_size)
+        return Collection(self.families, self.channels, self._gains, self._listings, self.domain_size)
 
     def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
         """Centred estimates of the data vector, (types, trials)."""
@@ -291,7 +294,7 @@ class SymmetricStrategy:
         if g is None or len(g) != self.domain_size:
             return self.as_matrix().error_law(centred_gram)
         g[0] = 0.0
-        parts = zip(self.families, self.channels, self._gains, map(self._listed, self.families), strict=True)
+        parts = zip(self.families, self.channels, self._gains, self._listings, strict=True)
         placed = [Placed(family, channel, gamma, *listed) for family, channel, gamma, listed in parts]
         return pattern_error_law(centred_gram, g, self.information, self.evaluate(centred_gram).variance, placed)
 
