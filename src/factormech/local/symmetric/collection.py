@@ -38,7 +38,7 @@ _MANY = 8.0
 
 @dataclass(frozen=True)
 class _Placed:
-    """One family with its matrices listed: where its counts begin, and what its words say, and about which character."""
+    """One family with its matrices listed: where its counts begin, what its words say, and about which character."""
 
     start: int
     chi: IntArray  # (placements, points)
@@ -101,7 +101,7 @@ class Collection:
         forced = rng.binomial(users, self._forced)
         count_free(_split(self._free_tree, users.sum() - forced.sum(), rng), self._places, self._points, rng, found)
         many = forced > _MANY * len(self._places)
-        for u in np.flatnonzero(many):
+        for u in np.flatnonzero(many).tolist():
             placed = _split(self._forced_tree, forced[u], rng)
             count_placed(u, placed, self._places, self._ones, self._sizes, odd, rng, found)
         few = np.where(many, 0, forced)
