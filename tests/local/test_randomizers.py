@@ -17,7 +17,16 @@ from factormech.gaussian import gaussian_delta
 from factormech.local.randomizers import registry
 from factormech.local.randomizers.base import BallRandomizer, DirectionalRandomizer
 from factormech.local.randomizers.cap_randomizer import CapRandomizer
-from factormech.local.randomizers.caps import MASS_MARGIN, cap_mass, cap_moment, coordinate, coordinates, draw_cap
+from factormech.local.randomizers.caps import (
+    MASS_MARGIN,
+    cap_mass,
+    cap_moment,
+    coordinate,
+    coordinates,
+    draw_cap,
+    gamma_ratio,
+    strips,
+)
 from factormech.local.randomizers.priv_unit import PrivUnit
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value, table_p_value
 
@@ -154,6 +163,33 @@ def test_mass_and_moment_of_a_cap_in_every_digit(d: int) -> None:
             q, A = exact_cap(d, height)
             assert abs(Decimal(cap_mass(d, height)) / q - 1) < Decimal(MASS_MARGIN) / 50
             assert abs(Decimal(cap_moment(d, height)) / A - 1) < Decimal("2e-14")
+
+
+@pytest.mark.parametrize("d", [4, 5, 9, 64, 256, 4096, 10**6])
+def test_strips_cover_the_density_and_have_one_area(d: int) -> None:
+    """Every strip lies on the graph of (1−x²)^{(d−3)/2} with its upper corner, and the last is above it."""
+    x, y = strips(d)
+    areas = x[:-1] * np.diff(y)
+    np.testing.assert_allclose(areas, areas[0], rtol=1e-12)
+    np.testing.assert_allclose(np.exp(0.5 * (d - 3) * np.log1p(-(x[1:-1] ** 2))), y[1:-1], rtol=1e-9)
+    assert x[0] == 1.0
+    assert y[0] == 0.0
+    assert x[-1] == 0.0
+    assert 1.0 <= y[-1] <= 1.0 + 1e-9
+    half = 0.5 * math.sqrt(math.pi) / gamma_ratio(d - 1)  # of the area below the graph
+    assert half <= areas.sum() <= 1.05 * half
+
+
+def test_a_coordinate_far_out_is_as_likely_as_it_should_be() -> None:
+    """The lowest strip, which covers what a ziggurat calls its tail: a chance of some 3 in 10 000."""
+    d, size = 20, 2_000_000
+    t = coordinate(size, d, np.random.default_rng(1))
+    for height in (0.6, 0.7, 0.75):
+        for found in (np.count_nonzero(t > height), np.count_nonzero(t < -height)):
+            assert stats.binomtest(found, size, cap_mass(d, height)).pvalue >= FALSE_ALARM
+    law = stats.beta(0.5 * (d - 1), 0.5 * (d - 1), loc=-1.0, scale=2.0)
+    classes = np.histogram(law.cdf(t), bins=1000, range=(0.0, 1.0))[0]
+    assert stats.chisquare(classes).pvalue >= FALSE_ALARM
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 9, 200])

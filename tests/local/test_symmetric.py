@@ -7,12 +7,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from factormech.arrays import FloatArray
 from factormech.bounds.staircase import best_subset_size, largest_information
 from factormech.errors import BadValue
 from factormech.local import subset_selection
 from factormech.local.error_law import _pair_moments
+from factormech.local.symmetric import collection as collection_room
 from factormech.local.symmetric import level_bound, mixture
 from factormech.local.symmetric import strategy as strategy_room
 from factormech.local.symmetric.collection import alias_tables
@@ -247,6 +249,22 @@ def test_alias_tables_give_back_the_weights() -> None:
     np.testing.assert_allclose(kept / 1000, weights / weights.sum(), rtol=0.0, atol=1e-15)
 
 
+@pytest.mark.parametrize("many", [0.0, math.inf])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 4.0])
+def test_counts_follow_the_probabilities(many: float, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every report, from users of one type and of another: a multinomial of the columns of the matrix."""
+    monkeypatch.setattr(collection_room, "_MANY", many)
+    strategy, users = mixed(epsilon), 200_000
+    Q, collection = strategy.as_matrix().matrix, strategy._collection
+    assert collection is not None
+    for u in (0, 5):
+        found = collection.counts(users * (np.arange(8) == u), rng(u))
+        assert found.sum() == users
+        assert chisquare(found, users * Q[:, u]).pvalue > FALSE_ALARM
+    mixture = np.array([3, 0, 1, 0, 0, 2, 4, 0])
+    assert chisquare(collection.counts(20_000 * mixture, rng(9)), 20_000 * (Q @ mixture)).pvalue > FALSE_ALARM
+
+
 def test_every_report_is_counted_once() -> None:
     """A permuted family on four attributes, whose equal placements are one: as many reports as users."""
     strategy = solved("2-way-marginals", 16, 1.0).strategy
@@ -414,10 +432,11 @@ def test_a_million_types() -> None:
     assert np.all(np.abs(found[chi] - truth) < 5.5 * deviation)
 
 
-@pytest.mark.parametrize("name", ["3-way-marginals", "prefix"])
-def test_the_law_of_one_type_is_that_of_all_where_the_workload_has_the_symmetry(name: str) -> None:
-    """Outputs enough for the sums by type; prefix sums have no symmetry, and a law for every type."""
-    strategy, C = mixed(), create(name, 8).centred_gram()
+@pytest.mark.parametrize("name", ["3-way-marginals", "1-way-marginals", "prefix"])
+@pytest.mark.parametrize("epsilon", [0.3, 4.0])
+def test_the_law_by_characters_is_that_of_the_matrix(name: str, epsilon: float) -> None:
+    """Of every kind of family at once; prefix sums have no symmetry, and their law is the matrix's own."""
+    strategy, C = mixed(epsilon), create(name, 8).centred_gram()
     explicit = strategy.as_matrix()
     found, expected = strategy.error_law(C), explicit.error_law(C)
     for one, other in (
@@ -427,7 +446,26 @@ def test_the_law_of_one_type_is_that_of_all_where_the_workload_has_the_symmetry(
     ):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     x = np.arange(float(len(C)))
+    covariance = expected.covariance(x)
+    np.testing.assert_allclose(found.covariance(x), covariance, rtol=0.0, atol=1e-11 * np.abs(covariance).max())
     assert found.on(x).variance == pytest.approx(expected.on(x).variance, rel=1e-9)
+
+
+def test_characters_without_information_are_never_estimated() -> None:
+    """Parities of single attributes alone: the law on them is the matrix's, though nothing is said of any other."""
+    weights = [0.5, 0.3, 0.2]
+    strategy = SymmetricStrategy(3, [family("01", [[1], [2], [4]], weights)], 1.0)
+    C = create("1-way-marginals", 8).centred_gram()
+    found, expected = strategy.error_law(C), strategy.as_matrix().error_law(C)
+    x = np.array([3.0, 0.0, 1.0, 5.0, 2.0, 0.0, 0.0, 4.0])
+    np.testing.assert_allclose(found.excess, expected.excess, rtol=1e-9)
+    assert found.on(x).variance == pytest.approx(expected.on(x).variance, rel=1e-9)
+    assert found.on(x).scale == pytest.approx(expected.on(x).scale, rel=1e-9)
+
+
+def test_a_workload_of_another_domain_has_no_law() -> None:
+    with pytest.raises(BadValue, match="domain_size"):
+        mixed().error_law(create("3-way-marginals", 16).centred_gram())
 
 
 @pytest.mark.parametrize(("m", "types"), [(3, 5), (3, 1), (200, 5), (200, 1), (3000, 4)])

@@ -90,31 +90,21 @@ class ErrorLaw:
 
 
 def matrix_error_law(
-    centred_gram: FloatArray,
-    strategy: FloatArray,
-    reconstruction: FloatArray,
-    variance: FloatArray,
-    *,
-    alike: bool = False,
+    centred_gram: FloatArray, strategy: FloatArray, reconstruction: FloatArray, variance: FloatArray
 ) -> ErrorLaw:
-    """The law for an explicit Q (m × n) and its B (n × m), the exact variances being known.
-
-    ``alike`` promises that all types have the same moments, by a symmetry of Q and C: those of one are computed.
-    """
-    C, B = centred_gram, reconstruction
-    types = slice(0, 1) if alike else slice(None)
-    Q, CB, own = strategy[:, types], C @ B, np.diagonal(C)[types]
+    """The law for an explicit Q (m × n) and its B (n × m), the exact variances being known."""
+    C, B, Q = centred_gram, reconstruction, strategy
+    CB, own = C @ B, np.diagonal(C)
     norms = np.einsum("uo,uo->o", B, CB)
-    squares = np.maximum(norms[:, None] - 2.0 * CB.T[:, types] + own, 0.0)  # zᵀCz by output and type
+    squares = np.maximum(norms[:, None] - 2.0 * CB.T + own, 0.0)  # zᵀCz by output and type
     fourth_moment = np.einsum("ou,ou->u", Q, squares**2)
     jump = np.where(Q > 0, squares, 0.0).max(axis=0)
     # tr[(CΣ_u)²], Σ_u = Σ_o Q_ou b_ob_oᵀ − p_up_uᵀ
-    spread = _pair_moments(C, Q, B, CB) - 2.0 * np.einsum("ou,uo->u", Q, CB[types] ** 2) + own**2
-    excess = fourth_moment - variance[types] ** 2 - 2.0 * spread
-    excess, jump = (np.resize(moments, len(C)) for moments in (excess, jump))
+    spread = _pair_moments(C, Q, B, CB) - 2.0 * np.einsum("ou,uo->u", Q, CB**2) + own**2
+    excess = fourth_moment - variance**2 - 2.0 * spread
 
     def covariance(x: FloatArray) -> FloatArray:
-        together = (B * (strategy @ x)) @ B.T
+        together = (B * (Q @ x)) @ B.T
         return np.asarray(together - centred_diagonal(x))
 
     return ErrorLaw(C, variance, excess, jump, covariance)

@@ -17,6 +17,7 @@ In one dimension t is a sign; every cap is the point v, and q = A = ½.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -28,6 +29,9 @@ MASS_MARGIN = 1e-12
 # Γ((d+1)/2)/Γ(d/2)/√(d/2) as a series in 1/d; used where the next term is below double precision.
 _GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 869 / 65536, 39325 / 262144)
 _GAMMA_RATIO_SERIES_FROM = 150
+# Strips that cover the density of a coordinate, a power of two, and the dimension from which they are used.
+STRIPS = 256
+_STRIPS_FROM = 4
 
 
 def gamma_ratio(d: int) -> float:
@@ -67,22 +71,62 @@ def cap_moment(dimension: int, height: float) -> float:
 def coordinate(size: int, dimension: int, rng: np.random.Generator) -> FloatArray:
     """One coordinate t of uniform unit vectors.
 
-    The squared length R² of two coordinates has 1 − R² = U^{2/(d−2)} with a uniform U, and their direction φ is
-    uniform: t = R cos φ. In two dimensions R = 1, in one t is a sign. Faster than a normal number over a length.
+    From four dimensions on its density falls in |t|, and |t| is drawn by rejection from strips of equal area that cover
+    it (Marsaglia & Tsang's ziggurat, J. Statistical Software 5(8), 2000, without a tail: the lowest strip has all of
+    [0, 1]). Below, the squared length R² of two coordinates has 1 − R² = U^{2/(d−2)} with a uniform U, and their
+    direction φ is uniform: t = R cos φ. In two dimensions R = 1, in one t is a sign.
     """
     if dimension == 1:
         return np.asarray(1.0 - 2.0 * rng.integers(0, 2, size), np.float64)
+    if dimension >= _STRIPS_FROM:
+        return _by_strips(size, dimension, rng)
     q, left = _of_two(size, dimension, rng)
     return np.asarray((1.0 - q) / (1.0 + q) * np.sqrt(1.0 - left))
 
 
 def coordinates(size: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """The same t, and √(1−t²), the length of the other coordinates: the square root of 1 − R² + R² sin²φ."""
+    """The same t, and √(1−t²), the length of the other coordinates: where t is made of R, by 1 − R² + R² sin²φ."""
     if dimension == 1:
         return coordinate(size, dimension, rng), np.zeros(size)
+    if dimension >= _STRIPS_FROM:
+        t = _by_strips(size, dimension, rng)
+        return t, np.asarray(np.sqrt((1.0 - t) * (1.0 + t)))
     q, left = _of_two(size, dimension, rng)
     square, down = 1.0 - left, 1.0 / (1.0 + q)
     return np.asarray((1.0 - q) * down * np.sqrt(square)), np.asarray(np.sqrt(left + square * (4.0 * q * down**2)))
+
+
+def _by_strips(size: int, dimension: int, rng: np.random.Generator) -> FloatArray:
+    from factormech.local.randomizers.cap_kernels import draw_by_strips
+
+    found = np.empty(size)
+    draw_by_strips(*strips(dimension), 0.5 * (dimension - 3), rng, found)
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def strips(dimension: int) -> tuple[FloatArray, FloatArray]:
+    """Edges x and heights y of strips [0, x_i] × [y_i, y_{i+1}] of one area that cover the graph of (1−x²)^{(d−3)/2}.
+
+    x_0 = 1, y_0 = 0; then y_{i+1} = y_i + V/x_i, and x_{i+1} is where the graph has that height. V is the least area at
+    which ``STRIPS`` of them reach the top, 1. Whatever V is, draws from the strips that are kept below the graph have
+    its law: only the equality of the areas matters, and it holds to rounding.
+    """
+    low, high = 0.0, 1.0
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (low, middle) if _stacked(dimension, middle)[1][-1] >= 1.0 else (middle, high)
+    edges, heights = _stacked(dimension, high)
+    return np.array(edges), np.array(heights)
+
+
+def _stacked(dimension: int, area: float) -> tuple[list[float], list[float]]:
+    """The strips of this area, the last of them on top; where fewer are enough, the others have a length of 0."""
+    power = 0.5 * (dimension - 3)
+    edges, heights = [1.0], [0.0]
+    for _ in range(STRIPS):
+        heights.append(heights[-1] + area / edges[-1] if edges[-1] > 0.0 else math.inf)
+        edges.append(math.sqrt(-math.expm1(math.log(heights[-1]) / power)) if heights[-1] < 1.0 else 0.0)
+    return edges, heights
 
 
 def _of_two(size: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

@@ -9,9 +9,14 @@ Placements that permutations make equal are one, with the sum of their probabili
 
 for each placement is one small Walsh transform of its counts, added at the character Aᵀs.
 
-A placement is drawn by the alias method (Walker, ACM Trans. Math. Software 3(3), 1977), the side of the noise and the
-word in it by one uniform number; the law that is simulated differs from the strategy's by rounding of the 53 bits of
-each. A simulation, never a private release.
+**Mixture.** With probability φ = (πM − K)/(M − K) the noise is *forced*, uniform in T, and else the word is *free*,
+uniform in {0,1}^m whatever u: a word has the probability (1 − φ)/M = (1 − π)/(M − K) = q₀ outside of Au ⊕ T, and
+φ/K + q₀ = π/K = q₁ in it (``patterns.py``). How many users of a type are forced is binomial. The free reports of all
+types are alike: how many come to each placement is one multinomial (``reports.py``), and their words are fair bits. So
+are the forced ones of one type, whose Au is the same: where they are many to a placement, they fall on the placements
+as a multinomial, too; where they are few, each draws its placement by the alias method (Walker, ACM Trans. Math.
+Software 3(3), 1977). The law that is simulated differs from the strategy's by rounding of the 53 bits of each number. A
+simulation, never a private release.
 """
 
 from __future__ import annotations
@@ -24,25 +29,26 @@ import numpy.typing as npt
 import scipy.linalg
 
 from factormech.arrays import FloatArray, IntArray
+from factormech.local.reports import ReportTree
 from factormech.local.symmetric.patterns import Channel, Family, characters
+
+# Forced reports of one type to a placement from which a multinomial costs less than the reports.
+_MANY = 8.0
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """One family with its matrices listed: where its counts begin, and what its words say about which character."""
+    """One family with its matrices listed: where its counts begin, what its words say, and about which character."""
 
     start: int
-    masks: IntArray  # (placements, m)
-    family: Family
+    chi: IntArray  # (placements, points)
     gamma: FloatArray  # (points,)
 
     def totals(self, counts: IntArray, domain_size: int) -> FloatArray:
         """Σ γ_s(−1)^{s·r} over the counted reports, by character, (n,)."""
-        points = self.family.points
-        mine = counts[self.start : self.start + len(self.masks) * points].reshape(-1, points)
-        values = (mine @ scipy.linalg.hadamard(points)) * self.gamma
-        chi = characters(self.masks)
-        return np.asarray(np.bincount(chi.ravel(), weights=values.ravel(), minlength=domain_size), dtype=float)
+        mine = counts[self.start : self.start + self.chi.size].reshape(self.chi.shape).astype(float)
+        values = (mine @ scipy.linalg.hadamard(len(self.gamma), dtype=float)) * self.gamma
+        return np.asarray(np.bincount(self.chi.ravel(), weights=values.ravel(), minlength=domain_size), dtype=float)
 
 
 class Collection:
@@ -67,37 +73,55 @@ class Collection:
         domain_size: int,
     ) -> None:
         self._domain_size, self._parts, start = domain_size, list[_Placed](), 0
-        widest = max(masks.shape[1] for masks, _ in listed)
-        self._masks = np.zeros((sum(len(masks) for masks, _ in listed), widest), dtype=np.int64)
-        self._family = np.repeat(np.arange(len(listed)), [len(masks) for masks, _ in listed])
-        self._starts = np.zeros(len(self._masks), dtype=np.int64)
-        place = 0
-        for family, gamma, (masks, _) in zip(families, gains, listed, strict=True):
-            rows = slice(place, place + len(masks))
-            self._masks[rows, : masks.shape[1]] = masks  # parities of no attribute add nothing to a word
-            self._starts[rows] = start + family.points * np.arange(len(masks))
-            self._parts.append(_Placed(start, masks, family, gamma))
+        # By placement: where its counts begin, its family, and its masks; parities of no attribute add nothing.
+        widest, placements = max(masks.shape[1] for masks, _ in listed), sum(len(masks) for masks, _ in listed)
+        self._places, place = np.zeros((placements, 2 + widest), dtype=np.int64), 0
+        for index, (family, gamma, (masks, _)) in enumerate(zip(families, gains, listed, strict=True)):
+            rows = self._places[place : place + len(masks)]
+            rows[:, 0], rows[:, 1] = start + family.points * np.arange(len(masks)), index
+            rows[:, 2 : 2 + masks.shape[1]] = masks
+            self._parts.append(_Placed(start, characters(masks), gamma))
             place, start = place + len(masks), start + family.points * len(masks)
         self.cells = start
-        self._choice, self._alias = alias_tables(np.concatenate([weights for _, weights in listed]))
-        self._inside = np.array([channel.inside for channel in channels])
-        self._ones = _padded([family.ones for family in families])
-        self._zeros = _padded([family.zeros for family in families])
-        self._sizes = np.array([[len(family.ones), len(family.zeros)] for family in families])
+        weights, of_family = np.concatenate([weights for _, weights in listed]), self._places[:, 1]
+        shares = [_forced(family, channel) for family, channel in zip(families, channels, strict=True)]
+        forced = weights * np.array(shares)[of_family]
+        self._forced = float(forced.sum() / weights.sum())
+        self._free_tree = ReportTree((weights - forced)[:, None])
+        self._forced_tree = ReportTree(forced[:, None])
+        self._tables = alias_tables(forced if forced.any() else weights)
+        self._points = np.array([family.points for family in families])
+        self._ones, self._sizes = _padded([f.ones for f in families]), np.array([len(f.ones) for f in families])
 
     def counts(self, users: IntArray, rng: np.random.Generator) -> IntArray:
         """How often each report came, (cells,), from ``users`` by type, (n,)."""
-        from factormech.local.symmetric.kernels import count_reports
+        from factormech.local.symmetric.kernels import count_forced, count_free, count_placed, parities
 
-        found = np.zeros(self.cells, dtype=np.int64)
-        placements = (self._choice, self._alias, self._masks, self._starts, self._family)
-        noise = (self._inside, self._ones, self._zeros, self._sizes)
-        count_reports(users.astype(np.int64), placements, noise, rng, found)
+        found, odd = np.zeros(self.cells, dtype=np.int64), parities(len(users))
+        forced = rng.binomial(users, self._forced)
+        count_free(_split(self._free_tree, users.sum() - forced.sum(), rng), self._places, self._points, rng, found)
+        many = forced > _MANY * len(self._places)
+        for u in np.flatnonzero(many).tolist():
+            placed = _split(self._forced_tree, forced[u], rng)
+            count_placed(u, placed, self._places, self._ones, self._sizes, odd, rng, found)
+        few = np.where(many, 0, forced)
+        count_forced(few, self._tables, self._places, self._ones, self._sizes, rng, found)
         return found
 
     def totals(self, counts: IntArray) -> FloatArray:
         """Σ γ_s(−1)^{s·r} over the reports with Aᵀs = χ, (n,)."""
         return np.asarray(sum(part.totals(counts, self._domain_size) for part in self._parts))
+
+
+def _forced(family: Family, channel: Channel) -> float:
+    """φ."""
+    K, M = len(family.ones), family.points
+    return max(channel.inside * M - K, 0.0) / (M - K)
+
+
+def _split(tree: ReportTree, users: int, rng: np.random.Generator) -> IntArray:
+    """How many of so many users come to each placement."""
+    return tree.sample(np.array([users]), 1, rng)[:, 0].copy()
 
 
 def alias_tables(weights: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -42,38 +42,84 @@ def transform_in_place(x: FloatArray) -> None:
     _stages(x, 0, n, block, n)
 
 
+# A uniform number is a multiple of 2⁻⁵³: so many fair bits.
+_BITS, _ALL_BITS = 53, 2.0**53
+
+
 @compiled()
-def count_reports(
+def count_free(users: IntArray, places: IntArray, points: IntArray, rng: np.random.Generator, found: IntArray) -> None:
+    """Count a uniform word for each of ``users`` by placement; ``points`` has the number of words by family."""
+    for place in range(len(users)):
+        start, size = places[place, 0], points[places[place, 1]]
+        bits = 0
+        while 1 << bits < size:
+            bits += 1
+        pool, left = 0, 0
+        for _ in range(users[place]):
+            if left < bits:
+                pool, left = int(rng.random() * _ALL_BITS), _BITS
+            found[start + (pool & (size - 1))] += 1
+            pool, left = pool >> bits, left - bits
+
+
+@compiled()
+def _own_word(places: IntArray, place: int, odd: IntArray, u: int) -> int:
+    """Au."""
+    word = 0
+    for i in range(places.shape[1] - 2):
+        word |= odd[places[place, i + 2] & u] << i
+    return word
+
+
+@compiled()
+def parities(n: int) -> IntArray:
+    """Whether the numbers below n have an odd number of bits."""
+    odd = np.zeros(n, dtype=np.int64)
+    for u in range(1, n):
+        odd[u] = odd[u >> 1] ^ (u & 1)
+    return odd
+
+
+@compiled()
+def count_forced(
     users: IntArray,
-    placements: tuple[FloatArray, IntArray, IntArray, IntArray, IntArray],
-    noise: tuple[FloatArray, IntArray, IntArray, IntArray],
+    tables: tuple[FloatArray, IntArray],
+    places: IntArray,
+    ones: IntArray,
+    sizes: IntArray,
     rng: np.random.Generator,
     found: IntArray,
 ) -> None:
-    """Draw a report of each user and count it (``collection.py``).
-
-    ``placements`` are choice, alias, masks (placements, m), where the counts of each begin, and its family; ``noise``
-    are π, the words inside and outside of T, and how many these are, by family.
-    """
-    choice, alias, masks, starts, families = placements
-    inside, ones, zeros, sizes = noise
-    size = len(choice)
-    odd = np.zeros(len(users), dtype=np.int64)
-    for u in range(1, len(users)):
-        odd[u] = odd[u >> 1] ^ (u & 1)
+    """Draw a placement, by alias ``tables``, and a word of Au ⊕ T for each of ``users`` by type, and count it."""
+    choice, alias = tables
+    size, odd = len(choice), parities(len(users))
     for u in range(len(users)):
         for _ in range(users[u]):
             place = int(rng.random() * size)
             if rng.random() >= choice[place]:
                 place = alias[place]
-            word = 0
-            for i in range(masks.shape[1]):
-                word |= odd[masks[place, i] & u] << i
-            family = families[place]
-            x, limit = rng.random(), inside[family]
-            if x < limit:
-                word ^= ones[family, min(int(x / limit * sizes[family, 0]), sizes[family, 0] - 1)]
-            else:
-                x = (x - limit) / (1.0 - limit)
-                word ^= zeros[family, min(int(x * sizes[family, 1]), sizes[family, 1] - 1)]
-            found[starts[place] + word] += 1
+            start, family = places[place, 0], places[place, 1]
+            which = int(rng.random() * sizes[family]) if sizes[family] > 1 else 0
+            found[start + (_own_word(places, place, odd, u) ^ ones[family, which])] += 1
+
+
+@compiled()
+def count_placed(
+    u: int,
+    users: IntArray,
+    places: IntArray,
+    ones: IntArray,
+    sizes: IntArray,
+    odd: IntArray,
+    rng: np.random.Generator,
+    found: IntArray,
+) -> None:
+    """Count a word of Au ⊕ T for each of ``users`` of the type u by placement."""
+    for place in range(len(users)):
+        start, family = places[place, 0], places[place, 1]
+        word = _own_word(places, place, odd, u)
+        if sizes[family] == 1:
+            found[start + (word ^ ones[family, 0])] += users[place]
+        else:
+            for _ in range(users[place]):
+                found[start + (word ^ ones[family, int(rng.random() * sizes[family])])] += 1

@@ -26,10 +26,11 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray, check_dense_size, check_epsilon
 from factormech.errors import BadValue
-from factormech.local.error_law import ErrorLaw, matrix_error_law
+from factormech.local.error_law import ErrorLaw
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation, StrategyMatrix
 from factormech.local.symmetric.collection import Collection
+from factormech.local.symmetric.law import Placed, pattern_error_law
 from factormech.local.symmetric.patterns import Channel, Family, characters, gains, permute
 from factormech.privacy import VERIFIED, Guarantee
 from factormech.workloads import walsh
@@ -159,23 +160,26 @@ class SymmetricStrategy:
         return StrategyMatrix(np.concatenate(list(self._rows())), self.epsilon)
 
     def _rows(self) -> Iterator[FloatArray]:
-        n, d = self.domain_size, self.attributes
+        n = self.domain_size
         u = np.arange(n)
-        if any(f.permuted for f in self.families) and d > _PERMUTATIONS_LIMIT:
-            remedy = "use the spectrum"
-            raise BadValue("attributes", d, f"be at most {_PERMUTATIONS_LIMIT} to list their permutations", remedy)
-        for family, channel in zip(self.families, self.channels, strict=True):
-            masks, weights = self._listed(family)
+        for family, channel, (masks, weights) in zip(self.families, self.channels, self._listings, strict=True):
             check_dense_size("matrix of the symmetric strategy", len(masks) * family.points, n)
             r = np.arange(family.points)[:, None]
             for A, weight in zip(masks, weights, strict=True):
                 z = sum((np.bitwise_count(u & A[i]).astype(np.int64) & 1) << i for i in range(family.bits))
                 yield weight * np.where(family.table[z ^ r], channel.high, channel.low)
 
+    @cached_property
+    def _listings(self) -> tuple[tuple[IntArray, FloatArray], ...]:
+        return tuple(self._listed(family) for family in self.families)
+
     def _listed(self, family: Family) -> tuple[IntArray, FloatArray]:
         """All matrices of a family, equal ones together, and their probabilities."""
         if not family.permuted:
             return family.masks, family.weights
+        if self.attributes > _PERMUTATIONS_LIMIT:
+            rule = f"be at most {_PERMUTATIONS_LIMIT} to list their permutations"
+            raise BadValue("attributes", self.attributes, rule, "use the spectrum")
         orders = np.array(list(itertools.permutations(range(self.attributes))))
         moved = permute(family.masks[:, None, :], orders).reshape(-1, family.bits)
         found, where = np.unique(moved, axis=0, return_inverse=True)
@@ -257,7 +261,7 @@ class SymmetricStrategy:
     # Simulation --------------------------------------------------------------------------------------------
 
     def simulation_refusal(self, users: int) -> str:
-        """Users are drawn one by one, whether their reports are kept or only counted."""
+        """Users are drawn one by one where their reports are kept, and some of them where these are counted."""
         return "" if users <= _USERS_LIMIT else f"{users} users are more than {_USERS_LIMIT} drawn one by one"
 
     @cached_property
@@ -265,10 +269,10 @@ class SymmetricStrategy:
         """The counter of reports, if these are few enough to be counted."""
         if any(f.permuted for f in self.families) and self.attributes > _PERMUTATIONS_LIMIT:
             return None
-        listed = [self._listed(f) for f in self.families]
-        if sum(len(masks) * f.points for (masks, _), f in zip(listed, self.families, strict=True)) > _CELLS_LIMIT:
+        cells = sum(len(masks) * f.points for (masks, _), f in zip(self._listings, self.families, strict=True))
+        if cells > _CELLS_LIMIT:
             return None
-        return Collection(self.families, self.channels, self._gains, listed, self.domain_size)
+        return Collection(self.families, self.channels, self._gains, self._listings, self.domain_size)
 
     def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
         """Centred estimates of the data vector, (types, trials)."""
@@ -285,12 +289,14 @@ class SymmetricStrategy:
         return walsh.transform(found) / self.domain_size
 
     def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
-        """Mean and variance of the squared error, for small domains."""
-        explicit = self.as_matrix()
-        variance = explicit.evaluate(centred_gram).variance
-        # Q is closed under u ↦ u ⊕ v; where C is, too, no type differs from another.
-        alike = spectrum_of(centred_gram) is not None
-        return matrix_error_law(centred_gram, explicit.matrix, explicit.reconstruction, variance, alike=alike)
+        """Mean and variance of the squared error, for small domains: see ``law.py``, and by the matrix elsewhere."""
+        g = spectrum_of(centred_gram)
+        if g is None or len(g) != self.domain_size:
+            return self.as_matrix().error_law(centred_gram)
+        g[0] = 0.0
+        parts = zip(self.families, self.channels, self._gains, self._listings, strict=True)
+        placed = [Placed(family, channel, gamma, *listed) for family, channel, gamma, listed in parts]
+        return pattern_error_law(centred_gram, g, self.information, self.evaluate(centred_gram).variance, placed)
 
 
 def spectrum_of(centred_gram: FloatArray) -> FloatArray | None:
