@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
 from factormech.gaussian import gaussian_delta
-from factormech.local.randomizers import registry
+from factormech.local.randomizers import registry, subgaussian
 from factormech.local.randomizers.base import BallRandomizer, DirectionalRandomizer
 from factormech.local.randomizers.cap_randomizer import CapRandomizer
 from factormech.local.randomizers.caps import (
@@ -496,6 +496,16 @@ def test_no_point_and_no_direction_passes_the_proxy_and_the_axis_attains_it(name
     found = [curvatures(randomizer, c, z).max() for c in np.linspace(-1, 1, 41)]
     assert max(found) <= w * (1 + 1e-9)
     assert max(found[0], found[-1]) >= w * (1 - 2e-3)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("d", "height"), [(2, 0.3), (3, 0.0), (32, 0.2), (1000, 0.05)])
+def test_the_series_of_small_tilts_has_the_values_of_the_integrals(d: int, height: float, sign: float) -> None:
+    z = sign * np.geomspace(1e-7, 2.0, 300)
+    rule = subgaussian._quadrature(2.0, d, height)
+    for loyalty, mean in ((0.5, 0.2), (0.9, 0.01)):
+        by_series = subgaussian._small(z, rule, loyalty, mean) / z**2
+        assert by_series == pytest.approx(subgaussian._near(z, rule, loyalty, mean) / z**2, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -68,11 +68,12 @@ def exact_success(n: int, d: int, gap: float, epsilon: float) -> float:
     return float(own @ places)
 
 
-def test_moss_plays_the_largest_index() -> None:
-    reports = planted(5, 0.3, 2.0, 3, np.random.default_rng(0))
-    done = protocols.run("moss-most-played", reports, 300)
+@pytest.mark.parametrize(("d", "n"), [(5, 300), (8, 300), (3, 64), (2, 7), (7, 5)])
+def test_moss_plays_the_largest_index(d: int, n: int) -> None:
+    reports = planted(d, 0.3, 2.0, 3, np.random.default_rng(0))
+    done = protocols.run("moss-most-played", reports, n)
     for r in range(3):
-        expected = moss_plays(reports, r, 300)
+        expected = moss_plays(reports, r, n)
         assert done.plays[r].sum(axis=1).tolist() == expected
         assert done.choice[r] == np.argmax(expected)
 

@@ -60,12 +60,12 @@ class Cuts:
     queries: FloatArray
     signs: FloatArray
 
-    def joined(self, other: Cuts) -> Cuts:
-        """Both, without doubles."""
-        both = np.concatenate([np.c_[self.queries, self.signs], np.c_[other.queries, other.signs]])
-        both = np.unique(both, axis=0)
+    def joined(self, *others: Cuts) -> Cuts:
+        """All of them, without doubles."""
+        every = np.concatenate([np.c_[cuts.queries, cuts.signs] for cuts in (self, *others)])
+        every = np.unique(every, axis=0)
         width = self.queries.shape[1]
-        return Cuts(both[:, :width], both[:, width:])
+        return Cuts(every[:, :width], every[:, width:])
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -225,17 +225,20 @@ class _Program:
         proof = (cuts, np.full(len(cuts), 1.0 / len(cuts)))
         for _ in range(ROUNDS):
             y, weights = self._minimise(mu, cuts)
-            more, centre = cuts, joint
+            new, centre = [], joint
             for step in _STEPS:
                 point = (1.0 - step) * centre + step * y
                 value, F, s = sign_norm(self._differences(point, mu), CUTS_A_ROUND)
-                more = more.joined(Cuts(F, s))
+                new.append(Cuts(F, s))
                 if value < upper:
                     upper, joint = value, point
             bound = self._lower(mu, cuts, weights)
             if bound > lower:
                 lower, proof = bound, (cuts, weights)
-            if upper - lower <= gap or lower >= enough or len(more) == len(cuts):
+            if upper - lower <= gap or lower >= enough:
+                break
+            more = cuts.joined(*new)
+            if len(more) == len(cuts):
                 break
             cuts = more
         kept = proof[1] > 0.0

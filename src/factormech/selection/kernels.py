@@ -48,23 +48,36 @@ def report(probability: FloatArray, j: int, key: np.uint64, k: int, plays: IntAr
 
 
 @compiled()
-def moss(probability: FloatArray, users: int, key: np.uint64, plays: IntArray, ones: IntArray) -> IntArray:
+def bonuses(users: int, d: int) -> FloatArray:
+    """√(max(ln(n/(ds)), 0)/s) for s = 0, 1, … as far as it is above 0; ∞ for s = 0."""
+    bonus = np.empty(-(-users // d))
+    bonus[0] = np.inf
+    for s in range(1, bonus.size):
+        bonus[s] = np.sqrt(max(np.log(users / (d * float(s))), 0.0) / float(s))
+    return bonus
+
+
+@compiled()
+def moss(
+    probability: FloatArray, users: int, bonus: FloatArray, key: np.uint64, plays: IntArray, ones: IntArray
+) -> IntArray:
     """MOSS (Audibert & Bubeck, COLT 2009): each user reports on the coordinate of the largest index.
 
-    The index of a coordinate with s reports of mean μ̂ is μ̂ + √(max(ln(n/(ds)), 0)/s), and ∞ with none. A tree of
-    winners finds the largest in log₂ d comparisons. Returns how often each coordinate was reported on.
+    The index of a coordinate with s reports of mean μ̂ is μ̂ + √(max(ln(n/(ds)), 0)/s), and ∞ with none (``bonuses``).
+    A tree of winners finds the largest in log₂ d comparisons. Returns how often each coordinate was reported on.
     """
     d = probability.shape[0]
     size = 1
     while size < d:
         size *= 2
-    index = np.full(size, -np.inf)
-    index[:d] = np.inf
-    tree = np.empty(2 * size, dtype=np.int64)
+    # By node of the tree: the coordinate of the largest index below it, the first of equal ones, and that index.
+    tree, top = np.empty(2 * size, dtype=np.int64), np.full(2 * size, -np.inf)
     for j in range(size):
         tree[size + j] = j
+        if j < d:
+            top[size + j] = np.inf
     for node in range(size - 1, 0, -1):
-        tree[node] = tree[2 * node]
+        tree[node], top[node] = tree[2 * node], top[2 * node]
     keys = np.empty(d, dtype=np.uint64)
     for j in range(d):
         keys[j] = stream(key, j)
@@ -73,13 +86,16 @@ def moss(probability: FloatArray, users: int, key: np.uint64, plays: IntArray, o
         j = tree[1]
         total[j] += report(probability, j, keys[j], count[j], plays, ones)
         count[j] += 1
-        s = float(count[j])
-        index[j] = total[j] / s + np.sqrt(max(np.log(users / (d * s)), 0.0) / s)
-        node = (size + j) >> 1
-        while node > 0:
-            left, right = tree[2 * node], tree[2 * node + 1]
-            tree[node] = left if index[left] >= index[right] else right
+        s = count[j]
+        index = total[j] / float(s) + (bonus[s] if s < bonus.size else 0.0)
+        node = size + j
+        top[node] = index
+        while node > 1:
+            other = node ^ 1
+            if top[other] > index or (top[other] == index and other < node):
+                j, index = tree[other], top[other]
             node >>= 1
+            tree[node], top[node] = j, index
     return count
 
 
@@ -102,8 +118,9 @@ def most_played_runs(
     probability: FloatArray, users: int, keys: FloatArray, plays: IntArray, ones: IntArray, choice: IntArray
 ) -> None:
     """MOSS, then the coordinate with the most reports."""
+    bonus = bonuses(users, probability.shape[1])
     for r in range(choice.size):
-        choice[r] = np.argmax(moss(probability[r], users, keys[r], plays[r], ones[r]))
+        choice[r] = np.argmax(moss(probability[r], users, bonus, keys[r], plays[r], ones[r]))
 
 
 @compiled()
@@ -111,8 +128,9 @@ def uniform_runs(
     probability: FloatArray, users: int, keys: FloatArray, plays: IntArray, ones: IntArray, choice: IntArray
 ) -> None:
     """MOSS, then the coordinate of a user drawn uniformly."""
+    bonus = bonuses(users, probability.shape[1])
     for r in range(choice.size):
-        choice[r] = drawn(moss(probability[r], users, keys[r], plays[r], ones[r]), keys[r])
+        choice[r] = drawn(moss(probability[r], users, bonus, keys[r], plays[r], ones[r]), keys[r])
 
 
 @compiled()
@@ -127,13 +145,16 @@ def validated_runs(
     validation: int,
 ) -> None:
     """``repetitions`` candidates by MOSS and a uniform user, each of them given ``validation`` fresh reports."""
+    left, d = users - repetitions * validation, probability.shape[1]
+    # Candidates have at most one user more than others.
+    shorter, longer = bonuses(left // repetitions, d), bonuses(left // repetitions + 1, d)
     for r in range(choice.size):
-        left = users - repetitions * validation
         best, most = 0, -1
         for i in range(repetitions):
-            share = left // repetitions + (1 if i < left % repetitions else 0)
+            more = i < left % repetitions
+            share, bonus = left // repetitions + (1 if more else 0), longer if more else shorter
             key = stream(keys[r], -3 - i) if i > 0 else keys[r]
-            candidate = drawn(moss(probability[r], share, key, plays[r], ones[r]), key)
+            candidate = drawn(moss(probability[r], share, bonus, key, plays[r], ones[r]), key)
             fresh, total = stream(stream(keys[r], -100 - i), candidate), 0
             for k in range(validation):
                 total += report(probability[r], candidate, fresh, k, plays[r], ones[r])

@@ -33,10 +33,20 @@ Exponents = Callable[[float], FloatArray]
 
 def bound(exponents: FloatArray, tau: float, users: float) -> float:
     """The bound for one τ, from ℓ (2k,)."""
+    return _bound_of(exponents, tau)(users)
+
+
+def _bound_of(exponents: FloatArray, tau: float) -> Callable[[float], float]:
+    """The bound for one τ, as a function of the users."""
     largest = float(np.max(exponents))
     if not math.isfinite(largest):
-        return math.inf
-    return (largest + math.log(float(np.sum(np.exp(users * (exponents - largest))))) / users) / tau
+        return lambda users: math.inf
+    below = exponents - largest
+
+    def of_users(users: float) -> float:
+        return (largest + math.log(float(np.add.reduce(np.exp(users * below)))) / users) / tau
+
+    return of_users
 
 
 def least_bound(exponents: Exponents, scale: float, users: int) -> float:
@@ -48,7 +58,7 @@ def least_users(exponents: Exponents, scale: float, alpha: float) -> int:
     """The least n whose bound is at most ``alpha`` for some τ; ``scale`` is a first guess of τ."""
     tau, _ = _least(lambda tau: _users(exponents(tau), tau, alpha), scale)
     found = exponents(tau)
-    return whole_users(lambda users: bound(found, tau, users), alpha)
+    return whole_users(_bound_of(found, tau), alpha)
 
 
 def whole_users(error: Callable[[int], float], alpha: float) -> int:
@@ -67,14 +77,15 @@ def _users(exponents: FloatArray, tau: float, alpha: float) -> float:
     """log of the real n at which the bound for this τ is ``alpha``; infinite where it never is."""
     if not float(np.max(exponents)) < alpha * tau:
         return math.inf
+    error = _bound_of(exponents, tau)
     low = high = 0.0
-    while bound(exponents, tau, math.exp(high)) > alpha:
+    while error(math.exp(high)) > alpha:
         low, high = high, high + 2.0
-    while bound(exponents, tau, math.exp(low)) <= alpha and low > -60.0:
+    while error(math.exp(low)) <= alpha and low > -60.0:
         low, high = low - 2.0, low
     for _ in range(50):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if bound(exponents, tau, math.exp(middle)) <= alpha else (middle, high)
+        low, high = (low, middle) if error(math.exp(middle)) <= alpha else (middle, high)
     return high
 
 

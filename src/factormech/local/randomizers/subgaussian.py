@@ -47,6 +47,8 @@ _GRID_STEP = 2e-3  # log of the ratio of neighbours
 _FIRST = 1e-7
 _MARGIN = 1e-9  # quadrature and rounding, a thousand times what has been seen
 _DEPTH = 50.0  # an integrand that many e-folds below its peak is left out
+_SERIES = 2.0  # tilts up to which e^{zt} is summed by its terms,
+_TERMS = 24  # this many: what is left is 1e-18 of the first one that counts
 _CELLS = 2**17  # numbers of one table of tilts by nodes: those of a processor's cache
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
@@ -73,7 +75,7 @@ def axis_proxy(dimension: int, height: float, loyalty: float, mean: float, varia
 def _largest_curvature(z: FloatArray, d: int, height: float, loyalty: float, mean: float) -> float:
     """max 2M(±z)/z² over neighbouring z > 0."""
     quadrature = _quadrature(float(z[-1]), d, height)
-    exponent = _near if z[-1] <= math.sqrt(d) else _far
+    exponent = _small if z[-1] <= min(_SERIES, math.sqrt(d)) else _near if z[-1] <= math.sqrt(d) else _far
     found = 0.0
     for part in np.array_split(z, math.ceil(len(z) * len(quadrature.t) / _CELLS)):
         for sign in (1.0, -1.0):
@@ -126,14 +128,30 @@ def _panels(start: float, end: float, width: float) -> tuple[FloatArray, FloatAr
     return (ends[:-1, None] + half * (1 + _NODES)).ravel(), (half * _WEIGHTS).ravel()
 
 
+def _small(z: FloatArray, rule: _Quadrature, loyalty: float, mean: float) -> FloatArray:
+    """M(z) for small z: P and Q of ``_gathered`` as power series, whose coefficients are moments of t."""
+    order = np.arange(2, _TERMS + 1)
+    factorials = np.array([math.factorial(k) for k in order], dtype=float)
+    free = (rule.t ** order[:, None]) @ np.exp(rule.free) / factorials
+    loyal = (rule.t_loyal ** order[:, None]) @ np.exp(rule.loyal) / factorials
+    # Of t free, as likely as −t, the odd moments are 0.
+    P = z**2 * np.polynomial.polynomial.polyval(z**2, free[::2])
+    return _gathered(z, P, z**2 * np.polynomial.polynomial.polyval(z, loyal), loyalty, mean)
+
+
 def _near(z: FloatArray, rule: _Quadrature, loyalty: float, mean: float) -> FloatArray:
-    """M(z) for z where all terms of the order z² must come out without cancellation.
+    """M(z) for z where all terms of the order z² must come out without cancellation."""
+    P = (2 * np.sinh(0.5 * z[:, None] * rule.t) ** 2) @ np.exp(rule.free)
+    Q = _exp_beyond_line(z[:, None] * rule.t_loyal) @ np.exp(rule.loyal)
+    return _gathered(z, P, Q, loyalty, mean)
+
+
+def _gathered(z: FloatArray, P: FloatArray, Q: FloatArray, loyalty: float, mean: float) -> FloatArray:
+    """M(z) from terms of the order z².
 
     With P = E e^{zt} − 1 (free), Q = E[e^{zt} − 1 − zt] (on the cap) and y = (1−λr)P + λr(Q + zA/q), where λA/q = m:
     log(1 + y) − mzr = [log(1 + y) − y] + (1−λr)P + λrQ.
     """
-    P = (2 * np.sinh(0.5 * z[:, None] * rule.t) ** 2) @ np.exp(rule.free)
-    Q = _exp_beyond_line(z[:, None] * rule.t_loyal) @ np.exp(rule.loyal)
 
     def value(r: FloatArray) -> FloatArray:
         curved = (1 - loyalty * r) * P + loyalty * r * Q
