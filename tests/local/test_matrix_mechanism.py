@@ -376,11 +376,19 @@ def test_gradient_agrees_with_differences() -> None:
     rng = np.random.default_rng(2)
     A, D, W = rng.standard_normal((7, 5)), rng.standard_normal((7, 5)), rng.standard_normal((6, 5))
     B = gram_root(centred_gram(W))
-    f, g = l1_descent.energy_and_gradient(A, B)
+    here = l1_descent.Energy(A, B)
+    f, g = here.value, here.gradient()
     assert f == pytest.approx(l1_strategies.reconstruction_energy(A, centred_gram(W)), rel=1e-10)
     h = 1e-6
-    change = [l1_descent.energy_and_gradient(A + s * h * D, B)[0] for s in (1, -1)]
+    change = [l1_descent.Energy(A + s * h * D, B).value for s in (1, -1)]
     assert np.sum(g * D) == pytest.approx((change[0] - change[1]) / (2 * h), rel=1e-6)
+
+
+def test_a_strategy_without_the_rank_is_no_start() -> None:
+    """Two equal columns tell two types apart nowhere: no descent begins there."""
+    A, B = np.diag([0.5, 0.4, 0.0, 0.0]), gram_root(centred_gram(np.eye(4)))
+    assert l1_descent.Energy(A, B).value == math.inf
+    assert l1_descent.projected_gradient(A, B, 5)[1:] == (0, "no finite start")
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 30.0, 1e12]))
@@ -393,6 +401,26 @@ def test_projection_is_the_nearest_point_of_the_l1_ball(seed: int, size: float) 
     # Optimality: ⟨A − B, X − B⟩ ≤ 0 for every vertex X = ±e_i of the ball.
     residual = A - B
     assert np.all(np.abs(residual).max(axis=0) <= np.sum(residual * B, axis=0) + 1e-9 * size)
+
+
+def test_the_projection_is_that_of_sorted_columns() -> None:
+    """Columns in the ball stay as they are; the threshold of the others is (Σ of the k largest − 1)/k, k the most."""
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((40, 30)) * np.logspace(-3, 3, 30)
+    expected = A.copy()
+    for u in np.flatnonzero(np.abs(A).sum(axis=0) > 1.0):
+        down = np.sort(np.abs(A[:, u]))[::-1]
+        thresholds = (np.cumsum(down) - 1.0) / np.arange(1, len(down) + 1)
+        t = thresholds[np.flatnonzero(down > thresholds)[-1]]
+        expected[:, u] = np.sign(A[:, u]) * np.maximum(np.abs(A[:, u]) - t, 0.0)
+    found = l1_descent.project_columns(A)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    inside = np.abs(A).sum(axis=0) <= 1.0
+    assert inside.any()
+    assert not inside.all()
+    np.testing.assert_array_equal(found[:, inside], A[:, inside])
+    outside = np.ascontiguousarray(A[:, ~inside])
+    np.testing.assert_array_equal(l1_descent.project_columns(outside), found[:, ~inside])
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 2), (511, 15), (513, 17), (1030, 33)])

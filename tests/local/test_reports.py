@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_hypergeom
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local import memberships, registry, reports
 from factormech.local.memberships import SubsetLaw
@@ -138,6 +138,32 @@ def test_trials_come_in_blocks_that_fit(monkeypatch: pytest.MonkeyPatch) -> None
     assert blocks.shape == whole.shape
     assert (blocks.sum(axis=0) == COUNTS.sum()).all()
     np.testing.assert_array_equal(blocks, tree.sample(COUNTS, 7, np.random.default_rng(5)))
+
+
+def every_count_split(tree: ReportTree, x: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
+    """The sums of reports by the tree's definition: a binomial for every class and trial, of none too."""
+    state = np.zeros((tree._classes, trials), dtype=np.int64)
+    for place, count in zip(tree._root, x, strict=True):
+        state[place] += count
+    for level in tree._levels:
+        below = np.zeros((level.below, trials), dtype=np.int64)
+        left = rng.binomial(state, level.left_share[:, None])
+        for place in range(len(state)):
+            below[level.left[place]] += left[place]
+            below[level.right[place]] += state[place] - left[place]
+        state = below
+    return np.asarray(np.add.reduceat(state, tree._row_starts, axis=0)[: tree._outputs])
+
+
+@pytest.mark.parametrize("name", ["randomized-response", "hadamard", "hierarchical", "random"])
+@pytest.mark.parametrize("users", [1, 50, 10**6])
+def test_the_counts_of_nobody_take_no_chance(name: str, users: int) -> None:
+    """Leaving them out changes neither the sums nor where the stream of random numbers stands."""
+    tree = ReportTree(matrix_of(name, 24, 1.0))
+    x = np.random.default_rng(users).multinomial(users, np.full(24, 1 / 24))
+    one, other = np.random.default_rng(13), np.random.default_rng(13)
+    np.testing.assert_array_equal(tree.sample(x, 9, one), every_count_split(tree, x, 9, other))
+    assert one.random() == other.random()
 
 
 # Subsets -------------------------------------------------------------------------------------------------------

@@ -20,7 +20,10 @@ def projected_gradient(A: FloatArray, B: FloatArray, steps: int) -> tuple[FloatA
     ended.
     """
     A = project_columns(A)
-    f, g = energy_and_gradient(A, B)
+    start = Energy(A, B)
+    if not math.isfinite(start.value):
+        return A, 0, "no finite start"
+    f, g = start.value, start.gradient()
     best, best_f, recent = A, f, [f]
     length = 1.0 / max(float(np.abs(project_columns(A - g / f) - A).max()), 1e-9) / f
     for step in range(steps):
@@ -49,48 +52,55 @@ def _line_search(
     t = 1.0
     while t > 1e-8:
         A_next = A + t * D
-        f, g = energy_and_gradient(A_next, B)
-        if f <= ceiling + 1e-4 * t * slope:
-            return A_next, f, g
+        found = Energy(A_next, B)
+        if found.value <= ceiling + 1e-4 * t * slope:
+            return A_next, found.value, found.gradient()
         t /= 3.0
     return None
 
 
-def energy_and_gradient(A: FloatArray, B: FloatArray) -> tuple[float, FloatArray]:
-    """f = ‖BX^{1/2}‖_F² and its gradient −2AP·YYᵀ, Y = XBᵀ, X = (PAᵀAP + s11ᵀ)⁻¹.
+class Energy:
+    """f = ‖BX^{1/2}‖_F², X = (PAᵀAP + s11ᵀ)⁻¹, and on demand its gradient, which costs more than f itself.
 
-    B1 = 0 makes f independent of s > 0. Not finite (∞) where AP has rank below n − 1.
+    B1 = 0 makes f independent of s > 0. The ``value`` is not finite (∞) where AP has rank below n − 1.
     """
-    from scipy.linalg import lapack
 
-    centred = A - A.mean(axis=1, keepdims=True)
-    M = centred.T @ centred
-    M += np.trace(M) / M.shape[0] ** 2
-    factor, failed = lapack.dpotrf(M, lower=1, clean=0)
-    if failed:
-        return math.inf, centred
-    half, _ = lapack.dtrtrs(factor, B.T, lower=1)
-    Y, _ = lapack.dtrtrs(factor, half, lower=1, trans=1)
-    return float(np.sum(half * half)), -2.0 * centred @ (Y @ Y.T)
+    def __init__(self, A: FloatArray, B: FloatArray) -> None:
+        from scipy.linalg import lapack
+
+        self._centred = A - A.mean(axis=1, keepdims=True)
+        M = self._centred.T @ self._centred
+        M += np.trace(M) / M.shape[0] ** 2
+        self._factor, failed = lapack.dpotrf(M, lower=1, clean=0)
+        self._half, self.value = B.T, math.inf
+        if not failed:
+            self._half, _ = lapack.dtrtrs(self._factor, B.T, lower=1)
+            self.value = float(np.sum(self._half * self._half))
+
+    def gradient(self) -> FloatArray:
+        """−2AP·YYᵀ, Y = XBᵀ; only where the value is finite."""
+        from scipy.linalg import lapack
+
+        Y, _ = lapack.dtrtrs(self._factor, self._half, lower=1, trans=1)
+        return np.asarray(-2.0 * self._centred @ (Y @ Y.T))
 
 
 def project_columns(A: FloatArray) -> FloatArray:
     """Nearest matrix with columns of ℓ1 norm at most 1: soft thresholds by Michelot's active sets (1986)."""
-    magnitudes = np.abs(A)
-    outside = np.flatnonzero(magnitudes.sum(axis=0) > 1.0)
+    from factormech.local.threshold_kernels import thresholds
+
+    shift, t = thresholds(np.ascontiguousarray(A))
+    outside = np.flatnonzero(t > -np.inf)
     if not outside.size:
         return A
-    # From the largest entry down: only what is less than 1 below it survives, and huge steps keep their
-    # digits.
-    m = magnitudes[:, outside]
-    m -= m.max(axis=0)
-    t = np.full(outside.size, -1.0)
-    while True:
-        active = m > t
-        raised = np.maximum(t, (np.where(active, m, 0.0).sum(axis=0) - 1.0) / active.sum(axis=0))
-        if np.array_equal(raised, t):
-            break
-        t = raised
+    every = outside.size == A.shape[1]
+    moved = A if every else A[:, outside]
+    m = np.abs(moved)
+    m -= shift[outside]
+    m -= t[outside]
+    found = np.copysign(np.maximum(m, 0.0, out=m), moved, out=m)
+    if every:
+        return np.asarray(found)
     projected = A.copy()
-    projected[:, outside] = np.copysign(np.maximum(m - t, 0.0), A[:, outside])
+    projected[:, outside] = found
     return projected

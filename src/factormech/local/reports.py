@@ -32,8 +32,9 @@ class _Level:
     """How the classes of the nodes of one height fall apart into those of the height below."""
 
     left_share: FloatArray  # (classes,)
-    order: npt.NDArray[np.intp]  # the classes' left parts, then their right parts, sorted by the class they join
-    starts: npt.NDArray[np.intp]  # where each class below begins in that order
+    left: IntArray  # the class below that each class's left part joins
+    right: IntArray  # the same of its right part
+    below: int  # how many classes there are below
 
 
 class ReportTree:
@@ -59,10 +60,7 @@ class ReportTree:
             left, right = pairs // below, pairs % below
             total = mass[left] + mass[right]
             share = np.divide(mass[left], total, out=np.zeros_like(total), where=total > 0)
-            joined = np.concatenate([left, right])
-            order = np.argsort(joined, kind="stable")
-            starts = np.searchsorted(joined[order], np.arange(below))
-            self._levels.append(_Level(share, order, starts))
+            self._levels.append(_Level(share, left, right, below))
             mass = total
         self._levels.reverse()
         self._root: IntArray = ids[0]
@@ -76,13 +74,17 @@ class ReportTree:
         return np.concatenate([self._sample(counts, size, rng) for size in sizes], axis=1)
 
     def _sample(self, counts: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
+        from factormech.local.report_kernels import join
+
         top = np.zeros(self._classes, dtype=np.int64)
         np.add.at(top, self._root, counts)
         state = np.repeat(top[:, None], trials, axis=1)
         for level in self._levels:
-            left = rng.binomial(state, level.left_share[:, None])
-            parts = np.concatenate([left, state - left])[level.order]
-            state = np.add.reduceat(parts, level.starts, axis=0)
+            reported = np.flatnonzero(state)  # of nobody's reports none go left, and no chance is needed for that
+            number, place = state.ravel()[reported], reported // trials
+            left = rng.binomial(number, level.left_share[place])
+            state = np.zeros((level.below, trials), dtype=np.int64)
+            join(reported, number, left, level.left, level.right, state)
         return np.asarray(np.add.reduceat(state, self._row_starts, axis=0)[: self._outputs])
 
 
