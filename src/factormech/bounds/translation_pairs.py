@@ -30,7 +30,7 @@ from factormech.bounds.pair_search import PairWeights
 from factormech.bounds.size_limit import SizeLimit
 from factormech.workloads import walsh
 
-# C depends on u ⊕ v, and two bits can be exchanged, if it is up to this, relatively.
+# Two bits can be exchanged if the spectrum does not change by more, relatively.
 TOLERANCE = 1e-9
 # Orbits of masks, up to which the dense problem is affordable.
 ORBITS_LIMIT = 1024
@@ -44,18 +44,12 @@ DECREMENT, INSIDE = 1e-3, 0.99
 
 def spectrum_of(centred_gram: FloatArray) -> FloatArray | None:
     """The eigenvalues c_s of a C that depends on u ⊕ v alone, rounding noise as zero, (n,); None for any other C."""
-    C, n = centred_gram, len(centred_gram)
-    if n < 2 or not walsh.is_power_of_two(n):
+    n = len(centred_gram)
+    values = walsh.spectrum_of(centred_gram) if n > 1 else None
+    if values is None:
         return None
-    types = np.arange(n)
-    most, bit = TOLERANCE * np.abs(C).max(), 1
-    while bit < n:  # bit by bit: C does not change where both types are moved by one bit
-        if not np.abs(C - C[np.ix_(types ^ bit, types ^ bit)]).max() <= most:  # so that NaN is refused
-            return None
-        bit *= 2
-    values = walsh.transform(C[0])
     values[0] = 0.0
-    return np.where(values > n * np.finfo(float).eps * float(np.trace(C)), values, 0.0)
+    return np.where(values > n * np.finfo(float).eps * float(np.trace(centred_gram)), values, 0.0)
 
 
 def orbits_of(spectrum: FloatArray) -> IntArray:

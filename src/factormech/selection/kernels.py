@@ -50,7 +50,7 @@ def report(probability: FloatArray, j: int, key: np.uint64, k: int, plays: IntAr
 @compiled()
 def bonuses(users: int, d: int) -> FloatArray:
     """√(max(ln(n/(ds)), 0)/s) for s = 0, 1, … as far as it is above 0; ∞ for s = 0."""
-    bonus = np.empty(-(-users // d))
+    bonus = np.empty(max(-(-users // d), 1))
     bonus[0] = np.inf
     for s in range(1, bonus.size):
         bonus[s] = np.sqrt(max(np.log(users / (d * float(s))), 0.0) / float(s))

@@ -46,6 +46,16 @@ def transform(x: FloatArray) -> FloatArray:
     return now
 
 
+def spectrum_of(matrix: FloatArray) -> FloatArray | None:
+    """The spectrum of a :func:`group_matrix`, up to 1e-10 of its largest entry; None for any other matrix."""
+    M = np.asarray(matrix, dtype=float)
+    if not is_power_of_two(len(M)):
+        return None
+    spectrum = transform(M[0])
+    most = 1e-10 * float(np.abs(M).max(initial=0.0))
+    return spectrum if bool(np.all(np.abs(group_matrix(spectrum) - M) <= most)) else None
+
+
 def group_matrix(spectrum: FloatArray) -> FloatArray:
     """The dense matrix Σ_s g_s χ_s χ_sᵀ / n of a spectrum g; its (u, v) entry depends on u ⊕ v only."""
     n = len(spectrum)

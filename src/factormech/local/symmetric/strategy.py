@@ -301,13 +301,9 @@ class SymmetricStrategy:
 
 def spectrum_of(centred_gram: FloatArray) -> FloatArray | None:
     """The eigenvalues of C by character, or nothing where u ⊕ v does not decide C_uv."""
-    C = np.asarray(centred_gram, dtype=float)
-    if not walsh.is_power_of_two(len(C)):
-        return None
-    g = walsh.transform(C[0])
-    if not np.allclose(walsh.group_matrix(g), C, rtol=0.0, atol=1e-10 * float(np.abs(C).max(initial=0.0))):
-        return None
-    g[g < 1e-12 * g.max(initial=0.0)] = 0.0  # rounding of C
+    g = walsh.spectrum_of(centred_gram)
+    if g is not None:
+        g[g < 1e-12 * g.max(initial=0.0)] = 0.0  # rounding of C
     return g
 
 
