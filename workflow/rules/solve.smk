@@ -32,7 +32,6 @@ for solves in SOLVES:
             mem_mb=memory_of("solve"),
             runtime=minutes_of("solve"),
         params:
-            start=lambda wildcards, input: f"--start {input.start}" if input.start else "",
             epsilon=solve_epsilon,
             root=CONFIG.seed,
             seed=solve_seed,
@@ -41,5 +40,5 @@ for solves in SOLVES:
             plugins=plugins(of_mechanism("solve")),
         shell:
             "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
-            " {params.seed} --options {params.options:q} {params.start}"
+            " {params.seed} --options {params.options:q} --start {input.start:q}"
             " --plugins {params.plugins:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"

@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--root-seed", type=int, required=True)
     parser.add_argument("--seed", type=int, default=None, help="none where chance has no part")
     parser.add_argument("--options", type=options_of, default={}, help="settings of the solver, in JSON")
-    parser.add_argument("--start", type=Path, default=None, help="the strategy file that the solver begins with")
+    parser.add_argument("--start", type=Path, nargs="?", help="the strategy file that the solver begins with, if any")
     parser.add_argument("workload", type=Path)
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
