@@ -8,7 +8,7 @@ persons are few next to the types.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,8 @@ from factormech.errors import BadValue
 from factormech.experiments import pure
 from factormech.experiments.base import Asked, Axis, Column, Experiment, Problem, Setting, split
 
+# Numbers of the noise that is kept for all numbers of persons; more of it is drawn again for each, from the same seed.
+_KEPT = 2**22
 ACCURACY = Axis(
     "accuracy",
     {"type": "number", "exclusiveMinimum": 1, "maximum": 10000},
@@ -76,14 +78,20 @@ def _needed(asked: Asked, N: int, alphas: list[float]) -> dict[str, list[dict[st
 
 def _search(asked: Asked, N: int) -> Callable[[int], tuple[float, int, float]]:
     """n ↦ error with the projection on the worst data found, their types, and E‖εu‖; all n have the same noise."""
-    from factormech.central.pure.parity import parity_errors
+    from factormech.central.pure.parity import errors_with, noise_by_draw
     from factormech.measure.pure_errors import sparsities_to
     from factormech.seeds import rng_for
 
+    epsilon, trials = asked["epsilon"], asked["trials"]
+
+    def drawn() -> Iterable[Any]:
+        return noise_by_draw(N, epsilon, rng_for(asked.seed, "full-parity-users", str(N)), trials)
+
+    kept = list(drawn()) if trials * N <= _KEPT else []
+
     @cache
     def error(n: int) -> tuple[float, int, float]:
-        rng = rng_for(asked.seed, "full-parity-users", str(N))
-        errors = parity_errors(N, asked["epsilon"], [n], sparsities_to(N, n), rng, asked["trials"])
+        errors = errors_with(kept or drawn(), N, epsilon, [n], sparsities_to(N, n), trials)
         sparsity, worst = errors.worst(0)
         return worst.value, sparsity, float(errors.raw.mean())
 

@@ -111,3 +111,13 @@ def test_bad_input() -> None:
     with pytest.raises(BadValue, match="sparsity"):
         parity.parity_errors(4, 1.0, [9], [8], np.random.default_rng(0), 1)
     assert parity.even_counts(7, 3).tolist() == [3, 2, 2]
+
+
+def test_noise_that_is_kept_gives_the_errors_of_noise_that_is_drawn() -> None:
+    kept = list(parity.noise_by_draw(16, 0.5, np.random.default_rng(2), 5))
+    together = parity.parity_errors(16, 0.5, [3, 40], [1, 2, 8], np.random.default_rng(2), 5)
+    for i, n in enumerate([3, 40]):
+        for _ in range(2):  # and none of it is used up
+            alone = parity.errors_with(kept, 16, 0.5, [n], [1, 2, 8], 5)
+            np.testing.assert_array_equal(alone.projected[0], together.projected[i])
+            np.testing.assert_array_equal(alone.raw, together.raw)

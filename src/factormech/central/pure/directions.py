@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -97,11 +97,17 @@ def directions_of(body: Body) -> Directions:
 
 def positive_counts(size: int) -> FloatArray:
     """P(j positive entries), j = 0 … N, of the u of N affinely independent columns: ∝ C(N, j)·C(N−2, j−1)."""
-    N = check_positive_integer("size", size, minimum=2)
+    return _positive_counts(check_positive_integer("size", size, minimum=2))
+
+
+@lru_cache(maxsize=4)
+def _positive_counts(N: int) -> FloatArray:
     j = np.arange(1, N)
     logs = -gammaln(j + 1) - gammaln(N - j + 1) - gammaln(j) - gammaln(N - j)
     weights = np.exp(logs - logs.max())
-    return np.concatenate([[0.0], weights / weights.sum(), [0.0]])
+    law = np.concatenate([[0.0], weights / weights.sum(), [0.0]])
+    law.setflags(write=False)
+    return law
 
 
 def simplex_weights(rng: np.random.Generator, size: int, trials: int) -> FloatArray:

@@ -20,7 +20,7 @@ places.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,13 +105,30 @@ def parity_errors(
     trials: int = 100,
 ) -> ParityErrors:
     """Errors of K-norm noise and projection on data of each sparsity for each n, from ``trials`` common draws."""
+    check_positive_integer("trials", trials)
+    return errors_with(noise_by_draw(size, epsilon, rng, trials), size, epsilon, users, sparsities, trials)
+
+
+def noise_by_draw(size: int, epsilon: float, rng: np.random.Generator, trials: int) -> Iterator[FloatArray]:
+    """Draws of u, (N,), one after the other."""
+    return (parity_noise(size, epsilon, rng, 1)[0] for _ in range(trials))
+
+
+def errors_with(
+    noise: Iterable[FloatArray],
+    size: int,
+    epsilon: float,
+    users: Sequence[int],
+    sparsities: Sequence[int],
+    trials: int,
+) -> ParityErrors:
+    """The like errors from ``trials`` draws of u at this ε that are given."""
     N = checked_size(size)
     for s in sparsities:
         if check_positive_integer("sparsity", s) > N:
             raise BadValue("sparsity", s, f"be at most the number of types, {N}", "give 1, 2, 4 …")
     raw, found = np.empty(trials), np.full((len(users), len(sparsities), trials), np.nan)
-    for t in range(check_positive_integer("trials", trials)):
-        u = parity_noise(N, epsilon, rng, 1)[0]
+    for t, u in zip(range(trials), noise, strict=True):
         raw[t] = epsilon * float(np.linalg.norm(u))
         for (i, n), (a, s) in _pairs(users, sparsities):
             p = even_counts(n, s) / n
