@@ -65,12 +65,8 @@ def starting_cone(generators: FloatArray, lifted: bool, rng: np.random.Generator
     from factormech.central.pure import facet_walk
 
     basis, signs = polar_vertex(generators, lifted, rng)
-    N, m = generators.shape
-    cone = facet_walk.Cone(
-        generators, basis, signs, np.empty((m, m)), np.empty(m), np.empty(N), np.empty(N), np.zeros(1, np.int64)
-    )
-    facet_walk.renew(cone)
-    weights = np.asarray(rng.uniform(0.5, 1.5, m))
+    cone = facet_walk.cone_of(generators, basis, signs)
+    weights = np.asarray(rng.uniform(0.5, 1.5, len(basis)))
     if lifted:
         weights[signs > 0] /= 2.0 * weights[signs > 0].sum()
         weights[signs < 0] /= 2.0 * weights[signs < 0].sum()

@@ -1,0 +1,117 @@
+"""The steps of a walk over facet cones, against the formulas that they update."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from factormech.central.pure import facet_walk
+from factormech.central.pure.bodies import body_of
+from factormech.central.pure.facet_walk import Cone
+from factormech.central.pure.gauge import starting_cone
+from tests.central.pure.bodies import BODIES, signs
+
+
+def started(name: str) -> tuple[Cone, np.random.Generator]:
+    rng = np.random.default_rng(3)
+    body = body_of(BODIES[name][0])
+    return starting_cone(body.generators, not body.symmetric, rng)[0], rng
+
+
+def round_body() -> Cone:
+    """A body without ties: 21 columns, whose number is no whole number of cache lines, in 6 dimensions."""
+    generators = np.random.default_rng(8).standard_normal((21, 6))
+    return starting_cone(generators, False, np.random.default_rng(1))[0]
+
+
+def assert_consistent(cone: Cone) -> None:
+    """All that a cone keeps follows from its basis and signs, and η is a vertex of the polar body."""
+    basis = cone.columns[cone.basis]
+    assert cone.inverse @ basis.T == pytest.approx(np.eye(len(basis)), abs=1e-9)
+    assert basis @ cone.dual == pytest.approx(cone.signs, abs=1e-9)
+    N = len(cone.columns)
+    assert cone.levels[:N] == pytest.approx(cone.columns @ cone.dual, abs=1e-9)
+    assert not cone.levels[N:].any()
+    assert np.abs(cone.levels).max() <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_crossing_keeps_the_cone_consistent(name: str) -> None:
+    cone, rng = started(name)
+    m = len(cone.basis)
+    place, velocity = rng.standard_normal((2, cone.columns.shape[1]))
+    for _ in range(40):
+        r = int(rng.integers(m))
+        u, du = cone.inverse @ place, cone.inverse @ velocity
+        place = place - u[r] * cone.columns[cone.basis[r]]  # a place on the wall u_r = 0
+        u[r] = 0.0
+        assert facet_walk.cross(cone, r, u, du)
+        assert u == pytest.approx(cone.inverse @ place, abs=1e-8)
+        assert du == pytest.approx(cone.inverse @ velocity, rel=1e-8, abs=1e-8)
+        assert_consistent(cone)
+
+
+def test_what_enters_is_the_first_column_to_meet_a_bound() -> None:
+    """Where there are no ties: by the ratio test as a textbook has it."""
+    cone, rng = round_body(), np.random.default_rng(2)
+    for _ in range(60):
+        r = int(rng.integers(6))
+        rho, sign, before = cone.inverse[r].copy(), cone.signs[r], cone.basis.copy()
+        slopes, levels = -sign * cone.columns @ rho, cone.columns @ cone.dual
+        slopes[np.delete(before, r)] = 0.0
+        with np.errstate(divide="ignore"):
+            steps = (1.0 - np.sign(slopes) * levels) / np.abs(slopes)
+        expected = cone.dual - steps.min() * sign * rho
+        assert facet_walk.cross(cone, r, np.zeros(6), np.zeros(6))
+        assert cone.basis[r] == np.argmin(steps)
+        assert np.all(np.delete(cone.basis, r) == np.delete(before, r))
+        assert cone.dual == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_check_finds_a_wrong_inverse_and_an_old_one() -> None:
+    cone = round_body()
+    true = cone.inverse.copy()
+    for wrong in (1e-9, 1.0, np.nan):
+        cone.inverse[2, 3] += wrong
+        cone.age[0] = 7
+        facet_walk.check(cone)
+        assert cone.age[0] == 0
+        assert cone.inverse == pytest.approx(true, rel=1e-12)
+        assert_consistent(cone)
+    cone.age[0] = 7
+    cone.dual[:], cone.levels[:21] = 0.0, 0.0
+    facet_walk.check(cone)  # a sound inverse is kept, and η with the levels made of it
+    assert cone.age[0] == 7
+    assert_consistent(cone)
+    cone.age[0] = facet_walk.OLDEST
+    facet_walk.check(cone)
+    assert cone.age[0] == 0
+
+
+def test_a_long_walk_keeps_its_digits() -> None:
+    """Hundreds of walls between inverses: the two sides of every gauge agree as closely as before."""
+    body = body_of(signs(24, 400))
+    cone, place = starting_cone(body.generators, not body.symmetric, np.random.default_rng(0))
+    velocity = np.zeros(len(place))
+    velocity[:24] = np.random.default_rng(1).standard_normal(24)
+    places, gauge = np.empty((80, len(place))), np.empty(80)
+    counts, residual = np.zeros(3, dtype=np.int64), np.zeros(1)
+    lifted = int(not body.symmetric)
+    rng = np.random.default_rng(2)
+    recorded = facet_walk.bounce(cone, lifted, place, velocity, 0.8, 8.0, True, rng, places, gauge, counts, residual)
+    assert recorded == 80
+    assert counts[0] > 4 * facet_walk.OLDEST
+    assert residual[0] <= 1e-11
+
+
+def test_the_next_wall_is_the_first_coefficient_to_reach_zero() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        s, size, du = rng.choice((-1.0, 1.0), 9), rng.uniform(0.0, 1.0, 9), rng.standard_normal(9)
+        times = np.where(s * du < 0.0, size / np.abs(du), np.inf)
+        time, r = facet_walk.next_wall(s, s * size, du)
+        assert (time, r) == (times.min(), np.argmin(times))
+    ones = np.ones(3)
+    assert facet_walk.next_wall(ones, ones, ones) == (np.inf, -1)
+    assert facet_walk.next_wall(ones, np.array([1.0, -1e-17, -0.0]), -ones) == (0.0, 1)  # rounding has passed a wall
+    assert facet_walk.next_wall(ones, np.array([np.nan, 2.0, 3.0]), np.array([-1.0, -1.0, np.nan])) == (2.0, 1)
