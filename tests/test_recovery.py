@@ -206,6 +206,16 @@ def test_failures_of_the_code_keep_their_traceback(error: Exception) -> None:
     assert recovery.line_of(error) is None
 
 
+def test_a_refusal_ends_a_program_with_its_line() -> None:
+    full = r"^error: disk = 'full': must have room for the results; free some space"
+    with pytest.raises(SystemExit, match=full), recovery.refusing():
+        raise OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(SystemExit, match=r"^error: n = 0: must be positive; give 1$"), recovery.refusing():
+        raise BadValue("n", 0, "be positive", "give 1")
+    with pytest.raises(ZeroDivisionError), recovery.refusing():
+        raise ZeroDivisionError
+
+
 def test_work_of_others_fails_in_one_line_where_nothing_can_be_written() -> None:
     """And in their own words where it is anything else, such as a line of their own."""
 

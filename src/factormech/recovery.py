@@ -18,6 +18,7 @@ import platform
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -198,6 +199,18 @@ def _full(folder: Path, free: int) -> BadValue:
 
 
 # In one line ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """End this program with one line for a failure that is none of the code; others are raised as they are."""
+    try:
+        yield
+    except Exception as error:
+        line = line_of(error)
+        if line is None:  # the traceback is what the developer needs
+            raise
+        sys.exit(f"error: {line}")
 
 
 def in_one_line(work: Callable[[Any], Any], kind: type[Exception]) -> Callable[[Any], Any]:

@@ -13,7 +13,6 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from factormech import atomic, recovery
-from factormech.errors import BadValue
 
 NOTES = Path(".snakemake/factormech")
 # From here on: a log file on a full disk would fill the screen with tracebacks.
@@ -38,12 +37,9 @@ def prepared():
 
 
 def begin():
-    """Lock the folder and remove what nobody can be using; the line of a refusal ends the run."""
-    try:
-        recovery.check_writable(Path(".snakemake"), Path("results"), Path("figures"))
-        run = recovery.claim(Path.cwd(), NOTES)
-    except BadValue as problem:
-        sys.exit(f"error: {problem}")
+    """Lock the folder and remove what nobody can be using."""
+    recovery.check_writable(Path(".snakemake"), Path("results"), Path("figures"))
+    run = recovery.claim(Path.cwd(), NOTES)
     if run is None:
         return
     globals()["RUN_LOCK"] = run  # open until this process ends
@@ -72,8 +68,9 @@ def failed():
 onstart:
     atexit.register(failed)
     planned = [*workflow.dag.needrun_jobs()]
-    recovery.note_unfinished(NOTES, [str(name) for job in planned for name in job.output])
-    note_expected(planned)
+    with recovery.refusing():
+        recovery.note_unfinished(NOTES, [str(name) for job in planned for name in job.output])
+        note_expected(planned)
 
 
 onsuccess:

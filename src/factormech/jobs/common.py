@@ -41,15 +41,9 @@ def run(main: Callable[[], None]) -> None:
     and the imports of its module.
     """
     start = time.process_time()
-    try:
-        with recovery.job():
-            main()
-        sys.stderr.write(f"processor: {start:.2f} s to start, {time.process_time() - start:.2f} s of work\n")
-    except Exception as error:
-        line = recovery.line_of(error)
-        if line is None:  # not one of ours: the traceback is what the developer needs
-            raise
-        sys.exit(f"error: {line}")
+    with recovery.refusing(), recovery.job():
+        main()
+    sys.stderr.write(f"processor: {start:.2f} s to start, {time.process_time() - start:.2f} s of work\n")
 
 
 def options_of(text: str) -> dict[str, Any]:
