@@ -201,3 +201,19 @@ def test_a_dimension_too_small_is_noticed_and_a_coarse_tolerance_stalls() -> Non
     coarse = plan(C, 3.2, 0.1, 0.05, tolerance=3.2**-0.5)
     stuck = learner.run(coarse, AdversarialOracle(law, coarse.tolerance), rng, limit=300)
     assert (stuck.ending, stuck.queries) == ("stalled", 300)
+
+
+def test_queries_are_drawn_by_their_probabilities() -> None:
+    """An answer that is never far leaves the law alone: all queries are of the one ζ there."""
+    C = concept_class("parities", 2)
+    value = dimension.value_at(C, uniform(4))
+    met = []
+
+    class Silent(ExactOracle):
+        def ask(self, queries: np.ndarray, *, towards: float = 0.0) -> np.ndarray:
+            met.append(queries[0])
+            return np.array([towards])
+
+    Learner(C).run(plan(C, 2.0, 0.1, 0.05), Silent(uniform(4)), np.random.default_rng(5), limit=4000)
+    rng, p = np.random.default_rng(5), value.probabilities / value.probabilities.sum()
+    assert np.array_equal(met, value.queries[[rng.choice(len(p), p=p) for _ in range(4000)]])

@@ -142,11 +142,14 @@ class Learner:
                 if found.lower < (1.0 - 1e-6) / promise.dimension:
                     return Learned("smaller-value", h, asked, drawn, updates, least)
                 F, weights = found.queries, found.probabilities
+            upto = np.cumsum(weights / weights.sum())
+            upto /= upto[-1]
             moved = False
             while not moved:
                 if asked >= most:
                     return Learned("stalled", h, asked, drawn, updates, least)
-                query = F[rng.choice(len(F), p=weights / weights.sum())]
+                # As rng.choice draws with probabilities, without looking at them again each time.
+                query = F[upto.searchsorted(rng.random(), side="right")]
                 expected = float(query @ mu)
                 answer = float(oracle.ask(query[None], towards=expected)[0])
                 asked, drawn = asked + 1, drawn + (not bayes)
