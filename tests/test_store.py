@@ -313,6 +313,21 @@ def unsaid(path: Path, *words: str, **arguments: object) -> list[str]:
     return [word for word in (*words, "must") if word not in message or not (path_first and one_line)]
 
 
+def test_attributes_alone_are_those_of_the_whole(tmp_path: Path) -> None:
+    """They are of a file of the right kind and of the bytes that were sealed."""
+    path = tmp_path / "x.h5"
+    write_example(path, options={"rows": [1, 2]}, seed=None)
+    assert equal(store.read_attributes(path), store.read(path).attributes)
+    assert equal(store.read_attributes(path, "measurement"), store.read(path, "measurement").attributes)
+    with pytest.raises(BadValue, match="must be a file of kind 'strategy'"):
+        store.read_attributes(path, "strategy")
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 97):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(BadValue):
+            store.read_attributes(path)
+
+
 def test_every_truncation_is_refused(tmp_path: Path) -> None:
     path, short = tmp_path / "x.h5", tmp_path / "short.h5"
     write_example(path)

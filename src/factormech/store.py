@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -130,22 +131,45 @@ def read(path: FilePath, kind: str | None = None, *, needs: Iterable[str] = ()) 
         With the path, what was found and what to do.
     """
     path = Path(path)
-    _seal.check(path)
-    try:
-        with h5py.File(path, "r", locking=False) as file:
-            own, attributes = _get_attributes(path, file)
-            content = {name: _get(file[name]) for name in sorted(file)}
-    except (OSError, KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
-        raise DamagedFile(path, f"{type(error).__name__} in HDF5", "be a result file of factormech") from error
+    with _sealed(path) as file:
+        own, attributes = _get_attributes(path, file)
+        content = {name: _get(file[name]) for name in sorted(file)}
     if own["content_digest"] != digest(own["kind"], content, attributes):
         raise DamagedFile(path, "content that changed", "be as it was written: its digest does not fit")
-    if kind is not None and own["kind"] != kind:
-        remedy = "give a file of that kind, or " + AGAIN
-        raise DamagedFile(path, f"kind {own['kind']}", f"be a file of kind {kind!r}", remedy)
+    _check_kind(path, own["kind"], kind)
     record = Record(path, own.pop("kind"), _delivered(content), attributes, own)
     for name in needs:
         record[name]
     return record
+
+
+def read_attributes(path: FilePath, kind: str | None = None) -> dict[str, Any]:
+    """What the writer of a result file said of it, its bytes being those that were sealed.
+
+    The datasets are neither unpacked nor compared with the digest: :func:`read` does both, as they are used.
+    """
+    path = Path(path)
+    with _sealed(path) as file:
+        own, attributes = _get_attributes(path, file)
+    _check_kind(path, own["kind"], kind)
+    return attributes
+
+
+@contextmanager
+def _sealed(path: Path) -> Iterator[h5py.File]:
+    """A result file whose bytes are those that were sealed; what HDF5 finds wrong with it, as a damaged file."""
+    _seal.check(path)
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            yield file
+    except (OSError, KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
+        raise DamagedFile(path, f"{type(error).__name__} in HDF5", "be a result file of factormech") from error
+
+
+def _check_kind(path: Path, found: str, wanted: str | None) -> None:
+    if wanted is not None and found != wanted:
+        remedy = "give a file of that kind, or " + AGAIN
+        raise DamagedFile(path, f"kind {found}", f"be a file of kind {wanted!r}", remedy)
 
 
 def read_matrix(path: FilePath, dataset: str | None = None) -> FloatArray:

@@ -99,7 +99,7 @@ class Solutions:
         return self.solved[key]
 
     def _key(self, path: Path) -> Key:
-        found = store.read(path, "strategy").attributes
+        found = store.read_attributes(path, "strategy")
         if found["mechanism"] != self.mechanism:
             remedy = "give a file of this mechanism"
             raise BadValue(str(path), found["mechanism"], f"be a strategy of {self.mechanism}", remedy)
