@@ -80,8 +80,8 @@ def code(modules):
     """An input that stands for all code that some modules need; which ones may depend on wildcards."""
 
     def stamped(wildcards):
+        prepared()
         with recovery.refusing():  # the first that a run writes
-            prepared()
             return stamp_once(tuple(modules(wildcards)))
 
     return stamped

@@ -28,7 +28,8 @@ def prepared():
     # Snakemake's own work on the files of a job fails as the job does where nothing can be written.
     workflow.async_run = recovery.in_one_line(workflow.async_run, WorkflowError)
     if not workflow.dryrun:
-        begin()
+        with recovery.refusing():
+            begin()
         keep_finished()
     for problem in recovery.damaged(stored_results()):
         logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
