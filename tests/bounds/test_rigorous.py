@@ -172,3 +172,36 @@ def test_errors_name_the_remedy() -> None:
         rigorous.rigorous_objective(np.eye(3), 1.0, np.zeros(3), 0.1)
     with pytest.raises(BadValue, match="finite ones"):
         rigorous.rigorous_objective(np.eye(3), 1.0, np.ones(3), -0.1)
+
+
+@pytest.mark.parametrize("spread", [0.0, 3.0, 10.0])
+@pytest.mark.parametrize("n", [rigorous.LONG_UP_TO, rigorous.LONG_UP_TO + 1, 200])
+def test_the_errors_of_the_product_are_below_what_is_taken_off(n: int, spread: float) -> None:
+    """Against fractions, also where terms of unlike size cancel; above the limit far below what is allowed."""
+    rng = np.random.default_rng(n)
+    T, C = (rng.normal(size=(n, n)) * np.exp(spread * rng.normal(size=(n, n))) for _ in range(2))
+    C = C + C.T
+    T[1] = -T[0] * (1.0 + 1e-9 * rng.normal(size=n))
+    found = rigorous.congruence(T, C)
+    size = np.abs(T) @ np.abs(C) @ np.abs(T).T
+    unit = 0.5 * float(np.finfo(np.longdouble).eps)
+    for i, j in ((0, 0), (0, 1), (5, n - 1)):
+        left, right = ([Fraction(float(x)) for x in T[k]] for k in (i, j))
+        exact = sum(
+            (a * sum((Fraction(float(c)) * b for c, b in zip(row, right, strict=True)), Fraction(0)))
+            for a, row in zip(left, C, strict=True)
+        )
+        high = float(found[i, j])
+        error = abs(Fraction(high) + Fraction(float(found[i, j] - np.longdouble(high))) - exact)
+        assert error <= (2 * n + 1) * unit * Fraction(float(size[i, j]))
+        if n > rigorous.LONG_UP_TO and unit == 2.0**-64:
+            assert error <= unit * abs(exact) * 2 + Fraction(2.0**-80) * n * Fraction(float(size[i, j]))
+
+
+def test_the_product_of_large_or_undefined_numbers() -> None:
+    """What two doubles cannot split is left to extended precision; what is no number stays none."""
+    n = rigorous.LONG_UP_TO + 8
+    T, C = np.eye(n), 1e305 * np.eye(n)
+    np.testing.assert_array_equal(rigorous.congruence(T, C).astype(float), C)
+    C[3, 3] = np.nan
+    assert np.isnan(rigorous.congruence(T, C)[3, 3])

@@ -14,6 +14,7 @@ from factormech.bounds.rational import RATIO_BITS, exponential_bound, rounded_up
 from factormech.bounds.size_limit import SizeLimit
 from factormech.errors import BadValue
 from factormech.local.strategy import StrategyMatrix
+from factormech.workloads.registry import create
 from tests import oracles
 
 
@@ -76,6 +77,17 @@ def test_the_excess_is_what_the_cholesky_factorization_says() -> None:
         values = np.linalg.eigvalsh((np.eye(6) - 1 / 6) @ F.astype(float) @ (np.eye(6) - 1 / 6))
         assert etas[-1] >= -values[0] - 1e-15
     assert etas[0] < 1e-10 < 1e-3 < etas[1]
+
+
+@pytest.mark.parametrize("name", ["3-way-marginals", "at-most-3-way-parities"])
+def test_little_is_lost_where_omega_is_tiny(name: str) -> None:
+    """Where all g_u are equal P sees nothing of g, nor of what its rounding is divided by."""
+    C = create(name, 32).centred_gram()
+    found = pairwise.solve(C, 4.0)
+    assert found.pairs.any()
+    assert found.omega < 1e-8
+    proved = rigorous_pairs.rigorous_objective(C, 4.0, found.weights, found.pairs, found.omega)
+    assert found.objective * (1.0 - 1e-6) <= proved <= found.objective * (1.0 + 1e-9)
 
 
 def test_what_is_no_weights_is_refused() -> None:

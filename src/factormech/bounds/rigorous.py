@@ -22,9 +22,10 @@ from those of PCP, computed exactly, by at most a given error; 0 means PCP itsel
 **η.** zᵀ(Diag p − pp^⊤/(Sω) − TCTᵀ)z does not change on the complement of 1 when f1ᵀ + 1fᵀ is added, for any f.
 So η = e + shift, where F + shift·I ⪰ 0 for the computed sum F, and e bounds the norm of its error: of a product of k
 terms at most γ_k = ku/(1−ku) times the product of absolute values (Higham, Accuracy and Stability of Numerical
-Algorithms, 2002, §3.5; u is the unit of ``numpy.longdouble``, in which F is computed), and a symmetric matrix with
-entries below E ≥ 0 has norm at most the largest row sum of E. A floating-point Cholesky factorization that succeeds
-proves A ⪰ −γ_{n+1}/(1−γ_{n+1})·tr A (Rump, BIT 46, 2006, Lemma 2.1 and §2), in whatever order its sums are taken.
+Algorithms, 2002, §3.5; u is the unit of ``numpy.longdouble``, in which F is computed, or TCTᵀ of it in sums of two
+doubles, ``congruence``), and a symmetric matrix with entries below E ≥ 0 has norm at most the largest row sum of E. A
+floating-point Cholesky factorization that succeeds proves A ⪰ −γ_{n+1}/(1−γ_{n+1})·tr A (Rump, BIT 46, 2006, Lemma 2.1
+and §2), in whatever order its sums are taken.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ _SLACK = 1.0 + 1e-6
 GROWTH, FIRST = 2.0, 2.0**-64
 # Reciprocals of weights are rounded up to multiples of 2 to minus this.
 _BITS = 128
+# Up to so many types products are taken in extended precision itself: slower, but nothing is to be loaded.
+LONG_UP_TO = 128
+_MODERATE = 2.0**64
 # 1e-6 relatively is more than the γ's may be.
 DOMAIN_LIMIT = 4096
 
@@ -190,9 +194,29 @@ def trace_below(T: FloatArray, C: FloatArray, error: float) -> float:
 
 def excess_above(T: FloatArray, C: FloatArray, weights: FloatArray, omega: float, error: float) -> float:
     """An upper bound on the least η, for all |C' − PCP| ≤ ``error``; Ω = ``omega``."""
-    p, TL = weights.astype(np.longdouble), T.astype(np.longdouble)
-    F = np.diag(p) - np.outer(p, p) / np.longdouble(omega) - (TL @ C.astype(np.longdouble)) @ TL.T
+    p = weights.astype(np.longdouble)
+    F = np.diag(p) - np.outer(p, p) / np.longdouble(omega) - congruence(T, C)
     return excess_of(F, T, C, weights + weights * float(weights.sum()) / omega, error)
+
+
+def congruence(T: FloatArray, C: FloatArray) -> FloatArray:
+    """TCTᵀ in extended precision, with entrywise errors below γ_{2n+1}·|T||C||T|ᵀ, γ of its unit u.
+
+    On large domains in sums of two doubles, whose errors are a few γ_{2n}² of double precision (Ogita, Rump & Oishi,
+    SIAM J. Sci. Comput. 26(6), 2005, §4), below n·2⁻⁸⁰ for n ≤ ``DOMAIN_LIMIT``, and one u from the last sum. Nothing
+    overflows there, and underflow is far below 2⁻⁹⁰⁰, for entries up to ``_MODERATE``.
+    """
+    largest = max(float(np.abs(T).max()), float(np.abs(C).max()))
+    if len(T) <= LONG_UP_TO or _LONG_UNIT < 2.0**-64 or not largest <= _MODERATE:
+        TL = T.astype(np.longdouble)
+        return np.asarray((TL @ C.astype(np.longdouble)) @ TL.T)
+    from factormech.bounds.extended_kernels import add_product
+
+    transposed, first, low = np.ascontiguousarray(T.T), np.zeros_like(C), np.zeros_like(C)
+    add_product(np.ascontiguousarray(T), np.ascontiguousarray(C), first, low)
+    high, low = np.zeros_like(C), low @ transposed
+    add_product(first, transposed, high, low)
+    return np.asarray(high.astype(np.longdouble) + low)
 
 
 def excess_of(F: FloatArray, T: FloatArray, C: FloatArray, terms: FloatArray, error: float) -> float:

@@ -27,7 +27,7 @@ from factormech.errors import BadValue
 _UNIT = 2.0**-53
 # ω and ν are rounded up to multiples of 2 to minus this.
 _BITS = 120
-# Relative errors of a sum of floats with one rounding, a rounded factor, a product and a difference.
+# Relative errors of a sum of floats with one rounding, a rounded factor, a product and two differences.
 _GAP_VECTOR = 8.0 * _UNIT
 # What the roundings of the error bounds themselves may amount to.
 _SLACK = 1.0 + 1e-6
@@ -113,11 +113,13 @@ def dual_guess(centred_gram: FloatArray, form: FloatArray) -> FloatArray:
 def difference(
     T: FloatArray, C: FloatArray, weights: FloatArray, pairs: FloatArray, gap_vector: FloatArray, omega: float
 ) -> tuple[FloatArray, FloatArray, float]:
-    """F = Diag p − N − ggᵀ/Ω − TCTᵀ, its terms, and a bound on the norm of the error that the rounding of g makes."""
+    """F = Diag p − N − ggᵀ/Ω − TCTᵀ for g less its mean, its terms, and a bound on what the rounding of g changes."""
     long, r = np.longdouble, pairs.sum(axis=1)
-    p, TL, g = weights.astype(long), T.astype(long), gap_vector.astype(long)
-    F = np.diag(p) - pairs.astype(long) - np.outer(g, g) / long(omega) - (TL @ C.astype(long)) @ TL.T
-    size, off = np.abs(gap_vector), _GAP_VECTOR * (np.abs(weights) + r)
+    centre = float(gap_vector.mean())  # P does not see it
+    p, shifted = weights.astype(long), gap_vector - centre
+    g = shifted.astype(long)
+    F = np.diag(p) - pairs.astype(long) - np.outer(g, g) / long(omega) - rigorous.congruence(T, C)
+    size, off = np.abs(shifted), _GAP_VECTOR * (np.abs(weights) + r + abs(centre))
     wrong = (size * off.sum() + off * size.sum() + off * off.sum()) / omega
     return np.asarray(F), np.abs(weights) + r + size * size.sum() / omega, float(wrong.max()) * _SLACK
 
