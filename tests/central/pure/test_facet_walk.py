@@ -71,20 +71,26 @@ def test_what_enters_is_the_first_column_to_meet_a_bound() -> None:
 def test_the_check_finds_a_wrong_inverse_and_an_old_one() -> None:
     cone = round_body()
     true = cone.inverse.copy()
-    for wrong in (1e-9, 1.0, np.nan):
-        cone.inverse[2, 3] += wrong
+    point = np.random.default_rng(3).standard_normal(len(true))
+    unseen = np.zeros_like(true)  # by η, which is the signs times the inverse
+    unseen[2, 3], unseen[4, 3] = 1e-9 * cone.signs[2], -1e-9 * cone.signs[4]
+    assert cone.signs @ unseen == pytest.approx(0.0, abs=0.0)
+    one = np.zeros_like(true)
+    one[2, 3] = 1.0
+    for wrong in (1e-9 * one, one, np.nan * one, unseen):
+        cone.inverse[:, :] += wrong
         cone.age[0] = 7
-        facet_walk.check(cone)
+        facet_walk.check(cone, point)
         assert cone.age[0] == 0
         assert cone.inverse == pytest.approx(true, rel=1e-12)
         assert_consistent(cone)
     cone.age[0] = 7
     cone.dual[:], cone.levels[:21] = 0.0, 0.0
-    facet_walk.check(cone)  # a sound inverse is kept, and η with the levels made of it
+    facet_walk.check(cone, point)  # a sound inverse is kept, and η with the levels made of it
     assert cone.age[0] == 7
     assert_consistent(cone)
     cone.age[0] = facet_walk.OLDEST
-    facet_walk.check(cone)
+    facet_walk.check(cone, point)
     assert cone.age[0] == 0
 
 

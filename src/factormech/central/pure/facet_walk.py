@@ -11,9 +11,11 @@ only changes its sign). Ties, of which symmetric bodies are full, are met by a r
 Mathematical Programming 5, 1973): the smallest step with the bounds relaxed by ``SLACK``, then among the columns within
 it the one of largest |α_q|. The columns are never perturbed. Cost O(mN + m²).
 
-**Rounding.** Every ``REFRESH`` walls s·A_B^{-1}, which is η, is multiplied by A_B and compared with s (Freivalds' check
-of a product: O(m²), where an inverse takes O(m³)). Where they differ by more than ``DRIFT`` the inverse is computed
-afresh, and in any case after ``OLDEST`` walls; η and all levels are computed afresh every time.
+**Rounding.** Every ``REFRESH`` walls the inverse is checked from both sides (Freivalds' checks of a product: O(m²),
+where an inverse takes O(m³)): s·A_B^{-1}, which is η, times A_B is compared with s, and A_B times the coefficients of
+the point at which the walk is, a point in no special position, with that point. Where they differ by more than
+``DRIFT`` the inverse is computed afresh, and in any case after ``OLDEST`` walls; η and all levels are computed afresh
+every time.
 
 **The particle.** The density exp(−‖z‖) has a potential that is linear on every cone, so the bouncy particle sampler
 (Bouchard-Côté, Vollmer & Doucet, JASA 113, 2018) can be followed exactly: it moves on straight lines with velocity w,
@@ -39,7 +41,7 @@ from factormech.compiled import compiled
 
 REFRESH = 50  # walls between two checks of the inverse
 OLDEST = 500  # and walls after which it is computed afresh, whatever they find
-DRIFT = 1e-11  # by how much a level of the basis may be off ±1
+DRIFT = 1e-11  # by how much a level of the basis may be off ±1, and a point off itself, relatively
 SLACK = 1e-10  # by which the first pass of the ratio test relaxes the bounds ±1
 TIGHT = 1e-12  # and what is left of a bound at least, where rounding has passed it
 _LINE = 8  # numbers in a cache line
@@ -110,13 +112,17 @@ def renew(cone: Cone) -> None:
 
 
 @compiled()
-def check(cone: Cone) -> None:
-    """η and the levels computed from the inverse; the inverse too where it is old, or where η is off its bounds."""
+def check(cone: Cone, point: FloatArray) -> None:
+    """η and the levels computed from the inverse; the inverse too where it is old, or fails at bounds or the point."""
     cone.dual[:] = np.dot(cone.signs, cone.inverse)
     np.dot(cone.dual, cone.entries, cone.levels)
     sound = cone.age[0] < OLDEST
     for j in range(cone.basis.size):
         sound = sound and abs(cone.levels[cone.basis[j]] - cone.signs[j]) <= DRIFT
+    off, coefficients = -point, np.dot(cone.inverse, point)
+    for j in range(cone.basis.size):
+        off += coefficients[j] * cone.columns[cone.basis[j]]
+    sound = sound and np.abs(off).max() <= DRIFT * np.abs(point).max()
     if not sound:
         renew(cone)
 
@@ -242,7 +248,7 @@ def walk(cone: Cone, start: FloatArray, goal: FloatArray, u: FloatArray, limit: 
         if not cross(cone, r, u, du):
             return LOST, crossed
         if cone.age[0] % REFRESH == 0:
-            check(cone)
+            check(cone, start + at * move)
             u[:] = np.dot(cone.inverse, start + at * move)
             du = np.dot(cone.inverse, move)
     return LOST, limit
@@ -348,7 +354,7 @@ def bounce(
             if not cross(cone, r, u, du):
                 return recorded
             if cone.age[0] % REFRESH == 0:
-                check(cone)
+                check(cone, place)
                 u, du = np.dot(cone.inverse, place), np.dot(cone.inverse, velocity)
         elif time == record:
             places[recorded] = place
