@@ -288,3 +288,27 @@ def test_rows_by_order_repeat_reasons_and_refuse_what_depends_on_data() -> None:
     for name in ("gaussian-projection", "approximate"):
         with pytest.raises(BadValue, match="few_users_rows"):
             orders("histogram", 4, [name], (2.0,))
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 3.0, 30.0])
+@pytest.mark.parametrize(("k", "N"), [(3, 8), (10, 40), (24, 12)])
+def test_a_projection_ends_at_the_same_point_wherever_it_begins(k: int, N: int, scale: float) -> None:
+    """From the weights of another point, of all points (of which some depend on the others), of one that is far."""
+    rng = np.random.default_rng(0)
+    hull = Hull(rng.standard_normal((k, N)))
+    for y in scale * rng.standard_normal((5, k)):
+        expected = hull.project(y)
+        near = hull.project(y + 0.1 * rng.standard_normal(k)).weights
+        for start in (near, np.ones(N), 1.0 * (np.arange(N) == np.argmin(expected.weights)), expected.weights):
+            found = hull.project(y, start=start)
+            np.testing.assert_allclose(found.point, expected.point, atol=1e-10)
+            np.testing.assert_allclose(hull.points.T @ found.weights, found.point, atol=1e-10)
+            assert found.weights.min() >= 0.0
+            assert found.weights.sum() == pytest.approx(1.0, rel=1e-12)
+        assert hull.project(y, start=expected.weights).iterations <= min(2, expected.iterations)
+
+
+@pytest.mark.parametrize("start", [np.zeros(4), -np.eye(4)[0], np.ones(3), np.array([1.0, np.nan, 0.0, 0.0])])
+def test_what_are_no_weights_is_no_beginning(start: np.ndarray[Any, Any]) -> None:
+    with pytest.raises(BadValue, match="start"):
+        Hull(np.eye(4)).project(np.ones(4), start=start)

@@ -62,17 +62,23 @@ class Hull:
         self.scale = math.sqrt(float(self._squares.mean())) or 1.0
         self.radius = math.sqrt(float(self._squares.max()))
 
-    def project(self, y: FloatArray, *, iterations: int | None = None) -> Projection:
-        """The point of the hull nearest to y, (k,)."""
+    def project(self, y: FloatArray, *, iterations: int | None = None, start: FloatArray | None = None) -> Projection:
+        """The point of the hull nearest to y, (k,).
+
+        ``start`` has weights, (N,), to begin with, such as those of a point nearby: whatever it begins with, it ends at
+        the same point.
+        """
         point = np.asarray(y, dtype=np.float64)
         if point.shape != self.middle.shape or not np.isfinite(point).all():
             rule = f"be a finite point of shape {self.middle.shape}"
             raise BadValue("y", f"array of shape {point.shape}", rule, "give one number for each query")
-        found = self.project_all(point[None], iterations=iterations)
+        found = self.project_all(point[None], iterations=iterations, start=start)
         return Projection(found.points[0], found.weights[0], float(found.gaps[0]), int(found.iterations[0]))
 
-    def project_all(self, points: FloatArray, *, iterations: int | None = None) -> Projections:
-        """The points of the hull nearest to the lines of ``points``, (t, k)."""
+    def project_all(
+        self, points: FloatArray, *, iterations: int | None = None, start: FloatArray | None = None
+    ) -> Projections:
+        """The points of the hull nearest to the lines of ``points``, (t, k), from the same ``start``."""
         from factormech.central import wolfe_kernels
 
         Y = np.asarray(points, dtype=np.float64)
@@ -82,8 +88,18 @@ class Hull:
             raise BadValue("points", f"array of shape {Y.shape}", rule, "give one number for each query")
         t = len(Y)
         limit = 10 * (N + k) + 100 if iterations is None else iterations
-        weights, found = np.empty((t, N)), np.empty((t, k))
+        weights, found = np.zeros((t, N)), np.empty((t, k))
+        if start is not None:
+            weights[:] = self._checked_start(start)
         gaps, steps = np.empty(t), np.empty(t, dtype=np.int64)
         body = (self._centred, self._squares, self.scale, self.radius)
         wolfe_kernels.project_all(*body, Y - self.middle, limit, weights, found, gaps, steps)
         return Projections(found + self.middle, weights, gaps, steps)
+
+    def _checked_start(self, start: FloatArray) -> FloatArray:
+        weights = np.asarray(start, dtype=np.float64)
+        good = weights.shape == (len(self.points),) and bool(np.all(weights >= 0.0)) and 0.0 < weights.sum() < math.inf
+        if not good:
+            rule = f"be {len(self.points)} finite weights, none negative, some above 0"
+            raise BadValue("start", f"array of shape {weights.shape}", rule, "give those of a projection, or none")
+        return weights

@@ -27,12 +27,11 @@ def _append(Q: FloatArray, R: FloatArray, s: int, column: FloatArray) -> bool:
         return False
     before = math.sqrt(np.dot(column, column))
     R[:s, s] = 0.0
-    for _ in range(2):  # twice: orthogonal to the last bits
-        for i in range(s):
-            part = np.dot(Q[i], column)
-            R[i, s] += part
-            for r in range(size):
-                column[r] -= part * Q[i, r]
+    if s > 0:
+        for _ in range(2):  # twice: orthogonal to the last bits
+            parts = np.dot(Q[:s], column)
+            R[:s, s] += parts
+            column -= np.dot(parts, Q[:s])
     length = math.sqrt(np.dot(column, column))
     if length <= _DEPENDENT * before:
         return False
@@ -113,6 +112,31 @@ def _settle(
 
 
 @compiled()
+def _corral(
+    points: FloatArray,
+    scale: float,
+    weights: FloatArray,
+    Q: FloatArray,
+    R: FloatArray,
+    chosen: IntArray,
+    lam: FloatArray,
+) -> int:
+    """Take the points that have weights into the decomposition; how many are independent, and are taken."""
+    s, total = 0, 0.0
+    column = np.empty(Q.shape[1])
+    for i in range(len(points)):
+        if weights[i] > 0.0:
+            column[0] = scale
+            column[1:] = points[i]
+            if _append(Q, R, s, column):
+                chosen[s], lam[s] = i, weights[i]
+                total += weights[i]
+                s += 1
+    lam[:s] /= total
+    return s
+
+
+@compiled()
 def project(
     points: FloatArray,
     squares: FloatArray,
@@ -123,7 +147,10 @@ def project(
     weights: FloatArray,
     x: FloatArray,
 ) -> tuple[float, int]:
-    """The nearest point ``x`` of conv(``points``), (N, k), and its ``weights``, (N,); the gap and the steps taken."""
+    """The nearest point ``x`` of conv(``points``), (N, k), and its ``weights``, (N,); the gap and the steps taken.
+
+    It begins with the corral of the points that have ``weights``, or, where none has, with the nearest point.
+    """
     N, k = points.shape
     m = min(N, k + 1)
     Q, R = np.empty((m, k + 1)), np.empty((m, m))
@@ -131,18 +158,22 @@ def project(
     alpha, other = np.empty(m), np.empty(m)
     right, column = np.zeros(k + 1), np.empty(k + 1)
     right[1:] = target
-    j = int(np.argmin(squares - 2.0 * np.dot(points, target)))
-    s, step, gap = 0, 0, 0.0
+    s = _corral(points, scale, weights, Q, R, chosen, lam)
+    j, step, gap = -1, 0, 0.0
     while True:
-        repeated = False
-        for i in range(s):
-            repeated = repeated or chosen[i] == j
-        column[0] = scale
-        column[1:] = points[j]
-        if repeated or not _append(Q, R, s, column):
-            break
-        chosen[s], lam[s] = j, 1.0 if s == 0 else 0.0
-        s = _settle(Q, R, s + 1, right, chosen, lam, alpha, other)
+        if s == 0:
+            j = int(np.argmin(squares - 2.0 * np.dot(points, target)))
+        if j >= 0:
+            repeated = False
+            for i in range(s):
+                repeated = repeated or chosen[i] == j
+            column[0] = scale
+            column[1:] = points[j]
+            if repeated or not _append(Q, R, s, column):
+                break
+            chosen[s], lam[s] = j, 1.0 if s == 0 else 0.0
+            s += 1
+        s = _settle(Q, R, s, right, chosen, lam, alpha, other)
         x[:] = 0.0
         for i in range(s):
             x += lam[i] * points[chosen[i]]
@@ -174,6 +205,6 @@ def project_all(
     gaps: FloatArray,
     steps: IntArray,
 ) -> None:
-    """The same of every line of ``targets``, (t, k)."""
+    """The same of every line of ``targets``, (t, k), with its own ``weights``."""
     for t in range(len(targets)):
         gaps[t], steps[t] = project(points, squares, scale, radius, targets[t], limit, weights[t], found[t])

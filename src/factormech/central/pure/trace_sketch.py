@@ -8,8 +8,8 @@ r"""JL release of second moments: noise on ℓ random measurements of M, then th
 
 **Lift.** min over A ∈ K of ‖Ỹ − T·pack(A)‖ by Frank–Wolfe with all weights corrected: the linear step is a top
 eigenvector of the residual R = unpack(Tᵀ(Ỹ − T·pack(A))) (or A = 0, if no eigenvalue is above 0), and then the nearest
-point of the hull of all measurements kept so far is found exactly (Wolfe's method), those of weight 0 being dropped. It
-stops where
+point of the hull of all measurements kept so far is found exactly (Wolfe's method, from the weights of before), those
+of weight 0 being dropped. It stops where
 
 .. math:: g = \max(λ_{\max}(R), 0) - ⟨R, A⟩ \le \text{tolerance}^2 ,
 
@@ -77,7 +77,7 @@ def lift(
     weights, A = np.ones(1), start @ start.T
     while step < check_positive_integer("iterations", iterations):
         step += 1
-        near = Hull(images).project(answers)
+        near = Hull(images).project(answers, start=weights)
         kept = near.weights > 0.0
         atoms, images, weights = atoms[:, kept], images[:, kept], near.weights[kept]
         A = (atoms * weights) @ atoms.T
@@ -90,6 +90,7 @@ def lift(
         fresh = vectors[:, values > 0.0] if not unit else vectors
         fresh = np.zeros((d, 1)) if not fresh.shape[1] else fresh
         atoms, images = np.hstack([atoms, fresh]), np.hstack([images, _images(T, fresh)])
+        weights = np.append(weights, np.zeros(fresh.shape[1]))
     return Lifted(A, gap, step)
 
 
