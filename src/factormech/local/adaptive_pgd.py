@@ -46,7 +46,7 @@ from factormech.arrays import FloatArray, RealArray, check_epsilon, check_positi
 from factormech.errors import BadValue
 from factormech.local.bounded_simplex import project_columns
 from factormech.local.optimal.problem import Report, silent
-from factormech.local.pgd_descent import HALVINGS, Descent, Memory, Problem
+from factormech.local.pgd_descent import HALVINGS, Descent, Looked, Memory, Problem
 from factormech.local.solved import Solution
 from factormech.local.strategy import StrategyMatrix
 from factormech.local.strategy_objective import StrategyObjective
@@ -210,11 +210,11 @@ def _settled(iterate: RealArray, ratio: float) -> FloatArray:
 
 def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> tuple[float, RealArray]:
     """The step size whose short run ends lowest, and the best strategy of that run."""
-    step = _largest_step(problem, start, memory)
+    step, known = _largest_step(problem, start, memory)
     best_objective, best_step, best = math.inf, step, np.asarray(start, dtype=memory.best.dtype)
     completed = 0
     for _ in range(HALVINGS):
-        descent = Descent(problem, start, step, memory, stage="step size", limit=short)
+        descent = Descent(problem, start, step, memory, stage="step size", limit=short, known=known)
         if descent.completes(short):
             completed += 1
             before = descent.history[0]
@@ -228,8 +228,8 @@ def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> 
     return best_step, best
 
 
-def _largest_step(problem: Problem, start: FloatArray, memory: Memory) -> float:
-    """The largest step of the ladder whose first move keeps 1ᵀz feasible."""
+def _largest_step(problem: Problem, start: FloatArray, memory: Memory) -> tuple[float, Looked]:
+    """The largest step of the ladder whose first move keeps 1ᵀz feasible, and the look at the start."""
     step = problem.unit_step * 2.0**FIRST_RUNG
     descent = Descent(problem, start, step, memory, stage="step size", limit=0)
     if not descent.look():
@@ -239,7 +239,7 @@ def _largest_step(problem: Problem, start: FloatArray, memory: Memory) -> float:
         if descent.row_minima(step) is not None:
             break
         step *= 0.5
-    return step
+    return step, descent.looked()
 
 
 @dataclass(frozen=True)

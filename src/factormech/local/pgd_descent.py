@@ -62,11 +62,30 @@ class Memory:
         return matrix
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What a look at a strategy found, for descents that begin there: L, its gradient, transposed, and z's slope."""
+
+    objective: float
+    gradient: RealArray
+    slope: FloatArray
+
+
 class Descent:
     """Algorithm 2 from one strategy with one step size, remembering the best iterate."""
 
-    def __init__(self, problem: Problem, Q: RealArray, step: float, memory: Memory, *, stage: str, limit: int) -> None:
-        self.problem, self.step, self.memory = problem, step, memory
+    def __init__(
+        self,
+        problem: Problem,
+        Q: RealArray,
+        step: float,
+        memory: Memory,
+        *,
+        stage: str,
+        limit: int,
+        known: Looked | None = None,
+    ) -> None:
+        self.problem, self.step, self.memory, self.known = problem, step, memory, known
         self.stage, self.limit = stage, limit
         self.history: list[float] = []
         self.best_objective, self.best_rows = math.inf, Q.shape[0]
@@ -85,17 +104,31 @@ class Descent:
     def look(self, *, last: bool = False) -> bool:
         """Evaluate L, and its gradient unless this is the last look; whether L is finite."""
         memory, rows = self.memory, self.z.size
-        gradient = None if last else memory.shaped(memory.gradient, rows)
-        L = self.problem.objective.evaluate(self.T, memory.shaped(memory.scratch, rows), gradient)
+        L = self._evaluate(None if last else memory.shaped(memory.gradient, rows))
         centred = L - self.problem.objective.constant
         self.problem.report(Step(self.stage, len(self.history), self.limit, centred, 0.0))
         self.history.append(L)
         if self.best_objective > L:
             self.best_objective, self.best_rows = L, rows
             memory.shaped(memory.best, rows)[...] = self.T
+        return math.isfinite(L)
+
+    def _evaluate(self, gradient: RealArray | None) -> float:
+        """L, its gradient and the slope of z; those of the first strategy may be known."""
+        known, self.known = self.known, None
+        if known is not None and gradient is not None:
+            gradient[...], self.slope = known.gradient, known.slope
+            return known.objective
+        scratch = self.memory.shaped(self.memory.scratch, self.z.size)
+        L = self.problem.objective.evaluate(self.T, scratch, gradient)
         if gradient is not None and math.isfinite(L):
             self.slope = self.problem.slope(gradient.T, self.T.T, self.z)
-        return math.isfinite(L)
+        return L
+
+    def looked(self) -> Looked:
+        """What the last look found."""
+        gradient = self.memory.shaped(self.memory.gradient, self.z.size)
+        return Looked(self.history[-1], gradient.copy(), self.slope)
 
     def row_minima(self, step: float) -> RealArray | None:
         """z after a step, or ``None`` if no strategy has such row minima."""

@@ -128,8 +128,11 @@ class StrategyObjective:
             # Of R/‖R‖, so that Y_c = scale·(this Y), whatever the size of the workload and of the budget.
             size = _squares(Z)
             scale = size * self._size**2
-            Y = blas.ssyrk(1.0 / size, Z, lower=1)
-            blas.ssymm(1.0, Y, B.T, c=gradient.T, side=1, lower=1, overwrite_c=1)
+            if 2 * Z.shape[1] < self.domain_size:  # few queries: less work by two thin products
+                np.dot(Z, (Z.T / np.float32(size)) @ B, out=gradient)
+            else:
+                Y = blas.ssyrk(1.0 / size, Z, lower=1)
+                blas.ssymm(1.0, Y, B.T, c=gradient.T, side=1, lower=1, overwrite_c=1)
             curvature = scale * np.einsum("uo,uo->o", B, gradient).astype(np.float64) / d
             along = self._along_ones(self._size * Z.astype(np.float64))
             column_kernels.combine(gradient, _single(-2.0 * scale / np.sqrt(d)), _single(curvature), _single(along))
