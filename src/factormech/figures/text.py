@@ -85,7 +85,7 @@ def place_around(
     figure.set_layout_engine(ConstrainedLayoutEngine(rect=area, w_pad=0.04, h_pad=0.04))
     # Fixed here: laid out again for every format, text that fits in one might not fit in the next.
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)  # not "none": for an engine that does nothing, every format is drawn twice
     # The layout's solver takes its variables in no fixed order, and the last bits of places are in the SVG's names.
     for ax in figure.axes:
         ax.set_position(tuple(np.round(ax.get_position().bounds, PLACES)))

@@ -11,7 +11,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local.additive_law import gaussian_error_law, half_sphere_error_law, laplace_error_law, no_error
-from factormech.local.column_variance import check_centred_gram, singular_vectors, variance_by_type
+from factormech.local.column_variance import check_centred_gram, inverse_of, variance_by_type
 from factormech.local.error_law import ErrorLaw
 from factormech.local.gram_root import relative_miss
 from factormech.local.noisy_columns import NoisyColumns
@@ -62,8 +62,7 @@ class CalibratedColumns:
     @cached_property
     def inverse(self) -> FloatArray:
         """J = (AP)⁺, (n, k): the centred data vector is estimated by J(Σy − N·ā)."""
-        U, s, Vt = singular_vectors(self.noisy.columns)
-        return np.asarray((Vt.T / s) @ U.T)
+        return inverse_of(self.noisy.columns)
 
     @cached_property
     def defect(self) -> FloatArray:

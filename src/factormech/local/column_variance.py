@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from factormech.arrays import FloatArray
@@ -9,6 +13,9 @@ from factormech.errors import BadValue
 from factormech.local.noisy_columns import NoisyColumns
 
 _CENTRED = 1e-9  # how far C1 may be from 0, and eigenvalues below 0, relative to the largest entry
+
+# Matrices whose inverse is kept: how many, and of how many numbers at most.
+KEPT, KEPT_SIZE = 8, 2**21
 
 
 def check_centred_gram(value: FloatArray) -> FloatArray:
@@ -46,6 +53,33 @@ def singular_vectors(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
     keep = s > max(A.shape) * np.finfo(float).eps * max(float(s[0]), np.finfo(float).tiny)
     U, s, Vt = U[:, keep], s[keep], Vt[keep]
     return (U if Q is None else Q @ U), s, Vt
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """A matrix that is known by what is in it."""
+
+    key: tuple[tuple[int, ...], bytes]
+    matrix: FloatArray = field(compare=False, repr=False)
+
+
+def inverse_of(A: FloatArray) -> FloatArray:
+    """(AP)⁺, read-only; kept unless it is large, for one strategy has the same columns at every budget."""
+    if A.size > KEPT_SIZE:
+        return _inverse(A)
+    return _kept_inverse(_Columns((A.shape, hashlib.sha256(np.ascontiguousarray(A).data).digest()), A))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _kept_inverse(columns: _Columns) -> FloatArray:
+    return _inverse(columns.matrix)
+
+
+def _inverse(A: FloatArray) -> FloatArray:
+    U, s, Vt = singular_vectors(A)
+    J = np.asarray((Vt.T / s) @ U.T)
+    J.setflags(write=False)
+    return J
 
 
 def variance_by_type(noisy: NoisyColumns, J: FloatArray, C: FloatArray) -> FloatArray:
