@@ -73,13 +73,14 @@ def below_bound(answer: Sequence[float], reference: Sequence[float]) -> float:
 
 
 def warm() -> None:
-    """Load or compile the kernels of all solvers; larger domains are searched in single precision."""
-    from factormech.local.optimal import general, mechanism
-    from factormech.local.optimal.problem import Problem
+    """Load or compile the kernels of all solvers; larger domains are searched, and descended, in single precision."""
+    from factormech.local import adaptive_pgd
+    from factormech.local.optimal import mechanism
 
     rng = np.random.default_rng(0)
-    mechanism.MECHANISM.solve(workload(24), EPSILON, rng)
-    general.solve(Problem(workload(160).centred_gram(), EPSILON), rng, options=general.GeneralOptions(rounds=1))
+    for n in (24, 160):
+        mechanism.MECHANISM.solve(workload(n), EPSILON, rng)
+    adaptive_pgd.optimise(workload(192).gram(), EPSILON, iterations=1, rng=rng)
 
 
 CONTESTS = (
