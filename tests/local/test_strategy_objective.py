@@ -9,6 +9,7 @@ import pytest
 
 from factormech.arrays import FloatArray, SingleArray
 from factormech.errors import BadValue
+from factormech.local import strategy_objective
 from factormech.local.strategy_objective import StrategyObjective
 
 
@@ -184,3 +185,20 @@ def test_what_is_no_strategy_has_no_objective_in_single_precision_either(broken:
     objective = StrategyObjective(np.eye(8))
     with np.errstate(invalid="ignore"):
         assert objective.evaluate(T, np.empty_like(T), np.empty_like(T)) == math.inf
+
+
+def test_how_large_the_domain_is_does_not_ask_for_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A random strategy is about as well conditioned on every domain, and so is what the choice is made by."""
+    shares, estimate = list[float](), strategy_objective.lapack.spocon
+
+    def noted(*args: object, **settings: object) -> object:
+        found = estimate(*args, **settings)
+        shares.append(float(found[0]))
+        return found
+
+    monkeypatch.setattr(strategy_objective.lapack, "spocon", noted)
+    for n in (64, 1024):
+        T = singles(n, 4 * n, 1.0)
+        StrategyObjective(np.eye(n)).evaluate(T, np.empty_like(T), None)
+    assert min(shares) > 5.0 * strategy_objective.SINGLE_CONDITION
+    assert max(shares) < 5.0 * min(shares)

@@ -47,9 +47,9 @@ from factormech.errors import BadValue
 
 # Eigenvalues of X this small, relative to the largest, are rounding: n of them at most, a few units each.
 RANK_TOLERANCE = 8 * np.finfo(float).eps
-# Where 1/cond X_c is less, singles lose too many digits of L: rounding moves the least eigenvalues by some 10⁻⁷ of the
-# largest.
-SINGLE_CONDITION = 1e-5
+# Where the least eigenvalue of X_c, as far as an estimate tells, is less than this share of their mean, singles lose
+# too many digits of L: rounding moves it by some 10⁻⁷ of the largest.
+SINGLE_CONDITION = 2e-3
 
 
 class StrategyObjective:
@@ -198,7 +198,7 @@ def _solve_in_single(X: SingleArray, R: SingleArray) -> tuple[float, SingleArray
     if not 0.0 < scale < math.inf:
         return None
     C, failed = lapack.spotrf(X + np.float32(scale / max(n - 1, 1) / n), lower=1, overwrite_a=1)
-    if failed or not lapack.spocon(C, scale, uplo="L")[0] >= SINGLE_CONDITION:
+    if failed or not lapack.spocon(C, scale / n, uplo="L")[0] >= SINGLE_CONDITION:
         return None
     inverse, _ = lapack.strtri(C, lower=1, overwrite_c=1)
     S = blas.strmm(1.0, inverse, R, lower=1)
