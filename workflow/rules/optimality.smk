@@ -51,8 +51,7 @@ rule iterate:
         sizes=iterated_sizes,
         digest=digest(job_modules("iterate")),
     shell:
-        "python -m factormech.jobs.iterate --sizes {params.sizes} --code {params.digest}"
-        " --output {output} &> {log}"
+        "python -m factormech.jobs.iterate --sizes {params.sizes} --code {params.digest} --output {output} &> {log}"
 
 
 rule trace:
