@@ -220,6 +220,28 @@ def test_chains_worth_a_little_too_little_are_run_with_more_time_between_places(
     assert sample.chains.shape == first.chains.shape
 
 
+@pytest.mark.parametrize(
+    ("effective", "r_hat", "time"),
+    [(1000.0, 1.0, None), (1000.0, 1.03, 2.25), (200.0, 1.0, 3.0), (200.0, 1.06, 4.5), (1000.0, 1.2, None)],
+)
+def test_chains_are_run_again_by_what_they_lack(
+    effective: float, r_hat: float, time: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half as much again as effective size, or agreement of the chains, asks for; never if they lack too much."""
+    times = list[float]()
+
+    def tried(self: ChainDirections, rng: np.random.Generator, draws: int, time: float) -> Sample:
+        times.append(time)
+        again = len(times) > 1
+        diagnosis = Diagnosis(1000.0 if again else effective, 1.0 if again else r_hat, 0.5, 1e-12, 1, 1)
+        return Sample(np.zeros((4, draws, 8)), diagnosis)
+
+    monkeypatch.setattr(ChainDirections, "_tried", tried)
+    found = ChainDirections(body_of(signs(8, 40))).sample(np.random.default_rng(0), 2000)
+    assert times == pytest.approx([1.0] if time is None else [1.0, time])
+    assert isinstance(found, Unavailable if r_hat > 1.1 else Sample)
+
+
 def test_a_body_of_too_many_dimensions_is_refused() -> None:
     wide = ChainDirections(body_of(signs(bouncy.LARGEST_DIMENSION + 1, 150))).sample(np.random.default_rng(0), 10)
     assert isinstance(wide, Unavailable)

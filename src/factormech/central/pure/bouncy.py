@@ -16,7 +16,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.central.pure.bodies import Body
-from factormech.central.pure.diagnostics import SMALLEST_EFFECTIVE, Sample, diagnose
+from factormech.central.pure.diagnostics import Sample, diagnose
 from factormech.central.pure.gauge import Gauge, starting_cone
 from factormech.unavailable import Unavailable
 
@@ -25,7 +25,7 @@ REFRESHMENT = 0.8  # new velocities per deviation travelled
 LARGEST_DIMENSION = 128  # above it no chain of reasonable length mixes
 _UNUSED = 50
 _LEAST = 500  # places recorded by a chain at least: fewer say nothing of mixing
-_MOST_TIME = 4.0  # chains worth a quarter of what they must be are run again, with more time between places
+_MOST_TIME = 4.0  # chains as short by this as they must be are run again, with more time between places
 _PILOTS = (50, 200)  # places recorded by the pilots
 
 
@@ -46,7 +46,7 @@ class ChainDirections:
     def sample(self, rng: np.random.Generator, trials: int) -> Sample | Unavailable:
         """At least ``trials`` directions from four chains, as long as ``_LEAST`` at least; or why they are refused.
 
-        Chains that are worth too little, but not by much, are run a second time with more time between the places.
+        Chains that are too short, but not by much, are run a second time with more time between the places.
         """
         trials = check_positive_integer("trials", trials)
         d = self.body.dimension
@@ -54,7 +54,7 @@ class ChainDirections:
             return Unavailable(f"K-norm noise is sampled in at most {LARGEST_DIMENSION} dimensions, here are {d}")
         found = self._tried(rng, chain_length(trials), 1.0)
         if isinstance(found, Sample) and found.diagnosis is not None:
-            short = SMALLEST_EFFECTIVE / max(found.diagnosis.effective, 1.0)
+            short = found.diagnosis.shortage
             if 1.0 < short <= _MOST_TIME:  # too near each other: as many places, farther apart, by other random numbers
                 found = self._tried(rng, chain_length(trials), 1.5 * short)
         if isinstance(found, Sample) and found.diagnosis is not None and found.diagnosis.fault is not None:

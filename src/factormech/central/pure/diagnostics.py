@@ -50,6 +50,15 @@ class Diagnosis:
     bounces: int
 
     @property
+    def shortage(self) -> float:
+        """How many times longer the chains should have been, roughly, to be worth enough and to agree.
+
+        Effective sizes grow with the length, and R̂² − 1 falls as their inverse, so that R̂ − 1 does.
+        """
+        worth = SMALLEST_EFFECTIVE / max(self.effective, 1.0)
+        return max(worth, (self.r_hat - 1.0) / (LARGEST_R_HAT - 1.0))
+
+    @property
     def fault(self) -> str | None:
         """Why the draws must not be used, if they must not."""
         if not self.residual <= LARGEST_RESIDUAL:
