@@ -9,7 +9,7 @@ import pytest
 
 import factormech
 from factormech import code
-from factormech.code import code_of
+from factormech.code import Sources, code_of
 from factormech.errors import BadValue
 
 SOURCE = Path(factormech.__file__).parents[1]
@@ -219,6 +219,31 @@ def test_the_whole_package_is_walked_quickly() -> None:
     # Measured: 11 µs a line cold, 2 µs a line warm; a busy machine gets a factor of four.
     assert middle - start < 0.02 + 44e-6 * lines
     assert end - middle < 0.01 + 8e-6 * lines
+
+
+def test_sources_say_what_a_fresh_look_says_and_read_each_file_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path) or read_bytes(path))
+    sources = Sources(root)
+    asked = [(f"pack.{name}",) for name in ("room.user", "room.two", "cycle", "versions")] + [
+        ("pack.cycle", "pack.heavy")
+    ]
+    first = [sources.code_of(*modules) for modules in asked]
+    assert len(read) == len(set(read)) > 0
+    assert [sources.code_of(*modules) for modules in asked] == first
+    assert len(read) == len(set(read))
+    assert [(c, c.contents) for c in first] == [(c := code_of(*modules, root=root), c.contents) for modules in asked]
+
+
+def test_sources_are_of_one_state(root: Path) -> None:
+    sources = Sources(root)
+    before = sources.code_of("pack.arrays")
+    (root / "pack/errors.py").write_text("CHANGED = 1\n")
+    assert sources.code_of("pack.arrays") == before
+    assert Sources(root).code_of("pack.arrays") != before
 
 
 def stamped(root: Path, *modules: str) -> tuple[bytes, int]:

@@ -14,8 +14,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,13 @@ class Code:
         Their files, sorted; relative to the working directory if the given root was.
     digest
         Twelve hexadecimal digits over their names and their syntax (as this version of Python sees it).
+    contents
+        SHA-256 of the content of each file, as it was read.
     """
 
     files: tuple[Path, ...]
     digest: str
+    contents: tuple[str, ...] = field(compare=False, repr=False)
 
     def stamp(self, path: Path) -> Path:
         """Bring one file up to date that stands for all of them as an input of a rule: the digests of their contents.
@@ -48,8 +51,8 @@ class Code:
         two hundred inputs would make the workflow ask the disk about each of them at every step. It is left alone if
         nothing has changed, and otherwise replaced whole: two runs may bring it up to date at once.
         """
-        lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}" for file in self.files]
-        content = "".join(f"{line}\n" for line in lines).encode()
+        lines = (f"{sha256}  {file.name}\n" for file, sha256 in zip(self.files, self.contents, strict=True))
+        content = "".join(lines).encode()
         newest = max(file.stat().st_mtime_ns for file in self.files)
         if not path.is_file() or path.read_bytes() != content or path.stat().st_mtime_ns != newest:
             with replacing(path) as temporary:
@@ -60,10 +63,11 @@ class Code:
 
 @dataclass(frozen=True)
 class _Parsed:
-    """One file: its imports as pairs (module, name or ``""``), relative ones resolved, and its syntax."""
+    """One file: its imports as pairs (module, name or ``""``), relative ones resolved, its syntax, and its SHA-256."""
 
     imports: tuple[tuple[str, str], ...]
     syntax: bytes
+    content: str
 
 
 def code_of(
@@ -72,93 +76,128 @@ def code_of(
     through_registries: bool = False,
     elsewhere: Mapping[str, Path] | None = None,
 ) -> Code:
-    """All modules of a package that the given modules import, directly or not, and these themselves.
+    """The code of some modules, as it is now: :meth:`Sources.code_of`, of files that are read for this call."""
+    return Sources(root, elsewhere).code_of(*modules, through_registries=through_registries)
 
-    Imports are read from the syntax wherever they stand, inside functions as well; those under
-    ``if TYPE_CHECKING`` do not run and do not count. Modules of other packages do not count. A module named
-    ``registry`` and what only it imports are left out, for a new entry there changes no other name's result;
-    so are the ``__init__.py`` of packages, unless something other than a submodule or a dunder (such as
-    ``__version__``, whose change must not make results stale) is imported from one.
+
+class Sources:
+    """The files of a package in one state: each is looked for and read once, however often it is asked about.
+
+    A run of the workflow is of one state of the code, and asks for that of two hundred sets of modules.
 
     Parameters
     ----------
-    modules
-        Dotted names, such as ``"factormech.local.fourier"``; a registry that is named here counts.
     root
         The folder that holds the package's folder; the one of the running package, if ``None``.
-    through_registries
-        Whether registries count.
     elsewhere
         Where modules of the package's name are that have no file under ``root``: those of plugins.
-
-    Returns
-    -------
-    Code
-        Files and digest, independent of the order of ``modules``.
     """
-    root, own = _SOURCE if root is None else root, elsewhere or {}
-    found: dict[str, Path] = {}
-    waiting = list(modules)
-    for name in modules:
-        if _file_of(root, name, own) is None:
-            remedy = "give a dotted name such as 'factormech.store'"
-            raise BadValue("module", name, f"have a file under {root}", remedy)
-    while waiting:
-        name = waiting.pop()
-        path = _file_of(root, name, own)
-        if name in found or path is None:
-            continue
-        found[name] = path
-        for needed in _needs(root, name, path, own):
-            if through_registries or needed.rpartition(".")[2] != "registry":
-                waiting.append(needed)
-    return Code(tuple(sorted(found.values())), _digest(found))
 
+    def __init__(self, root: Path | None = None, elsewhere: Mapping[str, Path] | None = None) -> None:
+        self._root, self._own = _SOURCE if root is None else root, elsewhere or {}
+        self._files: dict[str, Path | None] = {}
+        self._parsed: dict[str, _Parsed] = {}
+        self._needed: dict[str, tuple[str, ...]] = {}
 
-def _digest(found: dict[str, Path]) -> str:
-    total = hashlib.sha256()
-    for name in sorted(found):
-        syntax = _parse(name, found[name]).syntax
-        total.update(f"{name} {len(syntax)}\n".encode() + syntax)
-    return total.hexdigest()[:12]
+    def code_of(self, *modules: str, through_registries: bool = False) -> Code:
+        """All modules of a package that the given modules import, directly or not, and these themselves.
 
+        Imports are read from the syntax wherever they stand, inside functions as well; those under
+        ``if TYPE_CHECKING`` do not run and do not count. Modules of other packages do not count. A module named
+        ``registry`` and what only it imports are left out, for a new entry there changes no other name's result;
+        so are the ``__init__.py`` of packages, unless something other than a submodule or a dunder (such as
+        ``__version__``, whose change must not make results stale) is imported from one.
 
-def _file_of(root: Path, module: str, own: Mapping[str, Path]) -> Path | None:
-    """The file of a module or package; ``None`` if there is none under ``root`` or elsewhere."""
-    parts = module.split(".")
-    if not all(part.isidentifier() for part in parts):
-        return None
-    stem = root.joinpath(*parts)
-    for path in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
-        if path.is_file():
-            return path
-    return own.get(module)
+        Parameters
+        ----------
+        modules
+            Dotted names, such as ``"factormech.local.fourier"``; a registry that is named here counts.
+        through_registries
+            Whether registries count.
 
+        Returns
+        -------
+        Code
+            Files and digest, independent of the order of ``modules``.
+        """
+        found: dict[str, Path] = {}
+        waiting = list(modules)
+        for name in modules:
+            if self._file_of(name) is None:
+                remedy = "give a dotted name such as 'factormech.store'"
+                raise BadValue("module", name, f"have a file under {self._root}", remedy)
+        while waiting:
+            name = waiting.pop()
+            path = self._file_of(name)
+            if name in found or path is None:
+                continue
+            found[name] = path
+            for needed in self._needs(name):
+                if through_registries or needed.rpartition(".")[2] != "registry":
+                    waiting.append(needed)
+        contents = {path: self._parse(name).content for name, path in found.items()}
+        files = tuple(sorted(contents))
+        return Code(files, self._digest(found), tuple(contents[file] for file in files))
 
-def _needs(root: Path, name: str, path: Path, own: Mapping[str, Path]) -> Iterator[str]:
-    """Modules of the same package that a module imports."""
-    package = name.partition(".")[0]
-    for module, imported in _parse(name, path).imports:
-        if module.partition(".")[0] != package:
-            continue
-        file = _file_of(root, module, own)
-        if file is None:
-            raise BadValue(f"import in {path}", module, "name a module that exists", "correct the import")
-        submodule = _file_of(root, f"{module}.{imported}", own)
-        if submodule is not None:  # "from package import errors"
-            if submodule.name != "__init__.py":
-                yield f"{module}.{imported}"
-        elif file.name != "__init__.py" or (imported and not imported.startswith("__")):
-            yield module
+    def _digest(self, names: Iterable[str]) -> str:
+        total = hashlib.sha256()
+        for name in sorted(names):
+            syntax = self._parse(name).syntax
+            total.update(f"{name} {len(syntax)}\n".encode() + syntax)
+        return total.hexdigest()[:12]
 
+    def _file_of(self, module: str) -> Path | None:
+        """The file of a module or package; ``None`` if there is none under the root or elsewhere."""
+        if module not in self._files:
+            self._files[module] = self._look_for(module)
+        return self._files[module]
 
-def _parse(name: str, path: Path) -> _Parsed:
-    """Imports and syntax of a file, parsed once a process for each content of the file."""
-    return _parse_once(name, path, path.read_bytes())
+    def _look_for(self, module: str) -> Path | None:
+        parts = module.split(".")
+        if not all(part.isidentifier() for part in parts):
+            return None
+        stem = self._root.joinpath(*parts)
+        for path in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
+            if path.is_file():
+                return path
+        return self._own.get(module)
+
+    def _needs(self, name: str) -> tuple[str, ...]:
+        """Modules of the same package that a module imports."""
+        if name not in self._needed:
+            self._needed[name] = tuple(self._imported_by(name))
+        return self._needed[name]
+
+    def _imported_by(self, name: str) -> Iterator[str]:
+        package = name.partition(".")[0]
+        for module, imported in self._parse(name).imports:
+            if module.partition(".")[0] != package:
+                continue
+            file = self._file_of(module)
+            if file is None:
+                raise BadValue(
+                    f"import in {self._files[name]}", module, "name a module that exists", "correct the import"
+                )
+            submodule = self._file_of(f"{module}.{imported}")
+            if submodule is not None:  # "from package import errors"
+                if submodule.name != "__init__.py":
+                    yield f"{module}.{imported}"
+            elif file.name != "__init__.py" or (imported and not imported.startswith("__")):
+                yield module
+
+    def _parse(self, name: str) -> _Parsed:
+        """What there is to know of a module that has a file."""
+        if name not in self._parsed:
+            path = self._files[name]
+            if path is None:
+                raise BadValue("module", name, f"have a file under {self._root}", "ask for its file first")
+            self._parsed[name] = _parse_once(name, path, path.read_bytes())
+        return self._parsed[name]
 
 
 @lru_cache(maxsize=1024)
 def _parse_once(name: str, path: Path, content: bytes) -> _Parsed:
+    """Imports and syntax of a file, parsed once a process for each content of the file."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError) as error:
@@ -167,15 +206,16 @@ def _parse_once(name: str, path: Path, content: bytes) -> _Parsed:
     imports = tuple(sorted(set(_reduce(tree, package))))
     words: list[str] = []
     _spell(tree, words.append)
-    return _Parsed(imports, "\n".join(words).encode(errors="surrogatepass"))
+    syntax = "\n".join(words).encode(errors="surrogatepass")
+    return _Parsed(imports, syntax, hashlib.sha256(content).hexdigest())
 
 
 def _spell(value: Any, say: Callable[[str], None]) -> None:
     """Say a syntax tree word by word; what ``ast.dump`` does, in half of its time."""
     if isinstance(value, ast.AST):
         say(value.__class__.__name__)
-        for field in value._fields:
-            _spell(getattr(value, field, None), say)
+        for name in value._fields:
+            _spell(getattr(value, name, None), say)
     elif value.__class__ is list:
         say("[")
         for entry in value:
@@ -199,8 +239,8 @@ def _reduce(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
         elif isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             _strip_docstring(node)
         # Imports are statements, and these are the places of a statement below another.
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            waiting.extend(getattr(node, field, ()))
+        for place in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting.extend(getattr(node, place, ()))
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:

@@ -14,7 +14,7 @@ from snakemake.utils import update_config
 
 from factormech import plugins as plugin_files
 from factormech.bounds import registry as bounds_registry
-from factormech.code import code_of
+from factormech.code import Sources
 from factormech.config.paths import seen_from
 from factormech.config.studies import ConfigErrors, load
 from factormech.errors import BadValue
@@ -61,9 +61,15 @@ wildcard_constraints:
 
 
 @cache
+def sources():
+    """The package's files and those of plugins, read once: a run is of one state of the code."""
+    return Sources(elsewhere=plugin_files.files())
+
+
+@cache
 def code_once(modules):
-    """The code behind these modules, read once: a run is of one state of the code."""
-    return code_of(*modules, elsewhere=plugin_files.files())
+    """The code behind these modules."""
+    return sources().code_of(*modules)
 
 
 @cache
