@@ -103,9 +103,11 @@ class StrategyObjective:
 
     def _evaluate(self, T: FloatArray, B: FloatArray, gradient: FloatArray | None) -> float:
         """In double precision; B is the scratch."""
-        d = T.sum(axis=0)
-        np.subtract(T, d / self.domain_size, out=B)
-        B *= 1.0 / np.sqrt(d)
+        from factormech.local import column_kernels
+
+        d = np.zeros(T.shape[1])
+        column_kernels.add_lines(T, d)
+        column_kernels.centre(T, d / self.domain_size, 1.0 / np.sqrt(d), B)
         # The transposes are Fortran-ordered: BLAS reads them in place. Of X only the upper triangle is computed
         # and read, of Y the lower one: what OpenBLAS is faster with.
         X = blas.dsyrk(1.0, B.T, trans=1)
@@ -159,12 +161,12 @@ class StrategyObjective:
 
     def _gradient(self, B: FloatArray, d: FloatArray, Z: FloatArray, gradient: FloatArray) -> None:
         """Write ∇L from B = (D^{-1/2}Q_c)ᵀ, the row sums d and Z = X_c⁺R; Y_c = ZZᵀ."""
+        from factormech.local import column_kernels
+
         Y = blas.dsyrk(1.0, Z, lower=1)
         blas.dsymm(1.0, Y, B.T, c=gradient.T, side=1, lower=1, overwrite_c=1)
         curvature = np.einsum("uo,uo->o", B, gradient) / d  # q_oᵀ Y_c q_o / d_o²
-        gradient *= -2.0 / np.sqrt(d)
-        gradient += curvature
-        gradient -= self._along_ones(Z)[:, None]
+        column_kernels.combine(gradient, -2.0 / np.sqrt(d), curvature, self._along_ones(Z))
 
     def _along_ones(self, Z: FloatArray) -> FloatArray:
         """What the part of Y along 1 takes off each column u: 1ᵀG1/n² + 2(X_c⁺G1)_u/n."""
