@@ -74,6 +74,7 @@ class ReportTree:
         return np.concatenate([self._sample(counts, size, rng) for size in sizes], axis=1)
 
     def _sample(self, counts: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
+        from factormech.local.binomial_kernels import binomials
         from factormech.local.report_kernels import join
 
         top = np.zeros(self._classes, dtype=np.int64)
@@ -82,7 +83,7 @@ class ReportTree:
         for level in self._levels:
             reported = np.flatnonzero(state)  # of nobody's reports none go left, and no chance is needed for that
             number, place = state.ravel()[reported], reported // trials
-            left = rng.binomial(number, level.left_share[place])
+            left = binomials(number, level.left_share, place, rng)
             state = np.zeros((level.below, trials), dtype=np.int64)
             join(reported, number, left, level.left, level.right, state)
         return np.asarray(np.add.reduceat(state, self._row_starts, axis=0)[: self._outputs])
