@@ -31,8 +31,7 @@ def p_value(drawn: np.ndarray, law: stats.rv_discrete) -> float:
 @pytest.mark.parametrize(("n", "p"), LAWS)
 def test_binomial_numbers_have_their_law(n: int, p: float) -> None:
     rng = np.random.default_rng([n, int(1e9 * p)])
-    numbers, places = np.full(DRAWS, n), np.ones(DRAWS, dtype=np.int64)
-    drawn = kernels.binomials(numbers, np.array([0.5, p]), places, rng)
+    drawn = kernels.parts(np.full((DRAWS, 2), n), np.array([0.5, p]), rng)[:, 1]
     assert 0 <= drawn.min() <= drawn.max() <= n
     assert p_value(drawn, stats.binom(n, p)) > 1e-4
 

@@ -122,18 +122,6 @@ def prepared(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @compiled()
-def binomials(numbers: IntArray, shares: FloatArray, places: IntArray, rng: np.random.Generator) -> IntArray:
-    """A binomial number for each of ``numbers``, with the probability ``shares[place]``."""
-    less, logs = prepared(shares)
-    found = np.empty(numbers.size, dtype=np.int64)
-    for i in range(numbers.size):
-        place = places[i]
-        drawn = binomial(numbers[i], less[place], logs[place], rng)
-        found[i] = drawn if shares[place] <= 0.5 else numbers[i] - drawn
-    return found
-
-
-@compiled()
 def parts(state: IntArray, shares: FloatArray, rng: np.random.Generator) -> IntArray:
     """A binomial part of each number of the lines of ``state``, with one probability for each column."""
     less, logs = prepared(shares)
