@@ -250,3 +250,24 @@ def test_a_step_without_end_is_refused() -> None:
     Q = np.asfortranarray(np.full((2, 2), 0.5))
     with pytest.raises(BadValue, match="finite"):
         step_columns(Q, np.asfortranarray(np.full((2, 2), 1e300)), 1e20, np.full(2, 0.4), 2.0)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 127, 128, 200, 512])
+def test_the_bracket_of_a_line_of_any_length_is_that_of_its_extremes(size: int, precision: type) -> None:
+    from factormech.local import column_kernels
+
+    rng = np.random.default_rng(size)
+    for place in {0, size // 2, size - 1}:
+        r, lower = rng.standard_normal(size).astype(precision), rng.random(size).astype(precision)
+        r[place], upper = 9.0 * rng.choice([-1.0, 1.0]), 2 * lower
+        assert column_kernels.root_bracket(r, lower, upper) == ((lower - r).min(), (upper - r).max())
+
+
+def test_lines_are_added_in_their_order_in_double_precision() -> None:
+    from factormech.local import column_kernels
+
+    T = np.random.default_rng(3).standard_normal((40, 37)).astype(np.float32)
+    sums = np.zeros(37)
+    column_kernels.add_lines(T, sums)
+    np.testing.assert_array_equal(sums, T.sum(axis=0, dtype=np.float64))

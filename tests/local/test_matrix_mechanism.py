@@ -458,3 +458,15 @@ def test_an_inverse_is_kept_by_what_is_in_the_columns(monkeypatch: pytest.Monkey
     assert asked == [(6, 4), (6, 4), (4, 6)]
     monkeypatch.setattr(column_variance, "KEPT_SIZE", 0)
     assert inverse_of(A) is not inverse_of(A)
+
+
+def test_energy_is_the_same_by_cholesky_and_by_eigenvectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the strategy is far from singular; where it is near, only eigenvectors are asked."""
+    rng, C = np.random.default_rng(8), centred_gram(prefix(13))
+    A = rng.standard_normal((17, 13))
+    found = l1_strategies.reconstruction_energy(A, C)
+    assert l1_strategies._factor(A - A.mean(axis=1, keepdims=True)) is not None
+    for singular in (np.zeros((3, 13)), A[:5], np.hstack([A[:, :12], A[:, 11:12] + 1e-5 * A[:, 12:]])):
+        assert l1_strategies._factor(singular - singular.mean(axis=1, keepdims=True)) is None
+    monkeypatch.setattr(l1_strategies, "_FAR_FROM_SINGULAR", math.inf)
+    assert found == pytest.approx(l1_strategies.reconstruction_energy(A, C), rel=1e-12)

@@ -142,12 +142,15 @@ def test_trials_come_in_blocks_that_fit(monkeypatch: pytest.MonkeyPatch) -> None
 
 def every_count_split(tree: ReportTree, x: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
     """The sums of reports by the tree's definition: a binomial for every class and trial, of none too."""
+    from factormech.local.binomial_kernels import parts
+
     state = np.zeros((tree._classes, trials), dtype=np.int64)
     for place, count in zip(tree._root, x, strict=True):
         state[place] += count
     for level in tree._levels:
         below = np.zeros((level.below, trials), dtype=np.int64)
-        left = rng.binomial(state, level.left_share[:, None])
+        shares = np.split(level.left_share, len(state))
+        left = [parts(counts[:, None], share, rng)[:, 0] for counts, share in zip(state, shares, strict=True)]
         for place in range(len(state)):
             below[level.left[place]] += left[place]
             below[level.right[place]] += state[place] - left[place]

@@ -92,7 +92,7 @@ def test_errors_ten_percent_off_are_rejected() -> None:
         off = agreement([replace(result, errors=result.errors * factor)])
         assert not off.passed
         assert off.z == pytest.approx(result.z + (factor - 1) * result.mean / np.sqrt(result.law.variance / 100))
-    results = [run("hadamard", "prefix", 32, 1.0, 10**5, 100, seed) for seed in range(40)]
+    results = [run("hadamard", "prefix", 32, 1.0, 10**5, 100, seed) for seed in range(80)]
     pools = {"all": range(len(results))}
     assert agreement(results, pools=pools).passed
     for factor in (1.1, 0.9):

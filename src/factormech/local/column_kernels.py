@@ -16,6 +16,8 @@ from factormech.compiled import compiled
 # These sums may be reordered, so that they vectorise: the search for the root needs direction more than
 # digits, and `settle` finds the digits afterwards.
 _REORDERED = {"reassoc", "nsz", "contract"}
+# The extremes of a line are taken in so many places side by side, which is a loop over vectors; in one it would not be.
+_SIDE_BY_SIDE = 64
 
 
 @compiled(fastmath=_REORDERED)
@@ -37,7 +39,16 @@ def clipped_sum(r: RealArray, shift: float, lower: RealArray, upper: RealArray) 
 def root_bracket(r: RealArray, lower: RealArray, upper: RealArray) -> tuple[float, float]:
     """The shifts below which every entry is on its lower bound, and above which on its upper."""
     left, right = lower[0] - r[0], upper[0] - r[0]
-    for o in range(1, r.size):
+    whole = r.size - r.size % _SIDE_BY_SIDE
+    if whole:
+        lefts, rights = lower[:_SIDE_BY_SIDE] - r[:_SIDE_BY_SIDE], upper[:_SIDE_BY_SIDE] - r[:_SIDE_BY_SIDE]
+        for start in range(_SIDE_BY_SIDE, whole, _SIDE_BY_SIDE):
+            for i in range(_SIDE_BY_SIDE):
+                down, up = lower[start + i] - r[start + i], upper[start + i] - r[start + i]
+                lefts[i] = down if down < lefts[i] else lefts[i]
+                rights[i] = up if up > rights[i] else rights[i]
+        left, right = lefts.min(), rights.max()
+    for o in range(whole, r.size):
         down, up = lower[o] - r[o], upper[o] - r[o]
         left = down if down < left else left
         right = up if up > right else right
@@ -179,6 +190,14 @@ def pull_back(
         for o in range(q.size):
             slope = 1.0 if q[o] <= lower[o] else (ratio if q[o] >= upper[o] else 0.0)
             out[o] += slope * (g[o] - mean)
+
+
+@compiled()
+def add_lines(T: RealArray, sums: FloatArray) -> None:
+    """Add the lines of T to ``sums``, one after the other, in double precision."""
+    for u in range(T.shape[0]):
+        for o in range(sums.size):
+            sums[o] += T[u, o]
 
 
 @compiled()

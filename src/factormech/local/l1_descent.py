@@ -71,18 +71,21 @@ class Energy:
         self._centred = A - A.mean(axis=1, keepdims=True)
         M = self._centred.T @ self._centred
         M += np.trace(M) / M.shape[0] ** 2
-        self._factor, failed = lapack.dpotrf(M, lower=1, clean=0)
+        # M is its own transpose, which is in LAPACK's order; OpenBLAS is faster with upper triangles.
+        self._factor, failed = lapack.dpotrf(M.T, clean=0, overwrite_a=1)
         self._half, self.value = B.T, math.inf
         if not failed:
-            self._half, _ = lapack.dtrtrs(self._factor, B.T, lower=1)
-            self.value = float(np.sum(self._half * self._half))
+            self._half, _ = lapack.dtrtrs(self._factor, B.T, trans=1)
+            self.value = float(np.vdot(self._half.T, self._half.T))
 
     def gradient(self) -> FloatArray:
         """−2AP·YYᵀ, Y = XBᵀ; only where the value is finite."""
         from scipy.linalg import lapack
 
-        Y, _ = lapack.dtrtrs(self._factor, self._half, lower=1, trans=1)
-        return np.asarray(-2.0 * self._centred @ (Y @ Y.T))
+        Y, _ = lapack.dtrtrs(self._factor, self._half)
+        gradient = self._centred @ (Y @ Y.T)
+        gradient *= -2.0
+        return np.asarray(gradient)
 
 
 def project_columns(A: FloatArray) -> FloatArray:

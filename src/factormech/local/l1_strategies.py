@@ -37,6 +37,7 @@ from factormech.local.l2_strategies import LOST_ENERGY, SolverRecord
 
 _SCOUTS = 4  # candidates that are given a short refinement before one is chosen for the long one
 _SCOUT_STEPS = 10
+_FAR_FROM_SINGULAR = 1e-6  # reciprocal condition from which Cholesky is right to nine digits and more
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,34 @@ def l1_diameter(A: FloatArray) -> float:
 
 def reconstruction_energy(A: FloatArray, C: FloatArray) -> float:
     """Least ‖R‖_F² with RAP = WP, tr(C(PAᵀAP)⁺); ∞ if the rows of WP do not lie in the row space of AP."""
+    from scipy.linalg import lapack
+
     centred = A - A.mean(axis=1, keepdims=True)
+    factor = _factor(centred)
+    if factor is not None:
+        inverse, _ = lapack.dpotri(factor)
+        return float(2.0 * np.vdot(np.triu(inverse, 1), C) + np.diagonal(inverse) @ np.diagonal(C))
     eigenvalues, V = np.linalg.eigh(centred.T @ centred)
     keep = eigenvalues > len(C) * np.finfo(float).eps * eigenvalues[-1]
     energies = np.einsum("us,us->s", V, C @ V)
     if energies[~keep].sum() > LOST_ENERGY * energies.sum():
         return math.inf
     return float(np.sum(energies[keep] / eigenvalues[keep]))
+
+
+def _factor(centred: FloatArray) -> FloatArray | None:
+    """U with UᵀU = PAᵀAP + s11ᵀ, s1ᵀ1 their mean eigenvalue; none if AP has rank below n − 1 or is near to it.
+
+    C1 = 0: tr(C(PAᵀAP)⁺) = tr(C(UᵀU)⁻¹), in a tenth of the time of eigenvectors.
+    """
+    from scipy.linalg import lapack
+
+    M = centred.T @ centred
+    M += np.trace(M) / M.shape[0] ** 2
+    size = float(np.abs(M).sum(axis=0).max())
+    U, failed = lapack.dpotrf(M.T, overwrite_a=1)
+    far = not failed and size > 0 and lapack.dpocon(U, size, uplo="U")[0] >= _FAR_FROM_SINGULAR
+    return np.asarray(U) if far else None
 
 
 def _candidates(C: FloatArray, ball: FloatArray) -> Iterator[_Candidate]:
@@ -112,6 +134,8 @@ def _refined(candidate: _Candidate, C: FloatArray, B: FloatArray, steps: int) ->
 def _of_full_rank(A: FloatArray) -> FloatArray:
     """A, with a small identity below it if AP has rank below n − 1: descent needs a finite inverse."""
     n = A.shape[1]
+    if _factor(A - A.mean(axis=1, keepdims=True)) is not None:
+        return A
     singular_values = np.linalg.svd(A - A.mean(axis=1, keepdims=True), compute_uv=False)
     if len(singular_values) >= n - 1 and (n < 3 or singular_values[n - 2] > 1e-6 * singular_values[0]):
         return A

@@ -29,6 +29,7 @@ from factormech.arrays import FloatArray, IntArray
 # Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: about a second of one core.
 WORK_LIMIT = 1e8
 _CELLS_LIMIT = 2**21  # numbers held at once
+_FEW = 150  # draws of one row up to which they are made one by one
 _HYPERGEOMETRIC_LIMIT = 10**9  # NumPy's, on the number of users of one size
 
 
@@ -155,11 +156,9 @@ class SubsetLaw:
 
 def _binomial(state: IntArray, share: FloatArray, rng: np.random.Generator) -> IntArray:
     """Binomial parts of the counts of a state array, ``share`` being along its last axis; zeros are skipped."""
-    part = np.zeros(state.shape, dtype=np.int64)  # in C order, whatever that of state: written through a view
-    cells = np.flatnonzero(state)
-    if cells.size:
-        part.reshape(-1)[cells] = rng.binomial(state.reshape(-1)[cells], np.minimum(share[cells % len(share)], 1.0))
-    return part
+    from factormech.local.binomial_kernels import parts
+
+    return parts(state.reshape(-1, len(share)), np.minimum(share, 1.0), rng).reshape(state.shape)
 
 
 def _choose(state: IntArray, up: IntArray) -> None:
@@ -171,8 +170,20 @@ def _choose(state: IntArray, up: IntArray) -> None:
 def _take(state: IntArray, samples: IntArray, rng: np.random.Generator) -> IntArray:
     """Multivariate hypergeometric: of each row (last axis) as many as ``samples`` says, without replacement.
 
-    The number taken from the left half of a row is hypergeometric; so down the halvings.
+    Few are drawn one by one, many down the halvings.
     """
+    from factormech.local.binomial_kernels import take_few
+
+    lines = np.ascontiguousarray(state).reshape(-1, state.shape[-1])
+    found, many = np.zeros_like(lines), np.zeros(len(lines), dtype=np.int64)
+    if take_few(lines, np.ascontiguousarray(samples).reshape(-1), _FEW, rng, found, many):
+        rows = np.flatnonzero(many)
+        found[rows] = _take_many(lines[rows], many[rows], rng)
+    return found.reshape(state.shape)
+
+
+def _take_many(state: IntArray, samples: IntArray, rng: np.random.Generator) -> IntArray:
+    """The same: how many are taken from the left half of a row is hypergeometric; so down the halvings."""
     width = state.shape[-1]
     depth = max(width - 1, 0).bit_length()
     level = np.zeros((*state.shape[:-1], 1 << depth), dtype=np.int64)

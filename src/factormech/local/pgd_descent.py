@@ -20,7 +20,7 @@ HALVINGS = 400
 # Iterates are of single precision from so many entries on, where it is worth it; for ratios from this one on, at which
 # singles tell the entries of a row apart to a millionth of their range; and for workloads of such ‖W‖_F², with which no
 # gradient overflows.
-SINGLE_FROM, SINGLE_RATIO, SINGLE_TRACES = 2**17, 1.05, (1e-12, 1e12)
+SINGLE_FROM, SINGLE_RATIO, SINGLE_TRACES = 2**13, 1.05, (1e-12, 1e12)
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,36 @@
-"""A compiled loop over the counts of a level of a tree of reports, for :mod:`factormech.local.reports`.
+"""A compiled pass over a level of a tree of reports, for :mod:`factormech.local.reports`.
 
 Importing this module imports numba (half a second), so its users import it where they need it.
 """
 
 from __future__ import annotations
 
-from factormech.arrays import IntArray
+import numpy as np
+
+from factormech.arrays import FloatArray, IntArray
 from factormech.compiled import compiled
+from factormech.local.binomial_kernels import binomial, prepared
 
 
 @compiled()
-def join(
-    cells: IntArray, number: IntArray, left: IntArray, left_joins: IntArray, right_joins: IntArray, below: IntArray
+def split(
+    state: IntArray,
+    left_share: FloatArray,
+    left_joins: IntArray,
+    right_joins: IntArray,
+    rng: np.random.Generator,
+    below: IntArray,
 ) -> None:
-    """Add the two parts of every count to the classes that they join, in ``below``, (classes below, trials).
+    """Split every count of ``state``, (classes, trials), and add its two parts to the classes of ``below`` they join.
 
-    Count k is that of class ``cells[k]`` // trials in trial ``cells[k]`` % trials; ``left[k]`` of its ``number[k]``
-    reports go left.
+    Of nobody's reports none go left, and no chance is needed for that.
     """
-    trials = below.shape[1]
-    for k in range(cells.size):
-        place, trial = cells[k] // trials, cells[k] % trials
-        below[left_joins[place], trial] += left[k]
-        below[right_joins[place], trial] += number[k] - left[k]
+    less, logs = prepared(left_share)
+    for place in range(state.shape[0]):
+        for trial in range(state.shape[1]):
+            number = state[place, trial]
+            if number > 0:
+                drawn = binomial(number, less[place], logs[place], rng)
+                left = drawn if left_share[place] <= 0.5 else number - drawn
+                below[left_joins[place], trial] += left
+                below[right_joins[place], trial] += number - left

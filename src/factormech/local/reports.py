@@ -74,17 +74,15 @@ class ReportTree:
         return np.concatenate([self._sample(counts, size, rng) for size in sizes], axis=1)
 
     def _sample(self, counts: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
-        from factormech.local.report_kernels import join
+        from factormech.local.report_kernels import split
 
         top = np.zeros(self._classes, dtype=np.int64)
         np.add.at(top, self._root, counts)
         state = np.repeat(top[:, None], trials, axis=1)
         for level in self._levels:
-            reported = np.flatnonzero(state)  # of nobody's reports none go left, and no chance is needed for that
-            number, place = state.ravel()[reported], reported // trials
-            left = rng.binomial(number, level.left_share[place])
-            state = np.zeros((level.below, trials), dtype=np.int64)
-            join(reported, number, left, level.left, level.right, state)
+            below = np.zeros((level.below, trials), dtype=np.int64)
+            split(state, level.left_share, level.left, level.right, rng, below)
+            state = below
         return np.asarray(np.add.reduceat(state, self._row_starts, axis=0)[: self._outputs])
 
 

@@ -103,12 +103,14 @@ class StrategyObjective:
 
     def _evaluate(self, T: FloatArray, B: FloatArray, gradient: FloatArray | None) -> float:
         """In double precision; B is the scratch."""
-        d = T.sum(axis=0)
-        np.subtract(T, d / self.domain_size, out=B)
-        B *= 1.0 / np.sqrt(d)
-        # The transposes are Fortran-ordered: BLAS reads them in place. Only lower triangles are computed
-        # and read.
-        X = blas.dsyrk(1.0, B.T, trans=1, lower=1)
+        from factormech.local import column_kernels
+
+        d = np.zeros(T.shape[1])
+        column_kernels.add_lines(T, d)
+        column_kernels.centre(T, d / self.domain_size, 1.0 / np.sqrt(d), B)
+        # The transposes are Fortran-ordered: BLAS reads them in place. Of X only the upper triangle is computed
+        # and read, of Y the lower one: what OpenBLAS is faster with.
+        X = blas.dsyrk(1.0, B.T, trans=1)
         square, Z = _solve(X, self.root)
         if gradient is not None and Z is not None:
             self._gradient(B, d, Z, gradient)
@@ -118,9 +120,10 @@ class StrategyObjective:
         """In single precision, but for what has as many numbers as Q has rows or columns."""
         from factormech.local import column_kernels
 
-        d = T.sum(axis=0, dtype=np.float64)
+        d = np.zeros(T.shape[1])
+        column_kernels.add_lines(T, d)
         column_kernels.centre(T, _single(d / self.domain_size), _single(1.0 / np.sqrt(d)), B)
-        found = _solve_in_single(blas.ssyrk(1.0, B.T, trans=1, lower=1), self._unit_root)
+        found = _solve_in_single(blas.ssyrk(1.0, B.T, trans=1), self._unit_root)
         if found is None:
             return self._evaluate_in_double(T, gradient)
         square, Z = found
@@ -158,12 +161,12 @@ class StrategyObjective:
 
     def _gradient(self, B: FloatArray, d: FloatArray, Z: FloatArray, gradient: FloatArray) -> None:
         """Write ∇L from B = (D^{-1/2}Q_c)ᵀ, the row sums d and Z = X_c⁺R; Y_c = ZZᵀ."""
+        from factormech.local import column_kernels
+
         Y = blas.dsyrk(1.0, Z, lower=1)
         blas.dsymm(1.0, Y, B.T, c=gradient.T, side=1, lower=1, overwrite_c=1)
         curvature = np.einsum("uo,uo->o", B, gradient) / d  # q_oᵀ Y_c q_o / d_o²
-        gradient *= -2.0 / np.sqrt(d)
-        gradient += curvature
-        gradient -= self._along_ones(Z)[:, None]
+        column_kernels.combine(gradient, -2.0 / np.sqrt(d), curvature, self._along_ones(Z))
 
     def _along_ones(self, Z: FloatArray) -> FloatArray:
         """What the part of Y along 1 takes off each column u: 1ᵀG1/n² + 2(X_c⁺G1)_u/n."""
@@ -176,20 +179,19 @@ def _single(values: FloatArray) -> SingleArray:
 
 
 def _solve(X: FloatArray, R: FloatArray) -> tuple[float, FloatArray | None]:
-    """tr(Rᵀ X⁺ R) and X⁺R for X = PXP, given by its lower triangle; (∞, None) if R is not in its range."""
+    """tr(Rᵀ X⁺ R) and X⁺R for X = PXP, given by its upper triangle; (∞, None) if R is not in its range."""
     n, scale = X.shape[0], float(np.trace(X))
     # Rows of Q that are constant up to rounding leave squares of rounding: no query can be told from them.
     if not n * RANK_TOLERANCE**2 < scale < math.inf:
         return math.inf, None
     # R has no part along 1, where X vanishes; any positive eigenvalue there makes X definite without
     # changing X⁺R.
-    C, failed = lapack.dpotrf(X + scale / max(n - 1, 1) / n, lower=1, overwrite_a=1)
-    if failed or lapack.dpocon(C, scale, uplo="L")[0] < n * RANK_TOLERANCE:
+    C, failed = lapack.dpotrf(X + scale / max(n - 1, 1) / n, overwrite_a=1)
+    if failed or lapack.dpocon(C, scale, uplo="U")[0] < n * RANK_TOLERANCE:
         return _solve_singular(X, R)
-    inverse, _ = lapack.dtrtri(C, lower=1, overwrite_c=1)
-    S = blas.dtrmm(1.0, inverse, R, lower=1)
+    S = blas.dtrsm(1.0, C, R, trans_a=1)
     square = _squares(S)
-    return square, blas.dtrmm(1.0, inverse, S, lower=1, trans_a=1, overwrite_b=1)
+    return square, blas.dtrsm(1.0, C, S, overwrite_b=1)
 
 
 def _solve_in_single(X: SingleArray, R: SingleArray) -> tuple[float, SingleArray] | None:
@@ -197,13 +199,12 @@ def _solve_in_single(X: SingleArray, R: SingleArray) -> tuple[float, SingleArray
     n, scale = X.shape[0], float(np.trace(X, dtype=np.float64))
     if not 0.0 < scale < math.inf:
         return None
-    C, failed = lapack.spotrf(X + np.float32(scale / max(n - 1, 1) / n), lower=1, overwrite_a=1)
-    if failed or not lapack.spocon(C, scale / n, uplo="L")[0] >= SINGLE_CONDITION:
+    C, failed = lapack.spotrf(X + np.float32(scale / max(n - 1, 1) / n), overwrite_a=1)
+    if failed or not lapack.spocon(C, scale / n, uplo="U")[0] >= SINGLE_CONDITION:
         return None
-    inverse, _ = lapack.strtri(C, lower=1, overwrite_c=1)
-    S = blas.strmm(1.0, inverse, R, lower=1)
+    S = blas.strsm(1.0, C, R, trans_a=1)
     square = _squares(S)
-    return square, blas.strmm(1.0, inverse, S, lower=1, trans_a=1, overwrite_b=1)
+    return square, blas.strsm(1.0, C, S, overwrite_b=1)
 
 
 def _squares(S: RealArray) -> float:
@@ -219,7 +220,7 @@ def _solve_singular(X: FloatArray, R: FloatArray) -> tuple[float, FloatArray | N
     if even the cut itself in their place would change the objective by a millionth, the queries are not in
     the row space.
     """
-    values, U = eigh(X, lower=True)
+    values, U = eigh(X, lower=False)
     cut = float(X.shape[0] * RANK_TOLERANCE * values[-1])
     kept = values > cut
     U, roots = U[:, kept], np.sqrt(values[kept])
