@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -158,6 +159,7 @@ def test_plain_h5py_understands_a_file(tmp_path: Path, monkeypatch: pytest.Monke
         assert file.attrs["numpy_version"] == np.__version__
         assert file.attrs["h5py_version"] == h5py.__version__
         assert file.attrs["blas_threads"] == 3
+        assert file.attrs["blas_kernels"]
         assert file.attrs["sizes"].tolist() == [8, 16]
         assert file.attrs["solver"] == '{"gap": 1e-09, "stopped": "gap"}'
         assert file.attrs["note"] == "null"
@@ -186,6 +188,20 @@ def test_blas_threads(
         else:
             monkeypatch.setenv(name, value)
     assert versions.blas_threads() == (want or versions.THREADS_NOT_SET)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the two kinds are of x86-64")
+@pytest.mark.parametrize("kind", ["Haswell", "Nehalem"])
+def test_blas_kernels(kind: str) -> None:
+    """Of the processor that the library was told to make its products for."""
+    from factormech import versions
+
+    if versions.blas_kernels() == versions.KERNELS_NOT_TOLD:
+        pytest.skip("NumPy has another BLAS here")
+    code = "from factormech.versions import blas_kernels; print(blas_kernels())"
+    told = os.environ | {"OPENBLAS_CORETYPE": kind}
+    said = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, check=True).stdout
+    assert said.strip() == kind
 
 
 # --- equal inputs, equal files

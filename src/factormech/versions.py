@@ -1,17 +1,25 @@
-"""What made a file: the package, the libraries and the number of BLAS threads."""
+"""What made a file: the package, the libraries, the kernels of BLAS and how many threads it had."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import re
+from functools import cache
 from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
 
 import factormech
 
 # OpenBLAS asks its own variable first, then the one of OpenMP.
 _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 THREADS_NOT_SET = "not set (every core of the machine)"
+# Where NumPy's wheels have their OpenBLAS, and what it calls the function that names its kernels.
+_LIBRARIES, _ASKED = "numpy.libs", "scipy_openblas_get_corename64_"
+KERNELS_NOT_TOLD = "not told (no OpenBLAS of NumPy's own)"
 
 
 def provenance() -> dict[str, str | int]:
@@ -25,8 +33,23 @@ def provenance() -> dict[str, str | int]:
         "package_version": factormech.__version__,
         "python_version": platform.python_version(),
         **libraries,
+        "blas_kernels": blas_kernels(),
         "blas_threads": blas_threads(),
     }
+
+
+@cache
+def blas_kernels() -> str:
+    """The kind of processor that the products of matrices are made for: one processor has other last bits by others.
+
+    OpenBLAS chooses by the processor, unless ``OPENBLAS_CORETYPE`` names another kind.
+    """
+    for path in sorted((Path(np.__file__).parents[1] / _LIBRARIES).glob("*openblas*")):
+        ask = getattr(ctypes.CDLL(str(path)), _ASKED, None)
+        if ask is not None:
+            ask.restype = ctypes.c_char_p
+            return str(ask().decode())
+    return KERNELS_NOT_TOLD
 
 
 def blas_threads() -> int | str:
