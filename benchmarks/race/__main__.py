@@ -58,6 +58,8 @@ def machine(track: Track) -> list[Row]:
     import numpy
     import scipy
 
+    from factormech.versions import blas_kernels
+
     blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
     facts = {
         "cores": str(os.cpu_count()),
@@ -65,7 +67,7 @@ def machine(track: Track) -> list[Row]:
         "Python": platform.python_version(),
         "NumPy": numpy.__version__,
         "SciPy": scipy.__version__,
-        "BLAS": f"{blas['name']} {blas['version']}",
+        "BLAS": f"{blas['name']} {blas['version']}, kernels for {blas_kernels()}",
         "threads": "1",
     }
     if track.peers is not None:
