@@ -288,7 +288,8 @@ class _Run:
             return []
         from factormech.local.symmetric import solver
 
-        found = solver.solve(self.workload, self.epsilon, rng=self.rng, report=self.report)
+        rows = self.options.rows
+        found = solver.solve(self.workload, self.epsilon, rng=self.rng, report=self.report, rows=rows)
         evaluation = found.strategy.evaluate(self.C)
         if not self._allowed(evaluation):
             return []
