@@ -11,7 +11,7 @@ from factormech.errors import BadValue
 from factormech.local import registry
 from factormech.local.optimal import general
 from factormech.local.optimal.files import to_datasets
-from factormech.local.optimal.mechanism import EXACT_UP_TO, MECHANISM
+from factormech.local.optimal.mechanism import COMPETITORS, EXACT_UP_TO, MECHANISM
 from factormech.local.optimal.problem import Problem
 from factormech.local.solved import Solution
 from factormech.workloads.registry import create
@@ -72,7 +72,34 @@ def test_a_solution_begun_searches_nothing_that_is_known(monkeypatch: pytest.Mon
 
     monkeypatch.setattr("factormech.local.optimal.general.solve", refuse)
     monkeypatch.setattr("factormech.bounds.pairwise.solve", refuse)
+    for name in COMPETITORS:
+        monkeypatch.setitem(COMPETITORS, name, refuse)
     assert solved("prefix", 24, 1.0, WORST, average).record["chosen"] == "game"
+
+
+def test_a_fixed_strategy_that_won_wins_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    average = solved("histogram", 64, 1.0, {})
+    assert average.record["chosen"] == average.record["fixed"] == "subset-selection"
+    assert average.record["fixed_worst_variance"] < average.record["symmetric_variance"]
+    whole = solved("histogram", 64, 1.0, WORST)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr("factormech.local.symmetric.solver.solve", refuse)
+    monkeypatch.setattr("factormech.local.optimal.general.solve", refuse)
+    for name in COMPETITORS.keys() - {"subset-selection"}:
+        monkeypatch.setitem(COMPETITORS, name, refuse)
+    assert_same(whole, solved("histogram", 64, 1.0, WORST, average))
+
+
+def test_a_fixed_strategy_of_less_worst_case_is_weighed() -> None:
+    """What has not the least average may have the least worst case."""
+    average = solved("prefix", 24, 1.0, {})
+    pretended = Solution(average.datasets, {**average.record, "fixed_worst_variance": 0.0})
+    found = solved("prefix", 24, 1.0, WORST, pretended)
+    assert found.record["chosen"] == "game"  # its own evaluation decides
+    assert found.record["fixed"] == average.record["fixed"]
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,29 @@ def test_gains_are_the_derivative(epsilon: float, symmetric: bool) -> None:
     assert rise == pytest.approx(-float(delta @ candidate.place.gains), rel=1e-4)
 
 
+@pytest.mark.parametrize(("dtype", "limit"), [(np.float64, 1e-12), (np.float32, 1e-4)])
+@pytest.mark.parametrize(("n", "symmetric"), [(100, False), (200, True)])  # blocks of 100 coordinates
+def test_gains_of_many_sets_are_the_forms(
+    n: int, symmetric: bool, dtype: type[np.floating], limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Problem(create("prefix" if symmetric else "histogram", n).centred_gram(), 1.0)
+    frame = Frame.of(asked) if symmetric else Frame.of(replace(asked, prior=np.arange(1, n + 1) / 5050))
+    assert frame.symmetric is symmetric
+    sets = frame.canonical(np.random.default_rng(0).random((5 * n, n)) < 0.3)
+    masses, found = project(frame, frame.features(sets)[0], np.ones(len(sets)))
+    assert found
+    place = evaluate(frame, frame.features(sets, dtype), masses)
+    forms = [
+        np.einsum("si,ij,sj->s", U, half @ half.T, U)
+        for U, half in zip(frame.features(sets), place.halves, strict=True)
+    ]
+    np.testing.assert_allclose(place.gains, sum(forms), rtol=limit)
+    for inverse in place.inverses:
+        np.testing.assert_array_equal(inverse, inverse.T)
+    monkeypatch.setattr("factormech.local.optimal.objective._TRIANGLE", n + 1)
+    np.testing.assert_allclose(place.gains, evaluate(frame, frame.features(sets, dtype), masses).gains, rtol=limit)
+
+
 def test_the_multipliers_show_the_optimum() -> None:
     """At the optimum no set has a positive excess and those with mass have none: then f is least among all sets."""
     C = random_gram(np.random.default_rng(4), 5)

@@ -402,6 +402,25 @@ def test_few_characters_fall_back_to_parities() -> None:
     assert solution.objective == pytest.approx(36.0 / math.tanh(0.5) ** 2, rel=1e-9)
 
 
+def test_a_budget_of_rows_leaves_out_what_has_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = create("all-marginals", 64)
+    free = solve(workload, 1.0, rng=np.random.default_rng(0))
+    assert free.strategy.outputs > 2 * math.factorial(6)  # no permuted pattern has fewer
+    large = solve(workload, 1.0, rng=np.random.default_rng(0), rows=free.strategy.outputs)
+    assert large.objective == free.objective
+    assert large.lower_bound == free.lower_bound
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("searched in vain")
+
+    for searched in ("juntas.solve", "thresholds.solve", "level_bound.lower_bound"):
+        monkeypatch.setattr(f"factormech.local.symmetric.{searched}", refuse)
+    few = solve(workload, 1.0, rng=np.random.default_rng(0), rows=2 * math.factorial(6) - 1)
+    assert few.method == "parity"
+    assert few.strategy.outputs == 2 * np.count_nonzero(workload.centred_walsh_spectrum()) <= 128
+    assert few.lower_bound <= free.lower_bound <= few.objective
+
+
 def test_solutions_are_reproducible() -> None:
     a, b = (solved("all-marginals", 64) for _ in range(2))
     assert a.objective == b.objective

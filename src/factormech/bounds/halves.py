@@ -99,25 +99,33 @@ class Halves:
         """Whether C is its own reflection."""
         return len(self.paired) > 0
 
+    @property
+    def _slices(self) -> tuple[slice, slice, slice]:
+        """``first``, ``second`` and ``paired``: slices copy in a fraction of the time that lists of places take."""
+        orbits, pairs = len(self.first), len(self.paired)
+        n = orbits + pairs
+        return slice(0, orbits), slice(n - 1, n - 1 - orbits, -1) if pairs else slice(0, orbits), slice(0, pairs)
+
     def fold(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The even and the odd block of a symmetric matrix that the reflection preserves."""
         scales = 0.5 * np.outer(self.lengths, self.lengths)
-        same = matrix[np.ix_(self.first, self.first)] * scales
-        cross = matrix[np.ix_(self.first, self.second)] * scales
-        return same + cross, (same - cross)[np.ix_(self.paired, self.paired)]
+        first, second, paired = self._slices
+        same, cross = matrix[first, first] * scales, matrix[first, second] * scales
+        return same + cross, (same - cross)[paired, paired]
 
     def unfold(self, even: FloatArray, odd: FloatArray) -> FloatArray:
         """The matrix with these blocks, (n, n)."""
         n = len(self.first) + len(self.paired)
+        first, second, paired = self._slices
         same = even / np.outer(self.lengths, self.lengths)
-        cross, block = same.copy(), np.ix_(self.paired, self.paired)
-        same[block] += 0.5 * odd
-        cross[block] -= 0.5 * odd
+        cross = same.copy()
+        same[paired, paired] += 0.5 * odd
+        cross[paired, paired] -= 0.5 * odd
         full = np.empty((n, n))
-        full[np.ix_(self.first, self.second)] = cross
-        full[np.ix_(self.second, self.first)] = cross.T
-        full[np.ix_(self.first, self.first)] = same
-        full[np.ix_(self.second, self.second)] = same
+        full[first, second] = cross
+        full[second, first] = cross.T
+        full[first, first] = same
+        full[second, second] = same
         return full
 
     def root_trace(self, p: FloatArray, N: FloatArray, g: FloatArray, omega: float) -> RootTrace | None:

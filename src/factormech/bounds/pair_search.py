@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.descent import minimise
 from factormech.bounds.halves import Halves, RootTrace
 from factormech.bounds.size_limit import Limit, SizeLimit
@@ -90,6 +90,15 @@ def pairs_gain(halves: Halves, limit: SizeLimit, weights: PairWeights) -> bool:
     return bool(by_pair.min() < -GAIN * 2.0 * B.by_nu / B.value)
 
 
+@lru_cache(maxsize=2)
+def _above_diagonal(n: int) -> IntArray:
+    """The places of the pairs u < v in a flat (n, n) array."""
+    first, second = np.triu_indices(n, 1)
+    places = np.asarray(first * n + second, dtype=np.int64)
+    places.setflags(write=False)
+    return places
+
+
 @dataclass(frozen=True)
 class Coordinates:
     """Where the search is: log p up to a constant in units of √ω_0, log ω/ω_0, and nN above the diagonal."""
@@ -115,7 +124,7 @@ class Coordinates:
         e = np.exp(np.maximum(z - z.max(), -LARGEST_LOGARITHM))
         exponent = min(max(float(point[n]), -LARGEST_LOGARITHM), LARGEST_LOGARITHM)
         N = np.zeros((n, n))
-        N[np.triu_indices(n, 1)] = point[n + 1 :] / n
+        N.reshape(-1)[_above_diagonal(n)] = point[n + 1 :] / n
         return PairWeights(e / e.sum(), N + N.T, self.omega * math.exp(exponent))
 
     def point(self, weights: PairWeights) -> FloatArray:
@@ -128,7 +137,7 @@ class Coordinates:
         """The chain rule."""
         n, p = self.domain_size, weights.types
         by_z = p * (by.types - float(p @ by.types))
-        by_pair = by.pairs[np.triu_indices(n, 1)] / n
+        by_pair = np.take(by.pairs, _above_diagonal(n)) / n
         return np.concatenate([math.sqrt(self.omega) * by_z, [weights.omega * by.omega], by_pair])
 
 

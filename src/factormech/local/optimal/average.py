@@ -20,8 +20,9 @@ from factormech.local.optimal.proof import KEPT_DATASETS, KEPT_RECORD, Proof
 from factormech.local.solved import Solution
 
 # The record's words for the bound on tr(X_c⁺C) from before any solver ran, and for the variance of the symmetric
-# strategy, which is that of every type.
+# strategy, which is that of every type; the fixed strategy of least worst case (empty if none answers), and this.
 BOUND, SYMMETRIC = "certified_bound", "symmetric_variance"
+FIXED, FIXED_WORST = "fixed", "fixed_worst_variance"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Average:
         On tr(X_c⁺C), from before any solver ran; ``lower_bound``, on L, is the best that is known.
     symmetric
         The variance of the symmetric strategy; infinite where there is none.
+    fixed, fixed_worst
+        The fixed strategy of least worst case, and its worst variance; empty and infinite where none answers.
     proof
         What proves the bound.
     iterations, stopped
@@ -49,6 +52,8 @@ class Average:
     bound: float
     lower_bound: float
     symmetric: float
+    fixed: str
+    fixed_worst: float
     proof: Proof
     iterations: int
     stopped: str
@@ -57,7 +62,8 @@ class Average:
     def of(cls, solution: Solution, domain_size: int) -> Average:
         """From what was kept of it."""
         record = solution.record
-        missing = {CHOSEN, "domain_size", "lower_bound", "iterations", "stopped", BOUND} - record.keys()
+        needed = {CHOSEN, "domain_size", "lower_bound", "iterations", "stopped", BOUND, FIXED, FIXED_WORST}
+        missing = needed - record.keys()
         if missing:
             raise BadValue("start", sorted(missing), "be in the record of an optimised strategy", "solve it again")
         if int(record["domain_size"]) != domain_size:
@@ -70,6 +76,8 @@ class Average:
             bound=float(record[BOUND]),
             lower_bound=float(record["lower_bound"]),
             symmetric=float(record.get(SYMMETRIC, np.inf)),
+            fixed=str(record[FIXED]),
+            fixed_worst=float(record[FIXED_WORST]),
             proof=Proof(datasets=proved, record={name: record[name] for name in KEPT_RECORD if name in record}),
             iterations=int(record["iterations"]),
             stopped=str(record["stopped"]),

@@ -18,7 +18,7 @@ bound holds of it. ``proof.py`` keeps what proves the bound, or one near it, bes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -176,6 +176,7 @@ class _Run:
         n = workload.domain_size
         self.weights: pairwise.PairwiseBound | None = None
         self.symmetric_variance: dict[str, float] = {}
+        self.fixed: tuple[str, float] = ("", np.inf)
         if same_for_all(workload, self.trace):
             self.bound = 0.0
         elif known is not None:
@@ -193,10 +194,7 @@ class _Run:
 
     def solution(self) -> Solution:
         """The best of all, with its record."""
-        competitors = dict(self._competitors())
-        rivals = [found for found, _ in competitors.values()]
-        matrices = [strategy.matrix for _, strategy in competitors.values() if isinstance(strategy, StrategyMatrix)]
-        solved = list(self._solved(matrices))
+        solved, rivals = self._contest()
         best = min([*solved, *rivals], key=lambda found: self.error(found.evaluation))
         bound = max(self.bound, *(found.lower_bound for found in [*solved, best]))
         constant = self.workload.total_squared() / self.workload.domain_size
@@ -217,6 +215,8 @@ class _Run:
             "average_variance": best.evaluation.average,
             "worst_variance": best.evaluation.worst,
             average.BOUND: self.bound,
+            average.FIXED: self.fixed[0],
+            average.FIXED_WORST: self.fixed[1],
             **self.symmetric_variance,
             **self.certificate.record,
             **kept.record,
@@ -240,24 +240,48 @@ class _Run:
         budget = self.options.rows
         return evaluation.answered and (budget is None or evaluation.outputs <= budget)
 
-    def _competitors(self) -> Iterator[tuple[str, tuple[Found, Strategy]]]:
-        """The fixed strategies that answer the workload within the budget of rows."""
-        for name, build in COMPETITORS.items():
-            strategy = build(self.workload.domain_size, self.epsilon)
+    def _contest(self) -> tuple[list[Found], list[Found]]:
+        """What the solvers find, and the fixed strategies: with a solution of least average, those that may yet win."""
+        known = self.known
+        if known is None or (known.solver in COMPETITORS and not self._fixed_wins(known)):
+            competitors = list(self._competitors(COMPETITORS))
+            rivals = [found for found, _ in competitors]
+            least = min(rivals, key=lambda found: found.evaluation.worst, default=None)
+            self.fixed = ("", np.inf) if least is None else (least.solver, least.evaluation.worst)
+            matrices = [strategy.matrix for _, strategy in competitors if isinstance(strategy, StrategyMatrix)]
+            return list(self._solved(matrices)), rivals
+        self.fixed = known.fixed, known.fixed_worst
+        if known.symmetric < np.inf:
+            self.symmetric_variance = {average.SYMMETRIC: known.symmetric}
+        solved = [] if known.solver in COMPETITORS else list(self._after(known))
+        wins = all(known.fixed_worst < self.error(found.evaluation) for found in solved)
+        return solved, [found for found, _ in self._competitors([known.fixed])] if wins else []
+
+    def _fixed_wins(self, known: average.Average) -> bool:
+        """Whether the solvers stopped at a symmetric strategy, near the bound, and a fixed one is better.
+
+        They would again: its variance is that of every type, and so the worst is the average.
+        """
+        if not known.fixed_worst < known.symmetric < np.inf:
+            return False
+        objective = self.workload.domain_size * known.symmetric + self.trace
+        return objective <= self.bound * (1.0 + SYMMETRIC_IS_ENOUGH)
+
+    def _competitors(self, names: Iterable[str]) -> Iterator[tuple[Found, Strategy]]:
+        """The fixed strategies of these names that answer the workload within the budget of rows."""
+        for name in names:
+            strategy = COMPETITORS[name](self.workload.domain_size, self.epsilon)
             if isinstance(strategy, Unavailable):
                 continue
             evaluation = strategy.evaluate(self.C)
             if self._allowed(evaluation):
-                yield name, (Found(name, {}, evaluation, 0.0, 0, "fixed"), strategy)
+                yield Found(name, {}, evaluation, 0.0, 0, "fixed"), strategy
 
     def _solved(self, starts: list[FloatArray]) -> Iterator[Found]:
         """What the solvers that suit the workload find."""
         n = self.workload.domain_size
         if self.options.is_exact_on(n):
             yield from self._exact()
-            return
-        if self.known is not None and self.known.solver in ("symmetric", "general"):
-            yield from self._after(self.known)
             return
         symmetric = self._symmetric()
         yield from symmetric
@@ -288,7 +312,8 @@ class _Run:
             return []
         from factormech.local.symmetric import solver
 
-        found = solver.solve(self.workload, self.epsilon, rng=self.rng, report=self.report)
+        rows = self.options.rows
+        found = solver.solve(self.workload, self.epsilon, rng=self.rng, report=self.report, rows=rows)
         evaluation = found.strategy.evaluate(self.C)
         if not self._allowed(evaluation):
             return []
@@ -328,8 +353,6 @@ class _Run:
         n = self.workload.domain_size
         strategy = restored(Solution(known.datasets, {"domain_size": n}), self.epsilon)
         evaluation = strategy.evaluate(self.C)
-        if known.symmetric < np.inf:
-            self.symmetric_variance = {average.SYMMETRIC: known.symmetric}
         if known.symmetric < evaluation.worst and known.solver != "symmetric":
             yield from self._symmetric()
         yield Found(known.solver, known.datasets, evaluation, known.bound, known.iterations, known.stopped)

@@ -22,6 +22,8 @@ from factormech.local.optimal.frame import Blocks, Frame, Real
 _CONDITION = 1e-13
 # What of the workload may lie outside the range of M, relatively, before the strategy cannot answer it.
 ROW_SPACE_LIMIT = 1e-8
+# Where a block has so many coordinates, and so many times as many sets, its forms are by a triangular root.
+_TRIANGLE, _SETS = 96, 4
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,29 @@ def evaluate(frame: Frame, features: Blocks, masses: FloatArray) -> Place:
             return _unanswered(frame, features, masses)
         half = inverse @ R
         value += float(np.einsum("ur,ur->", R, half))
-        Z = U @ half.astype(U.dtype)
-        gains += np.einsum("sr,sr->s", Z, Z)
+        gains += _forms(U, half)
         inverses.append(inverse)
         halves.append(half)
     U = features[0]
     mu = inverses[0] @ ((masses * gains).astype(U.dtype) @ U)
     excess = (gains - U @ mu.astype(U.dtype)) / value - 1.0 if value > 0.0 else np.zeros(len(masses))
     return Place(masses, value, gains, np.asarray(mu, dtype=float), excess, tuple(inverses), tuple(halves))
+
+
+def _forms(U: Real, half: FloatArray) -> Real:
+    """uᵀYu of every row u of U, Y = half·halfᵀ, in the precision of U.
+
+    Of many rows by TᵀT = Y, T triangular: half the operations, and no squares are lost, as T is from half (by QR).
+    """
+    h, r = half.shape
+    if h < _TRIANGLE or 2 * r <= h or len(U) < _SETS * h:
+        Z = U @ half.astype(U.dtype)
+        return np.asarray(np.einsum("sr,sr->s", Z, Z))
+    T = np.zeros((h, h), dtype=U.dtype, order="F")
+    T[: min(h, r)] = scipy.linalg.qr(half.T.astype(U.dtype), mode="r", check_finite=False)[0][: min(h, r)]
+    (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (T,))
+    Z = trmm(1.0, T, U.T).T
+    return np.asarray(np.einsum("sr,sr->s", Z, Z))
 
 
 def _unanswered(frame: Frame, features: Blocks, masses: FloatArray) -> Place:
@@ -104,7 +121,9 @@ def _inverse(M: FloatArray, R: FloatArray) -> tuple[FloatArray, bool]:
         reciprocal, _ = scipy.linalg.lapack.dpocon(factor, norm, uplo="L")
         if reciprocal > _CONDITION:
             inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=True)
-            return np.tril(inverse) + np.tril(inverse, -1).T, True
+            full = inverse + inverse.T  # above the diagonal are the zeros of the factor
+            np.fill_diagonal(full, np.diagonal(inverse))
+            return full, True
     values, vectors = np.linalg.eigh(M)
     keep = values > _CONDITION * values[-1]
     V = vectors[:, keep]

@@ -16,13 +16,17 @@ prior. There, with h_S = ‖FM⁻u_S‖² (C = FᵀF) the gain of a set,
 .. math:: \sigma_u^2 = \sum_S p_S h_S \bigl(1 + u_S(u)\bigr) - (e_u - x)^\top C (e_u - x) .
 
 At every turn the strategy at hand, with the reconstruction that is best under the prior at hand, is a strategy whose
-worst case is known; the best one is kept. The objective that is told is n·max σ² + tr C, which is at least tr(X_c⁺C):
-every lower bound of the average problem holds, and that of a prior is better (``bounds/``).
+worst case is known; the best one is kept. On large domains the moves are made in single precision, and what is returned
+is feasible and evaluated in double precision.
+
+The objective that is told is n·max σ² + tr C, which is at least tr(X_c⁺C): every lower bound of the average problem
+holds, and that of a prior is better (``bounds/``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +37,7 @@ from factormech.local.optimal.columns import Candidate, Columns
 from factormech.local.optimal.frame import Frame
 from factormech.local.optimal.general import ROWS_PER_TYPE
 from factormech.local.optimal.problem import Optimised, Problem, Report, Step, Stopped, silent
+from factormech.local.optimal.search import DOUBLE_UP_TO
 from factormech.local.optimal.start import folded
 
 # η: the exponent of the prior's first move. It is halved when a move takes back part of the last one, and grows by a
@@ -51,6 +56,9 @@ FEWEST = 12
 EARLY = (0, 1, 3, 7)
 # The worst case this close to the value of the game is as good as it.
 BALANCED = 1e-6
+# Moves are in single precision where n·(variance) is more than this times tr C, which the second moment has beside it:
+# else their difference needs double precision.
+CANCELLATION = 1.0
 
 
 @dataclass(frozen=True)
@@ -124,6 +132,17 @@ def solve(
     return game.play(start)
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """A position of the game: n·max σ² + tr C, the same averaged under the prior, and σ² of every type."""
+
+    worst: float
+    value: float
+    candidate: Candidate
+    prior: FloatArray
+    variance: FloatArray
+
+
 class _Game:
     """One solve: the position, and the best one seen."""
 
@@ -134,6 +153,7 @@ class _Game:
         self.taken = 0
         self.turns = options.turns_on(problem.domain_size)
         self.exponent = MOVE
+        self.dtype: type[np.floating[Any]] = np.float64
         self.last_move = np.zeros(problem.domain_size)
 
     def play(self, start: Optimised) -> Optimised:
@@ -143,26 +163,44 @@ class _Game:
             return replace(start, details={**start.details, "prior": np.full(n, 1.0 / n), "value": start.objective})
         prior = np.full(n, 1.0 / n)
         candidate = self._seated(start, prior)
-        best: tuple[float, float, Candidate, FloatArray] | None = None
+        best = first = self._standing(candidate, prior)
+        self.dtype = self._precision(first)
         stopped: Stopped = "iteration_limit"
         floor = self._objective(0.0)
         for turn in range(self.turns + 1):
-            variance = self._variance(candidate, prior)
-            worst, value = self._objective(float(variance.max())), self._objective(float(prior @ variance))
-            if best is None or worst < best[0]:
-                best = worst, value, candidate, prior
-            elif worst - floor > LOST * (best[0] - floor):
-                _, _, candidate, prior = best
-                variance = self._variance(candidate, prior)
+            now = self._standing(candidate, prior) if turn else first
+            variance = now.variance
+            if now.worst < best.worst:
+                best = now
+            elif now.worst - floor > LOST * (best.worst - floor):
+                candidate, prior, variance = best.candidate, best.prior, best.variance
                 self.exponent *= SHORTER
-            self.report(Step("worst case", turn, self.turns, best[0], self.lower_bound))
+            self.report(Step("worst case", turn, self.turns, best.worst, self.lower_bound))
             if float(variance.max()) <= float(prior @ variance) * (1.0 + BALANCED):
                 stopped = "gap"
                 break
             prior = self._moved(prior, variance)
             candidate = self._answered(candidate, prior, turn)
-        assert best is not None
-        return self._answer(*best, stopped)
+        return self._answer(self._settled(best, first), stopped)
+
+    def _precision(self, first: _Standing) -> type[np.floating[Any]]:
+        """Of the moves: single on large domains, where the variance is no small difference of large numbers."""
+        fit = first.value > (1.0 + CANCELLATION) * self._objective(0.0)
+        return np.float32 if fit and self.problem.domain_size > DOUBLE_UP_TO else np.float64
+
+    def _settled(self, best: _Standing, first: _Standing) -> _Standing:
+        """The best position in double precision; the first one where that is not worse."""
+        if best.candidate.columns.features[0].dtype == np.float64:
+            return best
+        exact = best.candidate.in_double()
+        standing = first if exact is None else self._standing(exact, best.prior)
+        return standing if standing.worst < first.worst else first
+
+    def _standing(self, candidate: Candidate, prior: FloatArray) -> _Standing:
+        """A position with its worst case and its value."""
+        variance = self._variance(candidate, prior)
+        worst, value = self._objective(float(variance.max())), self._objective(float(prior @ variance))
+        return _Standing(worst, value, candidate, prior, variance)
 
     def _objective(self, variance: float) -> float:
         return self.problem.domain_size * variance + float(np.trace(self.problem.centred_gram))
@@ -204,7 +242,7 @@ class _Game:
         old, frame = candidate.columns, self.uniform.under(prior)
         weights = old.frame.row_weights(old.supports, candidate.place.masses)
         masses = weights * (len(prior) + frame.shift * (old.supports @ frame.prior)) / len(prior)
-        columns = Columns.of(frame, old.supports, np.float64)
+        columns = Columns.of(frame, old.supports, self.dtype)
         place = columns.place(masses)
         if place is None:
             raise ArithmeticError("feasible rows became infeasible under another prior")
@@ -232,9 +270,10 @@ class _Game:
         self.taken += taken + more
         return pruned if pruned.value < candidate.value else candidate
 
-    def _answer(self, worst: float, value: float, best: Candidate, prior: FloatArray, stopped: Stopped) -> Optimised:
-        frame, live = best.columns.frame, best.place.masses > 0.0
-        supports, masses = frame.expand(best.columns.supports[live], best.place.masses[live])
-        details: dict[str, object] = {"prior": prior, "value": value, "rows": len(supports)}
+    def _answer(self, best: _Standing, stopped: Stopped) -> Optimised:
+        columns, masses = best.candidate.columns, best.candidate.place.masses
+        frame, live = columns.frame, masses > 0.0
+        supports, masses = frame.expand(columns.supports[live], masses[live])
+        details: dict[str, object] = {"prior": best.prior, "value": best.value, "rows": len(supports)}
         weights = frame.row_weights(supports, masses)
-        return Optimised(supports, weights, worst, self.lower_bound, self.taken, stopped, details)
+        return Optimised(supports, weights, best.worst, self.lower_bound, self.taken, stopped, details)

@@ -100,17 +100,23 @@ def solve(
     options: Options | None = None,
     rng: np.random.Generator,
     report: Report = silent,
+    rows: int | None = None,
 ) -> SymmetricSolution:
-    """The best strategy found for a workload, or for the eigenvalues g_χ, (n,), of its centred Gram matrix."""
+    """The best strategy found for a workload, or for the eigenvalues g_χ, (n,), of its centred Gram matrix.
+
+    With a budget of ``rows`` the methods whose strategies all have more outputs are left out, and the bound by levels
+    with that of permuted patterns.
+    """
     epsilon, options = check_epsilon(epsilon), options or Options()
     g, constant = _spectrum(workload)
     d = len(g).bit_length() - 1
-    levels = level_spectrum(g)
+    few = rows is not None and rows < 2 * math.factorial(d)  # the outputs of a permuted pattern
+    levels = None if few else level_spectrum(g)
     bound = float(np.sum(np.sqrt(g))) ** 2 / largest_information(len(g), epsilon)
     if levels is not None and bound > 0:
         bound = max(bound, level_bound.lower_bound(levels, epsilon))
     found: list[tuple[float, str, int, SymmetricStrategy]] = []
-    for method, families, iterations in _candidates(g, levels, epsilon, bound, options, rng):
+    for method, families, iterations in _candidates(g, levels, epsilon, bound, options, rng, rows):
         strategy = SymmetricStrategy(d, families, epsilon)
         value = strategy.objective(g)
         report(Step(method, iterations, iterations, value, bound))
@@ -158,6 +164,7 @@ def _candidates(
     bound: float,
     options: Options,
     rng: np.random.Generator,
+    rows: int | None,
 ) -> Iterator[tuple[str, list[Family], int]]:
     """Method, families and iterations, the methods that fit one after the other."""
     if not g.any():
@@ -167,8 +174,9 @@ def _candidates(
     if levels is not None:
         families, _, rounds = juntas.solve(levels, epsilon, bound, options.rounds, options.starts, rng)
         yield "juntas", families, rounds
-    if np.count_nonzero(g) >= _LEAST_SHARE * len(g) and len(g) >= 16:
-        sets, steps = _effort(len(g), options)
+    sets, steps = _effort(len(g), options)
+    fits = rows is None or sets * len(g) <= rows
+    if np.count_nonzero(g) >= _LEAST_SHARE * len(g) and len(g) >= 16 and fits:
         yield "thresholds", thresholds.solve(g, epsilon, sets, steps, rng), sets * steps
 
 
