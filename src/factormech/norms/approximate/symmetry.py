@@ -82,6 +82,15 @@ class Involution:
         return own + sum(_polynomial(len(alone) + len(self.signs), _DECOMPOSED) for alone in self.alone)
 
     @cached_property
+    def largest(self) -> int:
+        """The size of the largest block."""
+        if self.trivial:
+            return self.size
+        if self.halves is not None:
+            return max(half.largest for half in self.halves)
+        return max(map(len, self.alone)) + len(self.signs)
+
+    @cached_property
     def _order(self) -> IntArray:
         return np.concatenate([*self.alone, *self.pairs])
 
@@ -191,6 +200,9 @@ def _chain(boxes: Boxes, taken: list[Signed]) -> Involution:
     """These symmetries and, one by one, those of the columns that commute with all before and make it cheaper."""
     size = sum(boxes.shape)
     tree = _tree(taken, size)
+    n = tree.largest
+    if 2.0 * _polynomial(n // 2, _DECOMPOSED) + _polynomial(n, _FOLDED) >= _polynomial(n, _DECOMPOSED):
+        return tree
     for T in _of_columns(boxes):
         if all(T.commutes(other) for other in taken):
             larger = _tree([*taken, T], size)
