@@ -409,6 +409,7 @@ def bit_cases() -> dict[str, tuple[FloatArray, bool, list[str]]]:
         "ranges": (ranges, False, ["columns reversed"]),
         "centred ranges": (ranges, True, ["opposite rows", "columns reversed"]),
         "conjunctions": (conjunctions, False, ["bits 0 and 1 exchanged"]),
+        "without the last type": (2.0 * conjunctions[:, :7] - 1.0, False, ["bits 0 and 1 exchanged"]),
         "marginals": (every.astype(float), False, ["columns reversed", "bit 0 turned", "bit 1 turned"]),
         "parities": (parities, True, ["columns reversed", "bit 0 turned", "bit 1 turned"]),
     }

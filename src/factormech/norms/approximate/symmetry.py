@@ -262,13 +262,13 @@ def _orders(N: int) -> Iterator[tuple[str, IntArray]]:
     columns = np.arange(N)
     yield "opposite rows", columns
     yield "columns reversed", columns[::-1].copy()
-    for first in (0, 1):
-        # Types from 0 on, or from 1 on where the column of type 0 was dropped.
-        d = (N + first).bit_length() - 1
-        if N + first != 1 << d:
+    for first, types_in_all in ((0, N), (1, N + 1), (0, N + 1)):
+        # All types, or all but the first or the last one, whose column was dropped.
+        d = types_in_all.bit_length() - 1
+        if types_in_all != 1 << d:
             continue
         types = columns + first
-        if first == 0:
+        if types_in_all == N:
             yield from ((f"bit {i} turned", types ^ (1 << i)) for i in range(d))
         for i in range(d):
             for j in range(i):
