@@ -37,5 +37,5 @@ def least_trials(low: float, high: float, error: float, weight: float = 1.0) -> 
     """A number of bits and its t with both errors at most ``error``; no more than rounding counts above the least."""
     if not 0.0 < low < high < 1.0:
         raise BadValue("shares", (low, high), "be two probabilities in order", "ask for an accuracy above 0")
-    trials = chernoff.whole_users(lambda n: threshold(low, high, n, weight)[1], error)
+    trials = chernoff.whole_users(lambda n: threshold(low, high, n, weight)[1], error, smooth=False)
     return trials, threshold(low, high, trials, weight)[0]

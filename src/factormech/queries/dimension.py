@@ -38,6 +38,7 @@ import numpy.typing as npt
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
+from factormech.queries.game import strategies
 from factormech.queries.oracles import check_law
 from factormech.queries.symmetry import Group, automorphisms
 
@@ -121,6 +122,7 @@ def value_at(
     enough: float = math.inf,
     cuts: Cuts | None = None,
     gap: float = _GAP,
+    played: bool = False,
 ) -> QueryValue:
     """V(μ) of a labelled law μ, (2T,), with its queries.
 
@@ -134,12 +136,14 @@ def value_at(
         Of a program of the same class, to start from.
     gap
         Width of the interval that is asked for.
+    played
+        Whether the programs of θ = 0 are solved as matrix games: sooner, and of several best y and ζ perhaps others.
     """
     check_class(concepts)
     mu = _checked_labelled(concepts, law)
     if not 0.0 <= theta < 1.0:
         raise BadValue("theta", theta, "be at least 0 and below 1", "give 0 for realizable learning")
-    program = _Program(concepts, theta, automorphisms(concepts).keeping(mu))
+    program = _Program(concepts, theta, automorphisms(concepts).keeping(mu), played and theta == 0.0)
     return program.solve(mu, cuts if cuts is not None and len(cuts) else program.first_cuts(mu), enough, gap)
 
 
@@ -198,9 +202,9 @@ def sign_norm(matrix: FloatArray, count: int = 1) -> tuple[float, FloatArray, Fl
 class _Program:
     """The linear program of one class and θ, with y constant on the orbits of a group that leaves μ alone."""
 
-    def __init__(self, concepts: ConceptClass, theta: float, group: Group) -> None:
+    def __init__(self, concepts: ConceptClass, theta: float, group: Group, played: bool) -> None:
         k, T = concepts.matrix.shape
-        self.k, self.N, self.theta = k, 2 * T, theta
+        self.k, self.N, self.theta, self.played = k, 2 * T, theta, played
         right = concepts.matrix > 0
         # right[c, x]: whether x = (a, b) has the label of c.
         self.right = np.concatenate([right, ~right], axis=1)
@@ -252,12 +256,21 @@ class _Program:
 
     def _minimise(self, mu: FloatArray, cuts: Cuts) -> tuple[FloatArray, FloatArray]:
         """y at the least t, and the weights of the cuts."""
-        from scipy.optimize import linprog
-
         gains = cuts.queries - (cuts.queries @ mu)[:, None]
         table = self._averaged((cuts.signs[:, :, None] * gains[:, None, :]).reshape(len(cuts), -1))
-        n = table.shape[1]
-        rows = [np.c_[table, -np.ones(len(cuts))]]
+        found = strategies(table) if self.played else None
+        values, w = self._solved(table) if found is None else found
+        y = np.zeros(self.k * self.N)
+        y[self.places] = (values / self.sizes)[self.variable]
+        y = self._feasible((y / y.sum()).reshape(self.k, self.N))
+        return y, w / w.sum() if w.sum() > 0.0 else np.full(len(cuts), 1.0 / len(cuts))
+
+    def _solved(self, table: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The variables and the weights, neither negative, by a general solver."""
+        from scipy.optimize import linprog
+
+        J, n = table.shape
+        rows = [np.c_[table, -np.ones(J)]]
         if self.theta > 0.0:
             wrong = np.where(self.right, -self.theta, 1.0 - self.theta)
             own = np.repeat(np.eye(self.k), self.N, axis=1).reshape(self.k, self.k, self.N)
@@ -269,11 +282,7 @@ class _Program:
         )  # fmt: skip
         if found.x is None:
             raise BadValue("linear program", found.message, "have a solution", "report this class as a bug")
-        y = np.zeros(self.k * self.N)
-        y[self.places] = (np.maximum(found.x[:-1], 0.0) / self.sizes)[self.variable]
-        y = self._feasible((y / y.sum()).reshape(self.k, self.N))
-        w = np.maximum(-found.ineqlin.marginals[: len(cuts)], 0.0)
-        return y, w / w.sum() if w.sum() > 0.0 else np.full(len(cuts), 1.0 / len(cuts))
+        return np.maximum(found.x[:-1], 0.0), np.maximum(-found.ineqlin.marginals[:J], 0.0)
 
     def _averaged(self, table: FloatArray) -> FloatArray:
         """The means over the orbits, (J, variables), of numbers at all places, (J, kN)."""

@@ -167,7 +167,8 @@ class Learner:
         key = mu.tobytes()
         known = self._known.get(key)
         if known is None or (known.lower < enough and not known.certified):
-            known = value_at(self.concepts, mu, enough=enough, cuts=self._cuts)
+            # Any best ζ will do.
+            known = value_at(self.concepts, mu, enough=enough, cuts=self._cuts, played=True)
             self._known[key] = known
             fresh = Cuts(known.queries, known.signs)
             self._cuts = fresh if self._cuts is None else _recent(self._cuts, fresh)

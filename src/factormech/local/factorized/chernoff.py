@@ -25,6 +25,8 @@ from factormech.arrays import FloatArray
 _COARSE, _FINE = 17, 24
 _SPAN = 4.0  # the coarse search looks from e^{−4} to e^4 times the Gaussian's best τ
 _SHIFTS = 16  # times that the coarse search moves before it takes what it has
+_NEWTON, _STILL = 100, 1e-14  # steps of Newton's method, and a relative one that is none
+_FURTHEST = 32.0  # a search goes no further at once than to the square of this times as many users
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 # ℓ_j as a function of τ.
@@ -61,32 +63,61 @@ def least_users(exponents: Exponents, scale: float, alpha: float) -> int:
     return whole_users(_bound_of(found, tau), alpha)
 
 
-def whole_users(error: Callable[[int], float], alpha: float) -> int:
-    """The least n ≥ 1 with ``error(n)`` ≤ ``alpha``, for an error that falls with n to less than that."""
-    high = 1
-    while error(high) > alpha:
-        high *= 2
-    low = high // 2  # not enough, or 0
+def whole_users(error: Callable[[int], float], alpha: float, *, smooth: bool = True) -> int:
+    """The least n ≥ 1 with ``error(n)`` ≤ ``alpha``, for an error that falls with n to less than that.
+
+    Where it is ``smooth``, it is looked for where the line through the ends of the bracket, log error over log n, meets
+    log α; where that does not halve the bracket, and where the error may rise a little, in its middle.
+    """
+    low, at_low, high, at_high = 0, math.inf, 1, error(1)
+    while at_high > alpha:
+        low, at_low, high = high, at_high, _further(high, at_high, alpha) if smooth else 2 * high
+        at_high = error(high)
+    halve = not smooth
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if error(middle) <= alpha else (middle, high)
+        width = high - low
+        middle = (low + high) // 2 if halve else _between(low, at_low, high, at_high, alpha)
+        found = error(middle)
+        if found <= alpha:
+            high, at_high = middle, found
+        else:
+            low, at_low = middle, found
+        halve = not smooth or 2 * (high - low) > width
     return high
+
+
+def _further(n: int, error: float, alpha: float) -> int:
+    """At least 2n: where an error that falls as 1/√n would be ``alpha``, but not much further."""
+    ratio = min(error / alpha, _FURTHEST) if alpha > 0.0 else _FURTHEST
+    return max(2 * n, math.ceil(n * ratio**2))
+
+
+def _between(low: int, at_low: float, high: int, at_high: float, alpha: float) -> int:
+    """Where power laws through both ends meet α, strictly between them; their middle where there are none."""
+    if low == 0 or not (math.isfinite(at_low) and at_low > at_high > 0.0 and alpha > 0.0):
+        return (low + high) // 2
+    share = math.log(at_low / alpha) / math.log(at_low / at_high)
+    return min(max(int(low * math.exp(share * math.log(high / low))), low + 1), high - 1)
 
 
 def _users(exponents: FloatArray, tau: float, alpha: float) -> float:
-    """log of the real n at which the bound for this τ is ``alpha``; infinite where it never is."""
-    if not float(np.max(exponents)) < alpha * tau:
+    """log of the real n at which the bound for this τ is ``alpha``; infinite where it never is.
+
+    That is the root of log Σe^{nc_j}, c_j = ℓ_j − τα < 0, which is convex, falls and is not negative at n = 0: Newton's
+    method comes nearer from below with every step.
+    """
+    c = exponents - alpha * tau
+    if not float(np.max(c)) < 0.0:
         return math.inf
-    error = _bound_of(exponents, tau)
-    low = high = 0.0
-    while error(math.exp(high)) > alpha:
-        low, high = high, high + 2.0
-    while error(math.exp(low)) <= alpha and low > -60.0:
-        low, high = low - 2.0, low
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if error(math.exp(middle)) <= alpha else (middle, high)
-    return high
+    n = 0.0
+    for _ in range(_NEWTON):
+        terms = np.exp(n * c)
+        total = float(np.add.reduce(terms))
+        step = -total * math.log(total) / float(terms @ c)
+        n += step
+        if step <= _STILL * n:
+            break
+    return math.log(n) if n > 0.0 else -math.inf
 
 
 def _least(function: Callable[[float], float], scale: float) -> tuple[float, float]:

@@ -38,6 +38,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -53,10 +54,12 @@ _CELLS = 2**17  # numbers of one table of tilts by nodes: those of a processor's
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 
+@lru_cache(maxsize=256)
 def axis_proxy(dimension: int, height: float, loyalty: float, mean: float, variance: float) -> float:
     """w, from above and to 1e-6: the subgaussian proxy of the direction Z of a report.
 
-    ``variance`` is the largest one of a coordinate of Z, over all points of the ball.
+    ``variance`` is the largest one of a coordinate of Z, over all points of the ball. Factors of a workload at many
+    distances have the same few dimensions, and so the same randomizers.
     """
     d = dimension
     if d == 1:

@@ -21,13 +21,15 @@ class Anderson:
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
+        # The last images and steps, a row each, and which rows are in use, oldest first.
+        self._images, self._steps = np.zeros((memory, 0)), np.zeros((memory, 0))
+        self._shape: tuple[int, ...] = (0,)
         self.forget()
 
     def forget(self) -> None:
         """Start afresh, as after a change of the map."""
-        self._images: list[FloatArray] = []
-        self._steps: list[FloatArray] = []
-        self._products = np.zeros((0, 0))
+        self._used: list[int] = []
+        self._products = np.zeros((self.memory, self.memory))
         self._length = np.inf
         self._plain: FloatArray | None = None
 
@@ -40,21 +42,26 @@ class Anderson:
             return plain
         self._length = length
         self._remember(image, step)
-        if len(self._steps) < 2:
+        if len(self._used) < 2:
             self._plain = None
             return image
         self._plain = image
         return self._combined()
 
     def _remember(self, image: FloatArray, step: FloatArray) -> None:
-        self._images, self._steps = [*self._images, image][-self.memory :], [*self._steps, step][-self.memory :]
-        column = np.array([float(np.vdot(step, other)) for other in self._steps])
-        old = self._products[-(len(column) - 1) :, -(len(column) - 1) :] if len(column) > 1 else np.zeros((0, 0))
-        self._products = np.block([[old, column[:-1, None]], [column[None, :]]])
+        if self._images.shape[1] != image.size:
+            self._images, self._steps = np.zeros((self.memory, image.size)), np.zeros((self.memory, image.size))
+        row = len(self._used) if len(self._used) < self.memory else self._used.pop(0)
+        self._used.append(row)
+        self._shape = image.shape
+        self._images[row], self._steps[row] = image.ravel(), step.ravel()
+        n = len(self._used)
+        self._products[row, :n] = self._products[:n, row] = self._steps[:n] @ self._steps[row]
 
     def _combined(self) -> FloatArray:
         """Weights a of the least ‖Σa_if_i‖ with sum 1: a ∝ G⁻¹1, G the products of the steps."""
-        G = self._products / self._products.diagonal().mean()
-        a = np.linalg.solve(G + _RIDGE * np.eye(len(G)), np.ones(len(G)))
+        n = len(self._used)
+        G = self._products[:n, :n] / self._products[:n, :n].diagonal().mean()
+        a = np.linalg.solve(G + _RIDGE * np.eye(n), np.ones(n))
         a /= a.sum()
-        return np.asarray(sum(x * image for x, image in zip(a, self._images, strict=True)))
+        return np.asarray((a @ self._images[:n]).reshape(self._shape))

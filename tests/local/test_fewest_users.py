@@ -1,0 +1,65 @@
+"""How many users are enough: found in a few looks, and the same as one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from factormech.local.factorized import chernoff, gaussian_maximum
+
+ERRORS: dict[str, Callable[[int], float]] = {
+    "root": lambda n: 2.0 / math.sqrt(n),
+    "offset": lambda n: 0.0999 + 1.0 / math.sqrt(n),
+    "exponential": lambda n: math.exp(-n / 300.0),
+    "to nothing": lambda n: max(0.0, 1.0 - n / 777.0),
+    "infinite at first": lambda n: math.inf if n < 50 else 3.0 / math.sqrt(n),
+    "one step": lambda n: 1.0 if n < 913 else 0.0,
+    "enough at once": lambda n: 0.01 / n,
+}
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize("name", ERRORS)
+def test_least_number_of_users(name: str, smooth: bool) -> None:
+    looks: list[int] = []
+
+    def error(n: int) -> float:
+        looks.append(n)
+        return ERRORS[name](n)
+
+    n = chernoff.whole_users(error, 0.1, smooth=smooth)
+    assert ERRORS[name](n) <= 0.1
+    assert n == 1 or ERRORS[name](n - 1) > 0.1
+    assert len(looks) <= 2 * math.log2(max(looks)) + 8
+    if smooth and name == "root":
+        assert len(looks) <= 5
+
+
+def test_real_number_of_users_meets_alpha() -> None:
+    """log Σexp(n(ℓ_j − τα)) = 0 there, whatever the sizes; nothing is enough where an ℓ_j is τα or more."""
+    rng = np.random.default_rng(31)
+    for _ in range(50):
+        tau, alpha = 10.0 ** rng.uniform(-3, 2, size=2)
+        exponents = tau * alpha * (1.0 - rng.random(30) * 10.0 ** rng.uniform(-4, 2))
+        n = math.exp(chernoff._users(exponents, tau, alpha))
+        assert chernoff.bound(exponents, tau, n) == pytest.approx(alpha, rel=1e-9)
+    assert chernoff._users(np.array([0.1, 0.5]), 1.0, 0.5) == math.inf
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 5.0])
+def test_threshold_leaves_one_beyond_it(spread: float) -> None:
+    """Σ P(|X_q| > T) = 1 at T, and no T of a fine grid gives a lower bound."""
+    rng = np.random.default_rng(32)
+    for k in (1, 2, 40):
+        b = np.abs(rng.standard_normal(k)) * (k % 2)
+        s = np.exp(spread * rng.standard_normal(k))
+        T = gaussian_maximum._threshold(b, s)
+        beyond = float(np.sum(ndtr((b - T) / s) + ndtr(-(b + T) / s)))
+        assert beyond == pytest.approx(1.0, abs=1e-9)
+        bound = gaussian_maximum.expected_maximum(b, s)
+        for other in np.linspace(0.5, 2.0, 61) * T:
+            assert other + float(np.sum(gaussian_maximum._excess(b, s, float(other)))) >= bound * (1.0 - 1e-14)
