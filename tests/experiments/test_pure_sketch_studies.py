@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.special import stdtrit
 
 from factormech.central.pure.distortion import width_factor
 from factormech.config.studies import Config, load
@@ -21,6 +22,7 @@ from factormech.figures import pure_skew as skew_figure
 from factormech.figures import registry as figures
 from factormech.measure.skewed_queries import chosen, lengths, signs
 from factormech.tables.experiments import part_of, table_of
+from factormech.unavailable import Unavailable
 from tests.figure_checks import assert_no_overlaps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,6 +107,21 @@ def test_recursion_pays_on_skewed_bodies_with_good_shares() -> None:
     assert frame[skew, "projected", "best-shares", 3] < 0.95 * frame[skew, "projected", "best-shares", 1]
     assert frame[1.0, "projected", "best-shares", 3] > 1.05 * frame[1.0, "projected", "best-shares", 1]
     assert frame[skew, "projected", "equal-shares", 3] > 1.05 * frame[skew, "projected", "best-shares", 3]
+
+
+def test_the_interval_is_students_over_independent_ladders() -> None:
+    found = [(1.0, 2.0, [3.0, 2.0]), (3.0, 12.0, [3.0, 6.0])]
+    row = recursion_depths._over_ladders(found, 4)
+    half = float(stdtrit(1, 1.0 - recursion_depths.LEVEL / 2))  # the two means are ±1 around theirs: s/√2 = 1
+    assert row["error"] == pytest.approx(1.0)
+    assert row["high"] == pytest.approx((2.0 + half) / 2.0)
+    assert row["low"] == 0.0
+    assert row["root_mean_square"] == pytest.approx(math.sqrt(7.0 / 4.0))
+    assert row["best"] == 1.0
+
+
+def test_one_ladder_without_a_number_is_a_reason_for_all() -> None:
+    assert recursion_depths._over_ladders([(1.0, 2.0, [3.0]), Unavailable("why")], 4) == {"reason": "why"}
 
 
 def test_the_mean_norm_is_at_most_the_root_mean_square() -> None:

@@ -176,6 +176,20 @@ def test_norms_are_measured_as_they_are_set() -> None:
     assert "γ alone, and Γ₂," in " ".join(lines.split("\n"))
 
 
+def test_a_hat_stands_over_its_letter_in_every_format() -> None:
+    """The line is higher by a hat, which a formula sets in PDF, SVG and PNG alike; it is measured as it is set."""
+    figure = registry.draw("norms", norms(("gamma-f",), workloads=("prefix",)))
+    with style.context():
+        line = text.wrap(figure, "not mixed: R̂ = 1.025 > 1.02", 9.0, 8.0)
+        assert line == r"not mixed: $\hat{\mathregular{R}}$ = 1.025 > 1.02"
+        plain, hatted = (figure.text(0, 0, one, fontsize=8.0).get_window_extent() for one in ("not mixed: R", line))
+        assert hatted.height > plain.height + 0.5
+        words = "not mixed: R̂ = 1.025 > 1.02 " * 9
+        lines = text.wrap(figure, words, 2.0, 8.0).split("\n")
+        widths = [figure.text(0, 0, one, fontsize=8.0).get_window_extent().width for one in lines]
+    assert max(widths) <= 2.0 * figure.dpi + 1.0
+
+
 def test_what_is_missing_is_told_everywhere() -> None:
     frame = norms(("gamma-2", "eta"), (4, 8), (0.1,))
     words = registry.caption("norms", "T", "", frame)

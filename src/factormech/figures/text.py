@@ -30,6 +30,8 @@ _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _POWER = re.compile("10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 # Nor has the font of formulas the digit of ‖x‖₁.
 _LOWERED = re.compile("(?<=‖)[₀₁₂₃₄₅₆₇₈₉]+")
+# A hat over any other letter is a character of its own, which the font sets beside it or not at all.
+_HATTED = re.compile("([A-Za-zα-ω])\N{COMBINING CIRCUMFLEX ACCENT}")
 _CORNERS = ((1, 1), (0, 1), (0, 0), (1, 0))  # right or left, upper or lower
 
 
@@ -160,7 +162,8 @@ def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
 def _as_set(text: str) -> str:
     """A line as matplotlib is given it: dollars escaped, what is raised or lowered set as in formulas."""
     with_norms = _NORM.sub(_norm_as_set, text.replace("$", r"\$"))
-    lowered = _LOWERED.sub(lambda found: f"$_{{\\mathregular{{{found[0].translate(_DIGITS)}}}}}$", with_norms)
+    hatted = _HATTED.sub(lambda found: rf"$\hat{{\mathregular{{{found[1]}}}}}$", with_norms)
+    lowered = _LOWERED.sub(lambda found: f"$_{{\\mathregular{{{found[0].translate(_DIGITS)}}}}}$", hatted)
     return _POWER.sub(lambda found: f"10$^{{\\mathregular{{{found[1].translate(_RAISED)}}}}}$", lowered)
 
 
@@ -173,7 +176,7 @@ def _width(figure: Figure, text: str, size: float) -> float:
     """Width of one line in inches, as it is set."""
     from matplotlib.font_manager import FontProperties
 
-    formula = any(pattern.search(text) for pattern in (_NORM, _POWER, _LOWERED))
+    formula = any(pattern.search(text) for pattern in (_NORM, _HATTED, _POWER, _LOWERED))
     shown = _as_set(text) if formula else text
     renderer = renderer_of(figure)
     width, _, _ = renderer.get_text_width_height_descent(shown, FontProperties(size=size), ismath=formula)

@@ -209,7 +209,7 @@ def test_chains_that_have_not_mixed_are_refused() -> None:
 
 def test_chains_worth_a_little_too_little_are_run_with_more_time_between_places() -> None:
     chain = ChainDirections(body_of(signs(8, 40)), interval=0.4)
-    first = chain._tried(np.random.default_rng(0), bouncy.chain_length(2000), 1.0)
+    first = chain._tried(np.random.default_rng(0), chain._size * np.eye(8), bouncy.chain_length(2000), 1.0)
     assert isinstance(first, Sample)
     assert first.diagnosis is not None
     assert 100.0 < first.diagnosis.effective < SMALLEST_EFFECTIVE
@@ -221,25 +221,56 @@ def test_chains_worth_a_little_too_little_are_run_with_more_time_between_places(
 
 
 @pytest.mark.parametrize(
-    ("effective", "r_hat", "time"),
-    [(1000.0, 1.0, None), (1000.0, 1.03, 2.25), (200.0, 1.0, 3.0), (200.0, 1.06, 4.5), (1000.0, 1.2, None)],
+    ("diagnoses", "times"),
+    [
+        ([(1000.0, 1.0)], [1.0]),
+        ([(1000.0, 1.03), (1000.0, 1.0)], [1.0, 2.25]),
+        ([(200.0, 1.0), (1000.0, 1.0)], [1.0, 3.0]),
+        ([(200.0, 1.06), (1000.0, 1.0)], [1.0, 4.5]),
+        ([(200.0, 1.0), (320.0, 1.0), (1000.0, 1.0)], [1.0, 3.0, 5.625]),
+        ([(1000.0, 1.2), (1000.0, 1.0)], [1.0, 6.0]),
+        ([(1000.0, 1.2), (1000.0, 1.2)], [1.0, 6.0]),
+        ([(200.0, 1.0), (200.0, 1.0), (390.0, 1.0)], [1.0, 3.0, 9.0]),
+    ],
 )
 def test_chains_are_run_again_by_what_they_lack(
-    effective: float, r_hat: float, time: float | None, monkeypatch: pytest.MonkeyPatch
+    diagnoses: list[tuple[float, float]], times: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half as much again as effective size, or agreement of the chains, asks for; never if they lack too much."""
-    times = list[float]()
+    """Half as much again as effective size, or agreement of the chains, asks for; those that stay poor are refused."""
+    taken, round_ones = list[float](), list[bool]()
 
-    def tried(self: ChainDirections, rng: np.random.Generator, draws: int, time: float) -> Sample:
-        times.append(time)
-        again = len(times) > 1
-        diagnosis = Diagnosis(1000.0 if again else effective, 1.0 if again else r_hat, 0.5, 1e-12, 1, 1)
-        return Sample(np.zeros((4, draws, 8)), diagnosis)
+    def tried(self: ChainDirections, rng: np.random.Generator, stretch: FloatArray, draws: int, time: float) -> Sample:
+        effective, r_hat = diagnoses[len(taken)]
+        taken.append(time)
+        round_ones.append(bool(np.all(stretch == stretch[0, 0] * np.eye(8))))
+        return Sample(rng.standard_normal((4, draws, 8)), Diagnosis(effective, r_hat, 0.5, 1e-12, 1, 1))
 
     monkeypatch.setattr(ChainDirections, "_tried", tried)
     found = ChainDirections(body_of(signs(8, 40))).sample(np.random.default_rng(0), 2000)
-    assert times == pytest.approx([1.0] if time is None else [1.0, time])
-    assert isinstance(found, Unavailable if r_hat > 1.1 else Sample)
+    assert taken == pytest.approx(times)
+    assert round_ones == [True, False, False][: len(times)]
+    good = diagnoses[-1][0] >= SMALLEST_EFFECTIVE and diagnoses[-1][1] < 1.02
+    assert isinstance(found, Sample if good else Unavailable)
+
+
+def test_chains_teach_half_of_the_shape_of_their_body() -> None:
+    """From directions of known second moment M: S Sᵀ is half d²M and half the round matrix of the same trace."""
+    signed = np.vstack([np.diag([3.0, 2.0, 1.0]), -np.diag([3.0, 2.0, 1.0])])
+    S = bouncy.rounder(signed.reshape(2, 3, 3))
+    moment = 9.0 * np.diag([9.0, 4.0, 1.0]) / 3.0
+    half = 0.5 * (moment + np.trace(moment) / 3.0 * np.eye(3))
+    np.testing.assert_allclose(S @ S.T, half, atol=1e-12)
+
+
+def test_a_body_that_its_frame_leaves_long_is_made_round_by_its_first_chains() -> None:
+    """Two columns far out, and 400 close to a subspace: the cloud of columns is round, the body is not."""
+    rng = np.random.default_rng(1)
+    Q = rng.standard_normal((9, 400)) * np.array([1e-3, *[1.0] * 8])[:, None]
+    Q = np.column_stack([Q, 50.0 * np.eye(9)[0], -50.0 * np.eye(9)[0]])
+    sample = ChainDirections(body_of(Q)).sample(np.random.default_rng(0), 2000)
+    assert isinstance(sample, Sample)
+    assert sample.diagnosis is not None
+    assert sample.diagnosis.fault is None
 
 
 def test_a_body_of_too_many_dimensions_is_refused() -> None:

@@ -33,6 +33,7 @@ def assert_consistent(cone: Cone) -> None:
     assert cone.levels[:N] == pytest.approx(cone.columns @ cone.dual, abs=1e-9)
     assert not cone.levels[N:].any()
     assert np.abs(cone.levels).max() <= 1.0 + 1e-9
+    assert np.array_equal(np.flatnonzero(cone.place >= 0), np.sort(cone.basis))
 
 
 @pytest.mark.parametrize("name", sorted(BODIES))
@@ -108,6 +109,60 @@ def test_a_long_walk_keeps_its_digits() -> None:
     assert recorded == 80
     assert counts[0] > 4 * facet_walk.OLDEST
     assert residual[0] <= 1e-11
+
+
+def bounced(reach: float, columns: int = 3000) -> tuple[Cone, np.ndarray, np.ndarray]:
+    """A long path of the particle with this first reach: the cone where it ends, its places and its counts."""
+    body = body_of(np.random.default_rng(7).standard_normal((12, columns)))
+    cone, place = starting_cone(body.generators, not body.symmetric, np.random.default_rng(0))
+    cone.reach[:] = reach
+    facet_walk.survey(cone, 0.0)
+    velocity = np.zeros(len(place))
+    velocity[:12] = np.random.default_rng(1).standard_normal(12)
+    places, counts = np.empty((60, len(place))), np.zeros(3, dtype=np.int64)
+    rest = (True, np.random.default_rng(2), places, np.empty(60), counts, np.zeros(1))
+    assert facet_walk.bounce(cone, 1, place, velocity, 0.8, 12.0, *rest) == 60
+    return cone, places, counts
+
+
+def test_columns_far_from_their_bounds_decide_nothing() -> None:
+    """The path is the same whether all columns are looked at or those in reach, however short the reach begins."""
+    whole, places, counts = bounced(np.inf)
+    assert counts[0] > 2 * facet_walk.OLDEST
+    for reach in (10.0, 1e-6, 0.02):
+        cone, others, walls = bounced(reach)
+        assert np.array_equal(walls, counts)
+        assert np.array_equal(cone.basis, whole.basis)
+        assert others == pytest.approx(places, rel=1e-7, abs=1e-9)
+
+
+def test_what_is_kept_of_near_columns_is_theirs_at_every_wall() -> None:
+    cone, rng, used = bounced(0.05)[0], np.random.default_rng(5), 0
+    cone.reach[0] = 0.02
+    facet_walk.survey(cone, 0.0)
+    for _ in range(400):
+        assert facet_walk.cross(cone, int(rng.integers(13)), np.zeros(13), np.zeros(13))
+        if cone.reach[1] == np.inf:
+            continue
+        used += 1
+        found = cone.looked[0]
+        room = -(-found // 8) * 8
+        near = cone.columns[cone.near[:found]]
+        assert cone.near_levels[:found] == pytest.approx(near @ cone.dual, abs=1e-9)
+        assert np.array_equal(cone.near_entries[: 13 * room].reshape(13, room)[:, :found], near.T)
+        far = np.setdiff1d(np.arange(3000), [*cone.near[:found], *cone.basis])
+        assert np.abs(cone.columns[far] @ cone.dual).max() < 1.0
+        assert np.array_equal(np.flatnonzero(cone.place >= 0), np.sort(cone.basis))
+    assert used > 40, used
+
+
+def test_a_cone_that_rounding_has_spoiled_is_lost_and_no_walk_without_end() -> None:
+    for reach in (np.inf, 1e-3):
+        cone = bounced(reach)[0]
+        cone.reach[:2] = reach
+        facet_walk.survey(cone, 0.0)
+        cone.inverse[3] = np.nan
+        assert not facet_walk.cross(cone, 3, np.zeros(13), np.zeros(13)) or not np.isfinite(cone.dual).all()
 
 
 def test_the_next_wall_is_the_first_coefficient_to_reach_zero() -> None:

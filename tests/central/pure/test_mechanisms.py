@@ -12,13 +12,17 @@ from scipy.stats import kstest
 
 from factormech.arrays import FloatArray
 from factormech.central.pure.bodies import body_of
+from factormech.central.pure.depths import LadderDraws
 from factormech.central.pure.gauge import Gauge
 from factormech.central.pure.knorm import KNormNoise, Moments, ball_noise, knorm_noise, laplace_noise
 from factormech.central.pure.mechanism import PureMechanism, build, mean_error, names, root_mean_square
 from factormech.central.pure.recursive import (
+    Form,
     Ladder,
     RecursiveNoise,
+    Split,
     ladder,
+    ladders,
     noise_of,
     recursive_noise,
     shares_of,
@@ -223,6 +227,35 @@ def test_a_given_depth_is_kept() -> None:
         noise = recursive_noise(signs(6, 8), 1.0, rng(), depth=depth)
         assert isinstance(noise, RecursiveNoise)
         assert len(noise.stages) == stages
+
+
+def test_the_forms_of_one_ladder_share_its_bodies_and_are_those_of_each_alone() -> None:
+    Q = signs(6, 9)
+    both = ladders(Q, rng(), ("projected", "hardt-talwar"))
+    assert not isinstance(both, Unavailable)
+    for first, second in zip(both["projected"].wholes, both["hardt-talwar"].wholes, strict=True):
+        assert first is second
+    forms: tuple[Form, Form] = ("projected", "hardt-talwar")
+    for form in forms:
+        alone = ladders(Q, rng(), (form,))
+        assert not isinstance(alone, Unavailable)
+        assert alone[form].wholes[0].cost == both[form].wholes[0].cost
+        assert alone[form].depths == both[form].depths
+
+
+@pytest.mark.parametrize("form", ["projected", "hardt-talwar"])
+@pytest.mark.parametrize("split", ["optimal", "equal"])
+def test_the_norms_of_a_ladder_have_the_mean_square_of_each_depth(form: Form, split: Split) -> None:
+    """E‖Z‖² = Σ c_i/ε_i² by formulas, from draws that all depths, forms and splits share."""
+    steps = steps_of(np.diag(np.arange(1.0, 9.0)) @ hadamard(8), form=form)
+    draws = LadderDraws(rng(4), 40_000)
+    for depth in range(1, steps.depths + 1):
+        norms = draws.norms(steps, depth, split)
+        assert not isinstance(norms, Unavailable)
+        squares = norms**2
+        spread = 5.0 * squares.std() / math.sqrt(len(squares))
+        assert squares.mean() == pytest.approx(steps.cost(depth, split), abs=spread)
+        assert np.array_equal(norms, draws.norms(steps, depth, split))
 
 
 # Mechanisms ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,11 @@ only changes its sign). Ties, of which symmetric bodies are full, are met by a r
 Mathematical Programming 5, 1973): the smallest step with the bounds relaxed by ``SLACK``, then among the columns within
 it the one of largest |α_q|. The columns are never perturbed. Cost O(mN + m²).
 
+**Columns near their bounds** alone are looked at where there are ``MANY``. A survey computes all levels ⟨a_i, η₀⟩;
+while the η of a wall and its relaxed step are within a *reach* t of η₀, |⟨a_i, η − η₀⟩| ≤ ‖a_i‖t (Cauchy & Schwarz, in
+a norm that weights the coordinates), so that a column with 1 − |⟨a_i, η₀⟩| > ‖a_i‖t meets no bound, and enters no ratio
+test. Where η leaves the reach there is a new survey first: the column that enters is the one of all N.
+
 **Rounding.** Every ``REFRESH`` walls the inverse is checked from both sides (Freivalds' checks of a product: O(m²),
 where an inverse takes O(m³)): s·A_B^{-1}, which is η, times A_B is compared with s, and A_B times the coefficients of
 the point at which the walk is, a point in no special position, with that point. Where they differ by more than
@@ -32,6 +37,7 @@ Importing this module imports numba, so its users import it where they need it.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +50,10 @@ OLDEST = 500  # and walls after which it is computed afresh, whatever they find
 DRIFT = 1e-11  # by how much a level of the basis may be off ±1, and a point off itself, relatively
 SLACK = 1e-10  # by which the first pass of the ratio test relaxes the bounds ±1
 TIGHT = 1e-12  # and what is left of a bound at least, where rounding has passed it
+FAR = 1e-9  # by how much a column that is not looked at stays within ±1: more than the bounds are relaxed by
+MANY = 512  # columns from which on those near their bounds are gathered
+_CHANGED = 1.1  # by how much a reach grows or shrinks
+_PATIENCE = 2.0  # walls at which all columns are looked at after one long step has asked for it
 _LINE = 8  # numbers in a cache line
 _SMALL = 1e-9  # entries of α, next to its largest, on which no pivot may stand
 
@@ -56,8 +66,14 @@ class Cone(NamedTuple):
 
     ``columns`` are the a_i as lines, (N, m), and ``entries`` the same with a line for each coordinate, which begins
     with a cache line and has zeros behind the N columns: BLAS then makes a product with all of them in half the time.
-    ``inverse`` is A_B^{-1}, one line for each coefficient; ``levels`` are ⟨a_i, η⟩ for every i, and 0 of the zeros;
-    ``pivot`` is room for α; ``age`` counts walls since the inverse was computed.
+    ``inverse`` is A_B^{-1}, one line for each coefficient; ``levels`` are ⟨a_i, η⟩ for every i, and 0 of the zeros,
+    at the dual point ``seen`` of the last survey; ``age`` counts walls since the inverse was computed.
+
+    Of the columns ``near`` their bounds, and zeros up to a whole cache line, ``near_levels`` and ``near_entries`` are
+    the like at η itself; ``looked`` is how many they are, and at how many walls they were looked at; ``pivot`` is room
+    for their α. ``place`` has the place of every column in the basis, or −1. ``scales`` weight the coordinates of a
+    norm in which the a_i have the ``sizes``, and ``reach`` is how far in the dual norm η may be from ``seen``: what the
+    next survey begins with, and now, infinite where all columns are looked at; and at how many walls they are.
     """
 
     columns: FloatArray
@@ -67,14 +83,27 @@ class Cone(NamedTuple):
     inverse: FloatArray
     dual: FloatArray
     levels: FloatArray
-    pivot: FloatArray
     age: IntArray
+    place: IntArray
+    scales: FloatArray
+    sizes: FloatArray
+    seen: FloatArray
+    reach: FloatArray
+    looked: IntArray
+    near: IntArray
+    near_levels: FloatArray
+    near_entries: FloatArray
+    pivot: FloatArray
 
 
 def cone_of(columns: FloatArray, basis: IntArray, signs: FloatArray) -> Cone:
     """The cone of a basis and its signs, which it keeps and changes."""
     N, m = columns.shape
     padded = -(-N // _LINE) * _LINE
+    scales = np.sqrt((columns**2).mean(axis=0))
+    scales[scales == 0.0] = 1.0
+    place = np.full(N, -1, dtype=np.int64)
+    place[basis] = np.arange(m)
     cone = Cone(
         columns=columns,
         entries=_aligned(m * padded).reshape(m, padded),
@@ -83,8 +112,17 @@ def cone_of(columns: FloatArray, basis: IntArray, signs: FloatArray) -> Cone:
         inverse=np.empty((m, m)),
         dual=np.empty(m),
         levels=_aligned(padded),
-        pivot=_aligned(padded),
         age=np.zeros(1, dtype=np.int64),
+        place=place,
+        scales=scales,
+        sizes=np.linalg.norm(columns / scales, axis=1) * (1.0 + 1e-12),
+        seen=np.empty(m),
+        reach=np.array([1.0 / m if N >= MANY else np.inf, np.inf, np.inf]),
+        looked=np.zeros(2, dtype=np.int64),
+        near=np.zeros(padded, dtype=np.int64),
+        near_levels=_aligned(padded),
+        near_entries=_aligned(m * padded),
+        pivot=_aligned(padded),
     )
     cone.entries[:, :N] = columns.T
     renew(cone)
@@ -99,6 +137,54 @@ def _aligned(size: int) -> FloatArray:
 
 
 @compiled()
+def survey(cone: Cone, due: float) -> None:
+    """All levels computed from η, and the columns gathered that may meet a bound while η moves by less than the reach.
+
+    The reach is ``due`` at least, and follows the work: it shrinks where more α were computed since the last survey
+    than a survey costs, and grows where fewer were before η had gone too far. Where half of the columns are near, all
+    are looked at where they are: then η may move anywhere.
+    """
+    N = cone.columns.shape[0]
+    np.dot(cone.dual, cone.entries, cone.levels)
+    if cone.looked[0] * cone.looked[1] > N and cone.reach[2] == np.inf:
+        cone.reach[0] /= _CHANGED
+    elif due > 0.0:
+        cone.reach[0] *= _CHANGED
+    reach = max(cone.reach[0], 1.5 * due)
+    found = 0
+    if reach < np.inf:
+        cone.seen[:] = cone.dual
+        for i in range(N):
+            cone.near[found] = i
+            close = (1.0 - FAR - abs(cone.levels[i]) <= reach * cone.sizes[i]) & (cone.place[i] < 0)
+            found += 1 if close else 0
+    whole = reach == np.inf or 2 * found > N
+    cone.looked[0], cone.looked[1] = N if whole else found, 0
+    cone.reach[1] = np.inf if whole else reach
+    cone.reach[2] = _PATIENCE if whole and reach > cone.reach[0] else np.inf
+    if not whole:
+        gather(cone, found)
+
+
+@compiled()
+def gather(cone: Cone, found: int) -> None:
+    """The levels and entries of the columns near their bounds, a cache line of each coordinate at a time."""
+    m = cone.columns.shape[1]
+    room = -(-found // _LINE) * _LINE
+    cone.near[found:room] = 0
+    for e in range(room):
+        cone.near_levels[e] = cone.levels[cone.near[e]] if e < found else 0.0
+    for start in range(0, room, _LINE):
+        for j in range(m):
+            line = cone.near_entries[j * room + start : j * room + start + _LINE]
+            for e in range(_LINE):
+                line[e] = cone.columns[cone.near[start + e], j]
+    for e in range(found, room):
+        for j in range(m):
+            cone.near_entries[j * room + e] = 0.0
+
+
+@compiled()
 def renew(cone: Cone) -> None:
     """The inverse, η and the levels computed from the basis and its signs alone."""
     m = cone.columns.shape[1]
@@ -107,15 +193,15 @@ def renew(cone: Cone) -> None:
         basis_matrix[:, j] = cone.columns[cone.basis[j]]
     cone.inverse[:, :] = np.linalg.inv(basis_matrix)
     cone.dual[:] = np.dot(cone.signs, cone.inverse)
-    np.dot(cone.dual, cone.entries, cone.levels)
     cone.age[0] = 0
+    survey(cone, 0.0)
 
 
 @compiled()
 def check(cone: Cone, point: FloatArray) -> None:
     """η and the levels computed from the inverse; the inverse too where it is old, or fails at bounds or the point."""
     cone.dual[:] = np.dot(cone.signs, cone.inverse)
-    np.dot(cone.dual, cone.entries, cone.levels)
+    survey(cone, 0.0)
     sound = cone.age[0] < OLDEST
     for j in range(cone.basis.size):
         sound = sound and abs(cone.levels[cone.basis[j]] - cone.signs[j]) <= DRIFT
@@ -131,76 +217,113 @@ def check(cone: Cone, point: FloatArray) -> None:
 def largest_of(values: FloatArray) -> float:
     """The largest of numbers of at least 0: of their bits, which are in the same order and which vectors compare."""
     bits = values.view(np.int64)
-    largest = np.int64(0)
+    most = np.int64(0)
     for i in range(bits.size):
-        largest = max(largest, bits[i])
-    return float(np.array([largest]).view(np.float64)[0])
+        most = max(most, bits[i])
+    return np.int64(most).view(np.float64)
 
 
 @compiled()
 def smallest_of(values: FloatArray) -> float:
-    """The smallest of numbers of at least 0, or infinity: by their bits too."""
+    """The smallest of one or more numbers of at least 0: by their bits too."""
     bits = values.view(np.int64)
-    smallest = np.array([np.inf]).view(np.int64)[0]
-    for i in range(bits.size):
-        smallest = min(smallest, bits[i])
-    return float(np.array([smallest]).view(np.float64)[0])
+    least = np.int64(bits[0])
+    for i in range(1, bits.size):
+        least = min(least, bits[i])
+    return np.int64(least).view(np.float64)
 
 
 @compiled(error_model="numpy")
-def entering(cone: Cone, sign: float) -> int:
-    """The column that meets its bound first when η moves along −sign·ρ; −1 if there is none.
+def entering(alpha: FloatArray, levels: FloatArray, sign: float) -> tuple[int, float]:
+    """Which of the columns near their bounds meets one first when η moves along −sign·ρ, and the relaxed step.
 
-    Its loops have no branches, and no minimum of floats, so that all of them run on vectors: the ratio test is half of
-    a crossing where m is small. The smallest step is sought as the largest speed, its inverse.
+    The leaving column, of α = 1, is 2 from its other bound: −1 stands for it, −2 for none, which only NaNs can bring.
+    The loops have no branches, and no minimum of floats, so that all of them run on vectors: the ratio test is half
+    of a crossing where m is small. The smallest step is sought as the largest speed, its inverse.
     """
-    alpha, levels = cone.pivot, cone.levels
     sizes, room = np.abs(alpha), np.empty(alpha.size)
-    small = _SMALL * largest_of(sizes)
+    small = _SMALL * max(largest_of(sizes), 1.0)
     for i in range(alpha.size):
         room[i] = 1.0 + (-levels[i] if -sign * alpha[i] > 0.0 else levels[i])
     speed = np.empty(alpha.size)
     for i in range(alpha.size):
         speed[i] = (sizes[i] if sizes[i] > small else 0.0) / max(room[i] + SLACK, TIGHT)
-    step = 1.0 / largest_of(speed)
+    step = 1.0 / max(largest_of(speed), 1.0 / (2.0 + SLACK))
     for i in range(alpha.size):
         sizes[i] = sizes[i] if (sizes[i] > small) & (room[i] <= step * sizes[i]) else 0.0
     best = largest_of(sizes)
-    if best == 0.0:
-        return -1
+    if step >= 2.0 and best <= 1.0:
+        return -1, step
     for i in range(alpha.size):
-        if sizes[i] == best:
-            return i
-    return -1
+        if sizes[i] == best and best > 0.0:
+            return i, step
+    return -2, step
 
 
-@compiled()
+@compiled(inline="always")
+def _distance(cone: Cone, step: float, rho: FloatArray) -> float:
+    """How far η − step·ρ is from where the levels were computed, in the norm dual to that of the sizes."""
+    total = 0.0
+    for j in range(rho.size):
+        gone = (cone.dual[j] - cone.seen[j] - step * rho[j]) * cone.scales[j]
+        total += gone * gone
+    return math.sqrt(total)
+
+
+@compiled(inline="always")
 def cross(cone: Cone, r: int, u: FloatArray, du: FloatArray) -> bool:
     """Cross the wall u_r = 0 into the next cone; u and its rate du follow. False if no column can enter."""
-    rho = cone.inverse[r].copy()
-    np.dot(rho, cone.entries, cone.pivot)
-    sign = cone.signs[r]
-    q = entering(cone, sign)
-    if q < 0:
-        return False
-    slope = -sign * cone.pivot[q]
-    room = 1.0 - cone.levels[q] if slope > 0.0 else 1.0 + cone.levels[q]
-    step = max(0.0, room / abs(slope))
-    for i in range(cone.levels.size):
-        cone.levels[i] -= step * sign * cone.pivot[i]
+    rho, sign = cone.inverse[r].copy(), cone.signs[r]
+    if cone.looked[1] >= cone.reach[2]:
+        survey(cone, 0.0)
+    while True:
+        room = -(-cone.looked[0] // _LINE) * _LINE
+        alpha, whole = cone.pivot[:room], cone.reach[1] == np.inf
+        levels = cone.levels if whole else cone.near_levels[:room]
+        entries = cone.entries if whole else cone.near_entries[: rho.size * room].reshape(rho.size, room)
+        np.dot(rho, entries, alpha)
+        e, relaxed = entering(alpha, levels, sign)
+        if e == -2 or not relaxed < np.inf:
+            return False
+        if whole or _distance(cone, relaxed * sign, rho) <= cone.reach[1]:
+            break
+        due = relaxed * math.sqrt(np.sum((rho * cone.scales) ** 2))
+        if not due < np.inf:
+            return False
+        survey(cone, due)  # η has gone too far for the last one: a column that was not looked at might come before
+    slope = -sign * alpha[e] if e >= 0 else -sign
+    gap = 2.0 if e < 0 else 1.0 - levels[e] if slope > 0.0 else 1.0 + levels[e]
+    step = max(0.0, gap / abs(slope))
+    for i in range(room):
+        levels[i] -= step * sign * alpha[i]
     for j in range(rho.size):
         cone.dual[j] -= step * sign * rho[j]
     cone.signs[r] = 1.0 if slope > 0.0 else -1.0
     cone.age[0] += 1
-    if q == cone.basis[r]:
+    cone.looked[1] += 1
+    if e < 0 or (whole and e == cone.basis[r]):
         return True
+    q = e if whole else cone.near[e]
+    if not whole:
+        levels[e] = sign * (1.0 - step)
+        trade(cone, e, cone.basis[r])
     exchange(cone, r, q, u, du)
     return True
 
 
-@compiled()
+@compiled(inline="always")
+def trade(cone: Cone, e: int, gone: int) -> None:
+    """The column that leaves the basis for the e-th of those near their bounds."""
+    room = -(-cone.looked[0] // _LINE) * _LINE
+    for j in range(cone.dual.size):
+        cone.near_entries[j * room + e] = cone.columns[gone, j]
+    cone.near[e] = gone
+
+
+@compiled(inline="always")
 def exchange(cone: Cone, r: int, q: int, u: FloatArray, du: FloatArray) -> None:
     """Column q in the place of the r-th of the basis: a rank-one change of the inverse, of u (with u_r = 0) and du."""
+    cone.place[cone.basis[r]], cone.place[q] = -1, r
     weights = np.dot(cone.inverse, cone.columns[q])
     line, rate = cone.inverse[r] / weights[r], du[r] / weights[r]
     for i in range(weights.size):
@@ -300,10 +423,9 @@ def climb(cone: Cone, lifted: int, velocity: FloatArray) -> float:
 @compiled()
 def gap(cone: Cone, place: FloatArray) -> float:
     """How far the gauge may be off, next to itself: the two bounds that the cone proves of it."""
+    survey(cone, 0.0)
     upper = np.abs(np.dot(cone.inverse, place)).sum()
-    largest = 1.0
-    for i in range(cone.levels.size):
-        largest = max(largest, abs(cone.levels[i]))
+    largest = max(1.0, largest_of(np.abs(cone.levels)))
     return float((upper - np.dot(cone.dual, place) / largest) / upper)
 
 

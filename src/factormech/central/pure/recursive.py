@@ -23,6 +23,7 @@ enough for privacy, as they depend on Q alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -34,7 +35,7 @@ from factormech.central.pure.bodies import body_of, checked_queries
 from factormech.central.pure.bouncy import CHAINS, chain_length
 from factormech.central.pure.diagnostics import mean_of
 from factormech.central.pure.directions import directions_of
-from factormech.central.pure.knorm import DRAWS, KNormNoise, Moments
+from factormech.central.pure.knorm import DRAWS, KNormNoise, Moments, knorm_noise
 from factormech.central.sequential import LEVEL, Estimate
 from factormech.errors import UnknownName
 from factormech.unavailable import Unavailable
@@ -158,30 +159,48 @@ def ladder(
     queries: Any, rng: np.random.Generator, *, form: Form = "projected", depth: int | None = None, draws: int = DRAWS
 ) -> Ladder | Unavailable:
     """All stages to a depth (None: until one dimension is left), with costs from formulas or ``draws`` directions."""
-    if form not in FORMS:
-        raise UnknownName("form", form, FORMS)
+    found = ladders(queries, rng, (form,), depth=depth, draws=draws)
+    return found if isinstance(found, Unavailable) else found[form]
+
+
+def ladders(
+    queries: Any,
+    rng: np.random.Generator,
+    forms: Sequence[Form],
+    *,
+    depth: int | None = None,
+    draws: int = DRAWS,
+    noise: KNormNoise | None = None,
+) -> dict[Form, Ladder] | Unavailable:
+    """The ladders of several forms of noise on the same subspaces, with the same bodies.
+
+    ``noise`` is that of the whole body at ε = 1, where it is there already: it knows how to start its chains.
+    """
+    for form in forms:
+        if form not in FORMS:
+            raise UnknownName("form", form, FORMS)
     Q = checked_queries(queries)
-    body = body_of(Q)
-    R = np.linalg.qr(body.frame)[0]
-    halves: list[Stage] = []
+    noise = knorm_noise(Q, 1.0) if noise is None else noise
+    R = np.linalg.qr(noise.frame)[0]
+    halves: dict[Form, list[Stage]] = {form: [] for form in forms}
     wholes: list[Stage] = []
     while True:
-        body = body if not wholes else body_of(R.T @ Q)
-        frame = body.frame if not wholes else R @ body.frame
-        noise = KNormNoise(frame, directions_of(body), 1.0)
         covariance = _covariance(noise, R, rng, draws)
         if isinstance(covariance, Unavailable):
             return covariance
         d = R.shape[1]
         wholes.append(Stage(noise, d, d * (d + 1) * float(np.trace(covariance))))
         if d <= 1 or len(wholes) == depth:
-            return Ladder(form, tuple(halves), tuple(wholes))
+            return {form: Ladder(form, tuple(halves[form]), tuple(wholes)) for form in forms}
         vectors = np.linalg.eigh(covariance)[1]
         low, R = R @ vectors[:, : (d + 1) // 2], R @ vectors[:, (d + 1) // 2 :]
-        half = _half(noise, low, Q, form, rng, draws)
-        if isinstance(half, Unavailable):
-            return half
-        halves.append(half)
+        for form in forms:
+            half = _half(noise, low, Q, form, rng, draws)
+            if isinstance(half, Unavailable):
+                return half
+            halves[form].append(half)
+        body = body_of(R.T @ Q)
+        noise = KNormNoise(R @ body.frame, directions_of(body), 1.0)
 
 
 def shares_of(costs: FloatArray, epsilon: float, split: Split = "optimal") -> tuple[float, ...]:
