@@ -95,7 +95,8 @@ class NonNegative:
         self.fixed_total = fixed_total
         self.ridge = RIDGE if _is_singular(G) else 0.0
         # In the ridge, too, x is compared with x̂: it pulls towards the estimate and not towards 0.
-        self._gram = np.ascontiguousarray(G + self.ridge * np.eye(n))
+        np.einsum("ii->i", G)[:] += self.ridge
+        self._gram = np.ascontiguousarray(G)
 
     @property
     def domain_size(self) -> int:
@@ -245,7 +246,10 @@ def _checked_gram(gram: Any) -> FloatArray:
     remedy = "give workload.gram(), or workload.centred_gram() where totals are fixed"
     if G.ndim != 2 or G.shape[0] != G.shape[1] or not len(G):
         raise BadValue("shape of gram", G.shape, "be (n, n)", remedy)
-    if not np.isfinite(G).all() or not np.allclose(G, G.T, rtol=1e-9, atol=1e-9 * float(np.abs(G).max())):
+    finite = bool(np.isfinite(G).all())
+    if finite and np.array_equal(G, G.T):
+        return G
+    if not finite or not np.allclose(G, G.T, rtol=1e-9, atol=1e-9 * float(np.abs(G).max())):
         raise BadValue("gram", "not symmetric or not finite", "be a symmetric matrix", remedy)
     return np.asarray(0.5 * (G + G.T))
 
