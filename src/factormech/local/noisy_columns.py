@@ -25,6 +25,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
+from factormech.local.kept import kept
 from factormech.local.l1_strategies import l1_diameter
 from factormech.local.randomizers import cap_sums, half_sphere
 from factormech.local.randomizers.base import check_points
@@ -108,7 +109,7 @@ def with_laplace_noise(A: FloatArray, epsilon: float) -> NoisyColumns:
     """Laplace noise on the columns of any A (k × n): scale Δ₁/ε."""
     if not len(A):
         return _silent("laplace", A, epsilon, 0.0)
-    diameter = l1_diameter(A)
+    diameter = _l1_diameter(A)
     sensitivity = _outward(diameter, len(A))
     scale = sensitivity / epsilon
     # Half of the margin is above the rounding of the sums; four units cover the other three operations.
@@ -156,6 +157,13 @@ def _outward(size: float, terms: int) -> float:
     return size * (1.0 + _margin(terms))
 
 
+@kept
+def _l1_diameter(A: FloatArray) -> float:
+    """max_{u,v} ‖a_u − a_v‖₁."""
+    return l1_diameter(A)
+
+
+@kept
 def _l2_diameter(A: FloatArray) -> float:
     """max_{u,v} ‖a_u − a_v‖₂ from differences (a Gram matrix would lose half of the digits)."""
     from scipy.spatial.distance import pdist
