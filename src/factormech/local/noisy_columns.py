@@ -109,7 +109,7 @@ def with_laplace_noise(A: FloatArray, epsilon: float) -> NoisyColumns:
     """Laplace noise on the columns of any A (k × n): scale Δ₁/ε."""
     if not len(A):
         return _silent("laplace", A, epsilon, 0.0)
-    diameter = _l1_diameter(A)
+    diameter = l1_diameter(A)
     sensitivity = _outward(diameter, len(A))
     scale = sensitivity / epsilon
     # Half of the margin is above the rounding of the sums; four units cover the other three operations.
@@ -155,12 +155,6 @@ def _margin(terms: int) -> float:
 def _outward(size: float, terms: int) -> float:
     """A computed size, rounded up past the error of summing ``terms`` nonnegative numbers."""
     return size * (1.0 + _margin(terms))
-
-
-@kept
-def _l1_diameter(A: FloatArray) -> float:
-    """max_{u,v} ‖a_u − a_v‖₁."""
-    return l1_diameter(A)
 
 
 @kept
