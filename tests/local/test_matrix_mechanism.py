@@ -14,7 +14,7 @@ from scipy.stats import chi2, norm
 
 from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
-from factormech.local import column_variance, l1_descent, l1_families, l1_strategies, l2_strategies
+from factormech.local import column_variance, kept, l1_descent, l1_families, l1_strategies, l2_strategies
 from factormech.local.column_variance import inverse_of
 from factormech.local.gram_root import gram_root
 from factormech.local.matrix_mechanism import (
@@ -444,7 +444,6 @@ def test_an_inverse_is_kept_by_what_is_in_the_columns(monkeypatch: pytest.Monkey
     asked: list[tuple[int, ...]] = []
     solve = column_variance.singular_vectors
     monkeypatch.setattr(column_variance, "singular_vectors", lambda A: [asked.append(A.shape), solve(A)][1])
-    column_variance._kept_inverse.cache_clear()
     A = np.random.default_rng(0).standard_normal((6, 4))
     first, again = inverse_of(A), inverse_of(np.asfortranarray(A))
     assert first is again
@@ -456,7 +455,7 @@ def test_an_inverse_is_kept_by_what_is_in_the_columns(monkeypatch: pytest.Monkey
             inverse_of(other), np.linalg.pinv(other - other.mean(axis=1, keepdims=True)), atol=1e-12
         )
     assert asked == [(6, 4), (6, 4), (4, 6)]
-    monkeypatch.setattr(column_variance, "KEPT_SIZE", 0)
+    monkeypatch.setattr(kept, "KEPT_SIZE", 0)
     assert inverse_of(A) is not inverse_of(A)
 
 

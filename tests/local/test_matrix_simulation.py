@@ -18,6 +18,8 @@ from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.error_law import ErrorLaw
 from factormech.local.noisy_columns import with_half_sphere_noise, with_laplace_noise
 from factormech.local.randomizers import cap_sums, half_sphere
+from factormech.local.randomizers.caps import coordinate
+from factormech.local.randomizers.walk_kernels import join_pairs
 from factormech.local.strategy import SimulatedStrategy
 from factormech.measure.agreement import agreement, collection_agreement
 from factormech.measure.collection import CollectionGrid, collect
@@ -427,3 +429,16 @@ def test_a_sampler_of_another_epsilon_is_rejected() -> None:
 
     assert p_value(1.0) >= FALSE_ALARM
     assert p_value(1.05) < FALSE_ALARM
+
+
+@pytest.mark.parametrize("d", [4, 5, 64])
+def test_walks_that_draw_their_cosines_are_those_of_drawn_cosines(d: int) -> None:
+    """The same numbers in the same order: bit for bit, for walks of no step, of one, and of odd numbers."""
+    sizes = np.array([0, 1, 2, 7, 0, 1000, 33])
+    steps = np.random.default_rng(d).random(int(sizes.sum()))
+    found = cap_sums.walk_lengths(steps, sizes, d, np.random.default_rng(3))
+    rng, square, left = np.random.default_rng(3), steps**2, sizes.copy()
+    while left.max() > 1:
+        square = square[: join_pairs(square, left, coordinate(int((left // 2).sum()), d, rng))]
+    assert np.array_equal(found[sizes > 0], np.sqrt(square))
+    assert not found[sizes == 0].any()

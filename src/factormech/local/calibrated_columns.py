@@ -11,9 +11,8 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local.additive_law import gaussian_error_law, half_sphere_error_law, laplace_error_law, no_error
-from factormech.local.column_variance import check_centred_gram, inverse_of, variance_by_type
+from factormech.local.column_variance import checked_gram, inverse_of, seen, variance_of
 from factormech.local.error_law import ErrorLaw
-from factormech.local.gram_root import relative_miss
 from factormech.local.noisy_columns import NoisyColumns
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation
@@ -64,26 +63,19 @@ class CalibratedColumns:
         """J = (AP)⁺, (n, k): the centred data vector is estimated by J(Σy − N·ā)."""
         return inverse_of(self.noisy.columns)
 
-    @cached_property
-    def defect(self) -> FloatArray:
-        """J·AP − P, (n, n): zero but for rounding where every workload can be answered."""
-        n = self.domain_size
-        return np.asarray(self.inverse @ (self.noisy.columns - self.centre[:, None]) - np.eye(n) + 1.0 / n)
-
     def evaluate(self, centred_gram: FloatArray) -> Evaluation:
         """The exact error on the workload with this centred Gram matrix PGP."""
         C, n = self._checked(centred_gram), self.domain_size
         energy, loss = float(np.trace(C)), self.noisy.privacy_loss
         if energy <= 0:
             return Evaluation(np.zeros(n), 0.0, loss, self.outputs)
-        E = self.defect
-        residual = relative_miss(C, E)
-        answered = residual <= RESIDUAL_LIMIT
-        variance = variance_by_type(self.noisy, self.inverse, C) if answered else np.full(n, np.nan)
-        return Evaluation(variance, residual, loss, self.outputs)
+        found = seen(self.noisy.columns, C)
+        answered = found.residual <= RESIDUAL_LIMIT
+        variance = variance_of(self.noisy, found) if answered else np.full(n, np.nan)
+        return Evaluation(variance, found.residual, loss, self.outputs)
 
     def _checked(self, centred_gram: FloatArray) -> FloatArray:
-        C = check_centred_gram(centred_gram)
+        C = checked_gram(np.asarray(centred_gram, dtype=np.float64))
         if len(C) != self.domain_size:
             rule = f"be the strategy's domain size, {self.domain_size}"
             raise BadValue("domain_size", len(C), rule, "build the strategy for the workload's domain")

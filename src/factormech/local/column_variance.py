@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
+from factormech.local.gram_root import relative_miss
+from factormech.local.kept import kept
 from factormech.local.noisy_columns import NoisyColumns
 
 _CENTRED = 1e-9  # how far C1 may be from 0, and eigenvalues below 0, relative to the largest entry
-
-# Matrices whose inverse is kept: how many, and of how many numbers at most.
-KEPT, KEPT_SIZE = 8, 2**21
 
 
 def check_centred_gram(value: FloatArray) -> FloatArray:
@@ -55,31 +52,57 @@ def singular_vectors(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
     return (U if Q is None else Q @ U), s, Vt
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """A matrix that is known by what is in it."""
-
-    key: tuple[tuple[int, ...], bytes]
-    matrix: FloatArray = field(compare=False, repr=False)
-
-
+@kept
 def inverse_of(A: FloatArray) -> FloatArray:
     """(AP)⁺, read-only; kept unless it is large, for one strategy has the same columns at every budget."""
-    if A.size > KEPT_SIZE:
-        return _inverse(A)
-    return _kept_inverse(_Columns((A.shape, hashlib.sha256(np.ascontiguousarray(A).data).digest()), A))
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _kept_inverse(columns: _Columns) -> FloatArray:
-    return _inverse(columns.matrix)
-
-
-def _inverse(A: FloatArray) -> FloatArray:
     U, s, Vt = singular_vectors(A)
     J = np.asarray((Vt.T / s) @ U.T)
     J.setflags(write=False)
     return J
+
+
+@kept
+def checked_gram(value: FloatArray) -> FloatArray:
+    """The same as ``check_centred_gram``, read-only and kept."""
+    C = check_centred_gram(value)
+    C.setflags(write=False)
+    return C
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a workload sees of columns A through R = WP(AP)⁺, whatever the size of the noise.
+
+    Attributes
+    ----------
+    residual
+        ‖RAP − WP‖_F / ‖WP‖_F.
+    energy
+        ‖R‖_F².
+    means
+        ‖R·a_u‖² by type, (n,).
+    """
+
+    residual: float
+    energy: float
+    means: FloatArray
+
+
+@kept
+def seen(A: FloatArray, C: FloatArray) -> Seen:
+    """What the workload with the centred Gram matrix C sees of A; kept unless they are large."""
+    J, n = inverse_of(A), len(C)
+    defect = J @ (A - A.mean(axis=1)[:, None]) - np.eye(n) + 1.0 / n
+    z = J @ A
+    means = np.einsum("vu,vu->u", z, C @ z)
+    means.setflags(write=False)
+    return Seen(relative_miss(C, defect), float(np.sum(J * (C @ J))), means)
+
+
+def variance_of(noisy: NoisyColumns, found: Seen) -> FloatArray:
+    """By type: the second moment of the noise, seen through R, and for reports on a sphere less that of their mean."""
+    second_moment = np.full(len(found.means), noisy.second_moment * found.energy)
+    return second_moment if noisy.noise != "half-sphere" else second_moment - found.means
 
 
 def variance_by_type(noisy: NoisyColumns, J: FloatArray, C: FloatArray) -> FloatArray:

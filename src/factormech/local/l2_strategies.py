@@ -17,7 +17,8 @@ BᵀK^{-1/2}B. So every Λ gives a lower bound φ² and, through that M (A = K^{
 upper bound φ·size². Both come from one eigendecomposition. φ is concave in q and in w (Λ is
 Loewner-concave in them), so the two meet; at the optimum every weighted column (pair) attains the size,
 which is the fixed point q_u ∝ q_u·‖a_u − c‖². Without the shift this is the norm γ_F of Edmonds, Nikolov &
-Ullman (STOC 2020) and its dual. All bounds hold up to rounding.
+Ullman (STOC 2020) and its dual. All bounds hold up to rounding. Where C has symmetries, the search is made block by
+block (:mod:`factormech.local.l2_symmetry`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
+from factormech.local.l2_symmetry import SQUARE_LIMIT, blocks_of
 
 # Weights below exp(−this) of the largest are zero to the eigendecomposition; the floor lets them come
 # back.
@@ -37,8 +39,6 @@ _LONGEST_STEP = 5.0
 _ANDERSON_MEMORY = 8
 # Share of tr C that may lie outside the row space of a strategy by rounding.
 LOST_ENERGY = 1e-9
-# Singular values from the square of a matrix keep half of their digits down to this ratio of eigenvalues.
-_SQUARE_LIMIT = 1e-8
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,19 @@ def enclosing_ball_strategy(
 
     The relative gap is at most ``tolerance`` unless the record says that the iterations ran out.
     """
+    blocks = blocks_of(B)
     n = B.shape[1]
 
     def oracle(q: FloatArray) -> tuple[float, FloatArray]:
         A, phi = _ball_columns(B, q)
         return phi, np.einsum("iu,iu->u", A, A)
 
-    found = maximise_over_simplex(oracle, np.full(n, 1.0 / n), tolerance, max_iterations)
-    A, _ = _ball_columns(B, found.weights)
-    return A, found.weights, found.record
+    orbits = n if blocks is None else len(blocks.types)
+    evaluate = oracle if blocks is None else blocks.ball
+    found = maximise_over_simplex(evaluate, np.full(orbits, 1.0 / orbits), tolerance, max_iterations)
+    q = found.weights if blocks is None else blocks.by_type(found.weights / blocks.order)
+    A, _ = _ball_columns(B, q)
+    return A, q, found.record
 
 
 def diameter_strategy(
@@ -90,17 +94,20 @@ def diameter_strategy(
     There is a weight for every pair of types, n(n−1)/2 of them, but an iteration costs no more than the
     ball's: Λ is the Laplacian of the weighted pairs, and all distances follow from one Gram matrix.
     """
-    n = B.shape[1]
-    pairs = _pairs(n)
+    blocks, pairs = blocks_of(B), _pairs(B.shape[1])
 
     def oracle(w: FloatArray) -> tuple[float, FloatArray]:
         A, phi = _pair_columns(B, w, pairs)
         return phi, _squared_distances(A)[pairs]
 
     start = np.maximum(q, np.max(q) * 1e-8)
-    w = (start[:, None] * start[None, :])[pairs]
-    found = maximise_over_simplex(oracle, w / w.sum(), tolerance, max_iterations)
-    return _pair_columns(B, found.weights, pairs)[0], found.record
+    if blocks is None:
+        w = (start[:, None] * start[None, :])[pairs]
+        found = maximise_over_simplex(oracle, w / w.sum(), tolerance, max_iterations)
+        return _pair_columns(B, found.weights, pairs)[0], found.record
+    w = blocks.pair_products(start)
+    found = maximise_over_simplex(blocks.diameter, w / w.sum(), tolerance, max_iterations)
+    return _pair_columns(B, blocks.all_pairs(found.weights)[pairs], pairs)[0], found.record
 
 
 def maximise_over_simplex(
@@ -166,7 +173,7 @@ def _ball_columns(B: FloatArray, q: FloatArray) -> tuple[FloatArray, float]:
     Y = B - (B @ q)[:, None]
     half = Y * np.sqrt(q)
     squares, U = np.linalg.eigh(half @ half.T)
-    if squares[0] < _SQUARE_LIMIT * squares[-1]:
+    if squares[0] < SQUARE_LIMIT * squares[-1]:
         # The square has lost digits of the small singular values: take them from the matrix itself.
         U, sigma, _ = np.linalg.svd(half, full_matrices=False)
     else:

@@ -25,6 +25,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
+from factormech.local.kept import kept
 from factormech.local.l1_strategies import l1_diameter
 from factormech.local.randomizers import cap_sums, half_sphere
 from factormech.local.randomizers.base import check_points
@@ -156,6 +157,7 @@ def _outward(size: float, terms: int) -> float:
     return size * (1.0 + _margin(terms))
 
 
+@kept
 def _l2_diameter(A: FloatArray) -> float:
     """max_{u,v} ‖a_u − a_v‖₂ from differences (a Gram matrix would lose half of the digits)."""
     from scipy.spatial.distance import pdist

@@ -28,7 +28,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local.randomizers.base import check_points, lengths, units
-from factormech.local.randomizers.caps import coordinate, draw_cap
+from factormech.local.randomizers.caps import STRIPS_FROM, coordinate, draw_cap, strip_power, strips
 
 # Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: a fifth of a second of one
 # core, so that a study of a thousand trials takes minutes.
@@ -115,15 +115,22 @@ def _sums(
 
 def walk_lengths(steps: FloatArray, sizes: IntArray, dimension: int, rng: np.random.Generator) -> FloatArray:
     """Lengths of sums of independent isotropic vectors of the lengths ``steps``; each sum takes its size in turn."""
-    from factormech.local.randomizers.walk_kernels import join_pairs
-
     square, sizes = steps**2, np.array(sizes, dtype=np.int64)
     while sizes.max(initial=0) > 1:
-        left = join_pairs(square, sizes, coordinate(int((sizes // 2).sum()), dimension, rng))
-        square = square[:left]
+        square = square[: _joined(square, sizes, dimension, rng)]
     found = np.zeros(len(sizes))
     found[sizes > 0] = np.sqrt(square)
     return found
+
+
+def _joined(square: FloatArray, sizes: IntArray, dimension: int, rng: np.random.Generator) -> int:
+    """Join the steps of every walk two by two, in place; how many there are now."""
+    from factormech.local.randomizers import cap_kernels, walk_kernels
+
+    if dimension >= STRIPS_FROM:
+        return int(cap_kernels.join_by_strips(square, sizes, *strips(dimension), strip_power(dimension), rng))
+    cosines = coordinate(int((sizes // 2).sum()), dimension, rng)
+    return int(walk_kernels.join_pairs(square, sizes, cosines))
 
 
 def _directions(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:

@@ -31,7 +31,7 @@ _GAMMA_RATIO_SERIES = (1.0, -1 / 4, 1 / 32, 5 / 128, -21 / 2048, -399 / 8192, 86
 _GAMMA_RATIO_SERIES_FROM = 150
 # Strips that cover the density of a coordinate, a power of two, and the dimension from which they are used.
 STRIPS = 256
-_STRIPS_FROM = 4
+STRIPS_FROM = 4
 
 
 def gamma_ratio(d: int) -> float:
@@ -78,7 +78,7 @@ def coordinate(size: int, dimension: int, rng: np.random.Generator) -> FloatArra
     """
     if dimension == 1:
         return np.asarray(1.0 - 2.0 * rng.integers(0, 2, size), np.float64)
-    if dimension >= _STRIPS_FROM:
+    if dimension >= STRIPS_FROM:
         return _by_strips(size, dimension, rng)
     q, left = _of_two(size, dimension, rng)
     return np.asarray((1.0 - q) / (1.0 + q) * np.sqrt(1.0 - left))
@@ -88,7 +88,7 @@ def coordinates(size: int, dimension: int, rng: np.random.Generator) -> tuple[Fl
     """The same t, and √(1−t²), the length of the other coordinates: where t is made of R, by 1 − R² + R² sin²φ."""
     if dimension == 1:
         return coordinate(size, dimension, rng), np.zeros(size)
-    if dimension >= _STRIPS_FROM:
+    if dimension >= STRIPS_FROM:
         t = _by_strips(size, dimension, rng)
         return t, np.asarray(np.sqrt((1.0 - t) * (1.0 + t)))
     q, left = _of_two(size, dimension, rng)
@@ -100,8 +100,13 @@ def _by_strips(size: int, dimension: int, rng: np.random.Generator) -> FloatArra
     from factormech.local.randomizers.cap_kernels import draw_by_strips
 
     found = np.empty(size)
-    draw_by_strips(*strips(dimension), 0.5 * (dimension - 3), rng, found)
+    draw_by_strips(*strips(dimension), strip_power(dimension), rng, found)
     return found
+
+
+def strip_power(dimension: int) -> float:
+    """The power of 1 − t² in the density of a coordinate."""
+    return 0.5 * (dimension - 3)
 
 
 @functools.lru_cache(maxsize=64)
@@ -121,7 +126,7 @@ def strips(dimension: int) -> tuple[FloatArray, FloatArray]:
 
 def _stacked(dimension: int, area: float) -> tuple[list[float], list[float]]:
     """The strips of this area, the last of them on top; where fewer are enough, the others have a length of 0."""
-    power = 0.5 * (dimension - 3)
+    power = strip_power(dimension)
     edges, heights = [1.0], [0.0]
     for _ in range(STRIPS):
         heights.append(heights[-1] + area / edges[-1] if edges[-1] > 0.0 else math.inf)
