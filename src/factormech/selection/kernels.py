@@ -71,7 +71,7 @@ def reports(
     plays[j, 1] += np.int64(of_second)
     ones[j, 0] += np.int64(first_ones)
     ones[j, 1] += np.int64(second_ones)
-    return np.int64(first_ones + second_ones)
+    return int(first_ones + second_ones)
 
 
 @compiled()
@@ -162,14 +162,14 @@ def while_best(
 ) -> int:
     """Draw reports on j while its index is above ``left`` and not below ``right``, one of them at least; how many."""
     first, second = limits[j, 0], limits[j, 1]
-    start, sum_ = count[j], total[j]
+    start, sum_ = int(count[j]), int(total[j])
     s, of_second, second_ones = start, 0, 0
     z = key + np.uint64(start) * _GOLDEN
     while True:
         z += _GOLDEN
         drawn = mixed(z)
-        party = np.int64(drawn & _ONE)
-        bit = np.int64(drawn >> _S11 < (second if party else first))
+        party = int(drawn & _ONE)
+        bit = int(drawn >> _S11 < (second if party else first))
         of_second += party
         second_ones += party & bit
         sum_ += bit
