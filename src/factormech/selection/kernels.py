@@ -12,9 +12,12 @@ many reports there were and how many of them were 1.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.compiled import compiled
+
+ThresholdArray = npt.NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -37,14 +40,38 @@ def stream(key: np.uint64, name: int) -> np.uint64:
 
 
 @compiled()
-def report(probability: FloatArray, j: int, key: np.uint64, k: int, plays: IntArray, ones: IntArray) -> int:
-    """Draw the k-th report on coordinate j, key being that of the coordinate's stream, and count it."""
-    z = mixed(key + np.uint64(k + 1) * _GOLDEN)
-    party = np.int64(z & _ONE)
-    bit = 1 if np.float64(z >> _S11) * _SCALE < probability[j, party] else 0
-    plays[j, party] += 1
-    ones[j, party] += bit
-    return bit
+def thresholds(probability: FloatArray) -> ThresholdArray:
+    """⌈2⁵³p⌉ for p of (d, 2): a whole number m of 53 bits has m/2⁵³ < p just where it is below that."""
+    limits = np.empty(probability.shape, dtype=np.uint64)
+    for j in range(len(probability)):
+        for party in range(2):
+            limits[j, party] = np.uint64(np.ceil(probability[j, party] / _SCALE))
+    return limits
+
+
+@compiled()
+def reports(
+    limits: ThresholdArray, j: int, key: np.uint64, start: int, number: int, plays: IntArray, ones: IntArray
+) -> int:
+    """Draw so many reports on coordinate j from the ``start``-th on, key being that of the coordinate's stream.
+
+    They are counted, and the number of those that are 1 is returned. Nothing but sums of whole numbers is kept, so
+    that several reports are drawn at a time.
+    """
+    first, second = limits[j, 0], limits[j, 1]
+    of_second, first_ones, second_ones = np.uint64(0), np.uint64(0), np.uint64(0)
+    z = key + np.uint64(start) * _GOLDEN
+    for k in range(number):
+        drawn = mixed(z + np.uint64(k + 1) * _GOLDEN)
+        party, level = drawn & _ONE, drawn >> _S11
+        of_second += party
+        second_ones += party & np.uint64(level < second)
+        first_ones += (party ^ _ONE) & np.uint64(level < first)
+    plays[j, 0] += number - np.int64(of_second)
+    plays[j, 1] += np.int64(of_second)
+    ones[j, 0] += np.int64(first_ones)
+    ones[j, 1] += np.int64(second_ones)
+    return int(first_ones + second_ones)
 
 
 @compiled()
@@ -58,15 +85,40 @@ def bonuses(users: int, d: int) -> FloatArray:
 
 
 @compiled()
+def crowned(tree: IntArray, top: FloatArray, node: int, index: float) -> tuple[float, float]:
+    """Give the leaf ``node`` of the winner another index; the largest indices that it met on its left and right.
+
+    Its coordinate wins still where it is above what it met on its left and not below what it met on its right: of equal
+    indices the first one wins.
+    """
+    j, left, right = tree[node], -np.inf, -np.inf
+    top[node] = index
+    while node > 1:
+        other = node ^ 1
+        rival = top[other]
+        if other < node:
+            left = max(left, rival)
+            better = rival >= index
+        else:
+            right = max(right, rival)
+            better = rival > index
+        j, index = tree[other] if better else j, rival if better else index
+        node >>= 1
+        tree[node], top[node] = j, index
+    return left, right
+
+
+@compiled()
 def moss(
-    probability: FloatArray, users: int, bonus: FloatArray, key: np.uint64, plays: IntArray, ones: IntArray
+    limits: ThresholdArray, users: int, bonus: FloatArray, key: np.uint64, plays: IntArray, ones: IntArray
 ) -> IntArray:
     """MOSS (Audibert & Bubeck, COLT 2009): each user reports on the coordinate of the largest index.
 
     The index of a coordinate with s reports of mean μ̂ is μ̂ + √(max(ln(n/(ds)), 0)/s), and ∞ with none (``bonuses``).
-    A tree of winners finds the largest in log₂ d comparisons. Returns how often each coordinate was reported on.
+    A tree of winners finds the largest in log₂ d comparisons; a coordinate that goes on winning is asked again until it
+    is no better than those that it met (``crowned``). Returns how often each coordinate was reported on.
     """
-    d = probability.shape[0]
+    d = limits.shape[0]
     size = 1
     while size < d:
         size *= 2
@@ -82,21 +134,55 @@ def moss(
     for j in range(d):
         keys[j] = stream(key, j)
     count, total = np.zeros(d, dtype=np.int64), np.zeros(d, dtype=np.int64)
-    for _ in range(users):
+    asked, last, left, right = 0, -1, np.inf, np.inf
+    while asked < users:
         j = tree[1]
-        total[j] += report(probability, j, keys[j], count[j], plays, ones)
-        count[j] += 1
+        if j != last:
+            left, right = np.inf, np.inf  # not known: one report, then they are
+        asked += while_best(limits, j, keys[j], users - asked, bonus, left, right, count, total, plays, ones)
         s = count[j]
-        index = total[j] / float(s) + (bonus[s] if s < bonus.size else 0.0)
-        node = size + j
-        top[node] = index
-        while node > 1:
-            other = node ^ 1
-            if top[other] > index or (top[other] == index and other < node):
-                j, index = tree[other], top[other]
-            node >>= 1
-            tree[node], top[node] = j, index
+        left, right = crowned(tree, top, size + j, total[j] / float(s) + (bonus[s] if s < bonus.size else 0.0))
+        last = j
     return count
+
+
+@compiled()
+def while_best(
+    limits: ThresholdArray,
+    j: int,
+    key: np.uint64,
+    most: int,
+    bonus: FloatArray,
+    left: float,
+    right: float,
+    count: IntArray,
+    total: IntArray,
+    plays: IntArray,
+    ones: IntArray,
+) -> int:
+    """Draw reports on j while its index is above ``left`` and not below ``right``, one of them at least; how many."""
+    first, second = limits[j, 0], limits[j, 1]
+    start, sum_ = int(count[j]), int(total[j])
+    s, of_second, second_ones = start, 0, 0
+    z = key + np.uint64(start) * _GOLDEN
+    while True:
+        z += _GOLDEN
+        drawn = mixed(z)
+        party = int(drawn & _ONE)
+        bit = int(drawn >> _S11 < (second if party else first))
+        of_second += party
+        second_ones += party & bit
+        sum_ += bit
+        s += 1
+        index = sum_ / float(s) + (bonus[s] if s < bonus.size else 0.0)
+        if s - start == most or index <= left or index < right:
+            break
+    plays[j, 0] += s - start - of_second
+    plays[j, 1] += of_second
+    ones[j, 0] += sum_ - total[j] - second_ones
+    ones[j, 1] += second_ones
+    count[j], total[j] = s, sum_
+    return s - start
 
 
 @compiled()
@@ -120,7 +206,7 @@ def most_played_runs(
     """MOSS, then the coordinate with the most reports."""
     bonus = bonuses(users, probability.shape[1])
     for r in range(choice.size):
-        choice[r] = np.argmax(moss(probability[r], users, bonus, keys[r], plays[r], ones[r]))
+        choice[r] = np.argmax(moss(thresholds(probability[r]), users, bonus, keys[r], plays[r], ones[r]))
 
 
 @compiled()
@@ -130,7 +216,7 @@ def uniform_runs(
     """MOSS, then the coordinate of a user drawn uniformly."""
     bonus = bonuses(users, probability.shape[1])
     for r in range(choice.size):
-        choice[r] = drawn(moss(probability[r], users, bonus, keys[r], plays[r], ones[r]), keys[r])
+        choice[r] = drawn(moss(thresholds(probability[r]), users, bonus, keys[r], plays[r], ones[r]), keys[r])
 
 
 @compiled()
@@ -149,15 +235,14 @@ def validated_runs(
     # Candidates have at most one user more than others.
     shorter, longer = bonuses(left // repetitions, d), bonuses(left // repetitions + 1, d)
     for r in range(choice.size):
-        best, most = 0, -1
+        best, most, limits = 0, -1, thresholds(probability[r])
         for i in range(repetitions):
             more = i < left % repetitions
             share, bonus = left // repetitions + (1 if more else 0), longer if more else shorter
             key = stream(keys[r], -3 - i) if i > 0 else keys[r]
-            candidate = drawn(moss(probability[r], share, bonus, key, plays[r], ones[r]), key)
-            fresh, total = stream(stream(keys[r], -100 - i), candidate), 0
-            for k in range(validation):
-                total += report(probability[r], candidate, fresh, k, plays[r], ones[r])
+            candidate = drawn(moss(limits, share, bonus, key, plays[r], ones[r]), key)
+            fresh = stream(stream(keys[r], -100 - i), candidate)
+            total = reports(limits, candidate, fresh, 0, validation, plays[r], ones[r])
             if total > most:
                 best, most = candidate, total
         choice[r] = best
@@ -177,16 +262,16 @@ def halving_runs(
         size *= 2
         rounds += 1
     for r in range(choice.size):
-        alive = np.arange(d)
+        alive, limits = np.arange(d), thresholds(probability[r])
         count, total = np.zeros(d, dtype=np.int64), np.zeros(d, dtype=np.int64)
         for i in range(rounds):
             budget = users * (i + 1) // rounds - users * i // rounds
             for place in range(alive.size):
                 j = alive[place]
                 key = stream(keys[r], j)
-                for _ in range(budget // alive.size + (1 if place < budget % alive.size else 0)):
-                    total[j] += report(probability[r], j, key, count[j], plays[r], ones[r])
-                    count[j] += 1
+                share = budget // alive.size + (1 if place < budget % alive.size else 0)
+                total[j] += reports(limits, j, key, count[j], share, plays[r], ones[r])
+                count[j] += share
             means = total[alive] / np.maximum(count[alive], 1)
             order = np.argsort(-means, kind="mergesort")
             alive = alive[order[: (alive.size + 1) // 2]]
@@ -200,13 +285,10 @@ def one_coordinate_runs(
     """User i reports on coordinate i mod d, whatever the others say; the largest mean."""
     d = probability.shape[1]
     for r in range(choice.size):
-        best, most = 0, -1.0
+        best, most, limits = 0, -1.0, thresholds(probability[r])
         for j in range(d):
-            key, total = stream(keys[r], j), 0
             number = users // d + (1 if j < users % d else 0)
-            for k in range(number):
-                total += report(probability[r], j, key, k, plays[r], ones[r])
-            mean = total / max(number, 1)
+            mean = reports(limits, j, stream(keys[r], j), 0, number, plays[r], ones[r]) / max(number, 1)
             if mean > most:
                 best, most = j, mean
         choice[r] = best

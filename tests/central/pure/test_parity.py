@@ -121,3 +121,16 @@ def test_noise_that_is_kept_gives_the_errors_of_noise_that_is_drawn() -> None:
             alone = parity.errors_with(kept, 16, 0.5, [n], [1, 2, 8], 5)
             np.testing.assert_array_equal(alone.projected[0], together.projected[i])
             np.testing.assert_array_equal(alone.raw, together.raw)
+
+
+@pytest.mark.parametrize("N", [1, 2, 50, 4096])
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 0.1, 10.0])
+def test_what_is_not_sorted_changes_no_bit_of_a_projection(N: int, scale: float) -> None:
+    rng = np.random.default_rng(N)
+    for shift in (0.0, 1.0, -1e4):
+        v = scale * rng.laplace(size=N) + shift
+        v[: N // 3 + 1] += 3.0 / N
+        falling = -np.sort(-v)
+        shifts = (np.cumsum(falling) - 1.0) / np.arange(1, N + 1)
+        expected = np.maximum(v - shifts[np.flatnonzero(falling > shifts)[-1]], 0.0)
+        np.testing.assert_array_equal(parity.project_on_simplex(v), expected)

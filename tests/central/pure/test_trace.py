@@ -347,3 +347,23 @@ def test_bad_input() -> None:
     with pytest.raises(BadValue, match="tolerance"):
         SketchRelease.of(3, 1.0, 2, tolerance=0.0)
     assert lift(np.full(3, 9.0), np.eye(3), 2, tolerance=1e-9, iterations=1).iterations == 1
+
+
+@pytest.mark.parametrize("scale", [1e-13, 1.0, 1e12])
+@pytest.mark.parametrize("d", [2, 9, 64])
+def test_ratios_of_densities_are_sums_of_logarithms(d: int, scale: float) -> None:
+    from factormech.central.pure import eigenvalue_kernels as kernels
+
+    rng = np.random.default_rng(d)
+    old, new = (scale * np.sort(rng.standard_normal(d)) for _ in range(2))
+    i, j = np.tril_indices(d, -1)
+    expected = np.log((new[i] - new[j]) / (old[i] - old[j])).sum()
+    assert kernels._log_ratio(old, new) == pytest.approx(expected, rel=1e-10, abs=1e-9)
+    assert kernels._log_ratio(old, new[::-1].copy()) == -math.inf
+    assert sum(kernels._sums(old)) == pytest.approx(np.abs(old).sum())
+    for k in {0, d // 2, d - 1}:
+        there = old[k] + (0.4 * (old[k + 1] - old[k]) if k + 1 < d else 3.0 * scale)
+        others = np.delete(old, k)
+        alone = np.log(np.abs((there - others) / (old[k] - others))).sum()
+        assert kernels._single(old, k, there) == pytest.approx(alone, rel=1e-10, abs=1e-9)
+        assert k + 1 == d or kernels._single(old, k, old[k] + 100.0 * scale) == -math.inf

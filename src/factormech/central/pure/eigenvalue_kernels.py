@@ -14,17 +14,29 @@ from factormech.arrays import FloatArray
 from factormech.compiled import compiled
 
 _WANTED = 0.4  # of the proposals, accepted
+_BLOCK = 8  # differences are multiplied with one another, so many at a time, and divided once
+_LEAST = 1e-100  # products beyond this or its inverse become logarithms: a block more could not overflow
 
 
 @compiled()
-def _gauge(values: FloatArray) -> float:
+def _sums(values: FloatArray) -> tuple[float, float]:
+    """Σλ₊ and Σλ₋; the larger one is the gauge."""
     up, down = 0.0, 0.0
     for x in values:
         if x > 0.0:
             up += x
         else:
             down -= x
-    return max(up, down)
+    return up, down
+
+
+@compiled()
+def _times(product: float, above: float, below: float) -> tuple[float, float]:
+    """The product with above/below, or 1, where it might overflow, and the logarithm that was taken out of it."""
+    product *= above / below
+    if _LEAST < product < 1.0 / _LEAST:
+        return product, 0.0
+    return 1.0, math.log(product)
 
 
 @compiled()
@@ -34,16 +46,16 @@ def _log_ratio(old: FloatArray, new: FloatArray) -> float:
     for i in range(1, d):
         if new[i] <= new[i - 1]:
             return -math.inf
-    total = 0.0
+    total, product = 0.0, 1.0
     for i in range(1, d):
-        product = 1.0
-        for j in range(i):
-            product *= (new[i] - new[j]) / (old[i] - old[j])
-            if (j & 7) == 7:  # a few ratios cannot overflow; all of a line might
-                total += math.log(product)
-                product = 1.0
-        total += math.log(product)
-    return total
+        for first in range(0, i, _BLOCK):
+            above, below = 1.0, 1.0
+            for j in range(first, min(first + _BLOCK, i)):
+                above *= new[i] - new[j]
+                below *= old[i] - old[j]
+            product, taken = _times(product, above, below)
+            total += taken
+    return total + math.log(product)
 
 
 @compiled()
@@ -53,12 +65,14 @@ def _single(values: FloatArray, i: int, there: float) -> float:
     if (i > 0 and there <= values[i - 1]) or (i < d - 1 and there >= values[i + 1]):
         return -math.inf
     total, product = 0.0, 1.0
-    for j in range(d):
-        if j != i:
-            product *= (there - values[j]) / (here - values[j])
-        if (j & 7) == 7:
-            total += math.log(product)
-            product = 1.0
+    for start, stop in ((0, i), (i + 1, d)):
+        for first in range(start, stop, _BLOCK):
+            above, below = 1.0, 1.0
+            for j in range(first, min(first + _BLOCK, stop)):
+                above *= there - values[j]
+                below *= here - values[j]
+            product, taken = _times(product, above, below)
+            total += taken
     return total + math.log(product)
 
 
@@ -66,7 +80,6 @@ def _single(values: FloatArray, i: int, there: float) -> float:
 def _move_singles(
     values: FloatArray,
     new: FloatArray,
-    here: float,
     unit: bool,
     steps: FloatArray,
     rng: np.random.Generator,
@@ -74,22 +87,30 @@ def _move_singles(
 ) -> float:
     """One proposal for each eigenvalue, all others shifted against it if ``unit``; the gauge after them."""
     d = values.size
+    up, down = _sums(values)
     for i in range(d):
         move = steps[i] * rng.standard_normal()
         gain = _single(values, i, values[i] + move)
         taken = False
         if gain > -math.inf:
-            # A common shift changes no difference.
-            new[:] = values - (move / d if unit else 0.0)
-            new[i] += move
-            there = _gauge(new)
-            if math.log(1.0 - rng.random()) < gain - there + here:
+            if unit:  # a common shift changes no difference
+                new[:] = values - move / d
+                new[i] += move
+                more, less = _sums(new)
+            else:
+                old, there = values[i], values[i] + move
+                more = up + (max(there, 0.0) - max(old, 0.0))
+                less = down + (max(-there, 0.0) - max(-old, 0.0))
+            if math.log(1.0 - rng.random()) < gain - max(more, less) + max(up, down):
                 taken = True
-                values[:] = new
-                here = there
+                up, down = more, less
+                if unit:
+                    values[:] = new
+                else:
+                    values[i] += move
         if learning > 0.0:
             steps[i] *= math.exp(learning * ((1.0 if taken else 0.0) - _WANTED))
-    return here
+    return max(_sums(values))
 
 
 @compiled()
@@ -110,11 +131,11 @@ def sweeps(
     ``learning`` > 0 moves the steps towards an acceptance of ``_WANTED``; a chain that is to be used leaves it at 0.
     """
     new = np.empty_like(values)
-    here = _gauge(values)
+    here = max(_sums(values))
     for t in range(len(places) * interval):
         for m in range(len(modes)):
             new[:] = values + steps[m] * rng.standard_normal() * modes[m]
-            there = _gauge(new)
+            there = max(_sums(new))
             gain = _log_ratio(values, new) - there + here
             taken = math.log(1.0 - rng.random()) < gain
             if taken:
@@ -122,6 +143,6 @@ def sweeps(
                 here = there
             if learning > 0.0:
                 steps[m] *= math.exp(learning * ((1.0 if taken else 0.0) - _WANTED))
-            here = _move_singles(values, new, here, unit, singles, rng, learning)
+            here = _move_singles(values, new, unit, singles, rng, learning)
         if (t + 1) % interval == 0:
             places[t // interval] = values
