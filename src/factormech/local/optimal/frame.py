@@ -98,12 +98,12 @@ class Frame:
         kept, although it is no longer tr C_π.
         """
         pi = self.domain_size * prior
-        even = self._reduced(pi)
+        even = self.reduced(pi)
         first = self.roots[0] - np.outer(self.ones, even @ self.roots[0]) / self.domain_size
         return replace(self, prior=pi, roots=(first, *self.roots[1:]))
 
-    def _reduced(self, vector: FloatArray) -> FloatArray:
-        """A (reflected) vector in the coordinates of the first block."""
+    def reduced(self, vector: FloatArray) -> FloatArray:
+        """A vector's part in the coordinates of the first block: all of it, if it is reflected into itself."""
         return np.asarray(_coordinates(vector[None, :], self.symmetric)[0][0])
 
     @property
