@@ -43,10 +43,15 @@ class Columns:
     def __len__(self) -> int:
         return len(self.supports)
 
+    @cached_property
+    def multiplicity(self) -> IntArray:
+        """How many rows each set stands for."""
+        return self.frame.multiplicity(self.supports)
+
     @property
     def rows(self) -> int:
         """How many rows a strategy of all these sets has."""
-        return int(self.frame.multiplicity(self.supports).sum())
+        return int(self.multiplicity.sum())
 
     @cached_property
     def lists(self) -> Lists | None:

@@ -184,7 +184,9 @@ class Frame:
         """How many rows each set stands for: 2 for a pair, 1 for a set that is its own reflection."""
         if not self.symmetric:
             return np.ones(len(supports), dtype=np.int64)
-        return np.where((supports == supports[:, ::-1]).all(axis=1), 1, 2).astype(np.int64)
+        h = self.domain_size // 2
+        own = (supports[:, :h] == supports[:, : -h - 1 : -1]).all(axis=1)
+        return np.where(own, 1, 2).astype(np.int64)
 
     def expand(self, supports: BoolArray, masses: FloatArray) -> tuple[BoolArray, FloatArray]:
         """All rows, pairs written out, and the mass of each."""
