@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.optimal.feasible import project
 from factormech.local.optimal.frame import Blocks, Frame
+from factormech.local.optimal.lists import Lists
 from factormech.local.optimal.objective import Place, evaluate
 from factormech.local.optimal.problem import BoolArray
 from factormech.local.optimal.reweight import improve
@@ -41,10 +43,20 @@ class Columns:
     def __len__(self) -> int:
         return len(self.supports)
 
+    @cached_property
+    def multiplicity(self) -> IntArray:
+        """How many rows each set stands for."""
+        return self.frame.multiplicity(self.supports)
+
     @property
     def rows(self) -> int:
         """How many rows a strategy of all these sets has."""
-        return int(self.frame.multiplicity(self.supports).sum())
+        return int(self.multiplicity.sum())
+
+    @cached_property
+    def lists(self) -> Lists | None:
+        """The small sets as lists (``lists.py``); None where they are few."""
+        return Lists.of(self.frame, self.supports, self.features)
 
     def place(self, masses: FloatArray, near: Place | None = None) -> Place | None:
         """The objective at the feasible masses nearest to these; None if there are none, or none that answer."""
@@ -52,7 +64,7 @@ class Columns:
         p, found = project(self.frame, self.features[0], masses, inverse)
         if not found:
             return None
-        place = evaluate(self.frame, self.features, p)
+        place = evaluate(self.frame, self.features, p, self.lists)
         return place if np.isfinite(place.value) else None
 
     def keep(self, chosen: IntArray) -> Columns:
@@ -74,8 +86,9 @@ class Candidate:
 
     def improved(self, steps: int, gain: float, gap: float = 0.0) -> tuple[Candidate, int]:
         """The same sets with better masses, and the steps this took."""
-        place, taken = improve(self.columns.frame, self.columns.features, self.place, steps, gain, gap)
-        return Candidate(self.columns, place), taken
+        columns = self.columns
+        place, taken = improve(columns.frame, columns.features, self.place, steps, gain, gap, columns.lists)
+        return Candidate(columns, place), taken
 
     def kept(self, chosen: IntArray) -> Candidate | None:
         """The candidate without the other columns; None if these do not suffice."""

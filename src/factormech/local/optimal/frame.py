@@ -98,12 +98,12 @@ class Frame:
         kept, although it is no longer tr C_π.
         """
         pi = self.domain_size * prior
-        even = self._reduced(pi)
+        even = self.reduced(pi)
         first = self.roots[0] - np.outer(self.ones, even @ self.roots[0]) / self.domain_size
         return replace(self, prior=pi, roots=(first, *self.roots[1:]))
 
-    def _reduced(self, vector: FloatArray) -> FloatArray:
-        """A (reflected) vector in the coordinates of the first block."""
+    def reduced(self, vector: FloatArray) -> FloatArray:
+        """A vector's part in the coordinates of the first block: all of it, if it is reflected into itself."""
         return np.asarray(_coordinates(vector[None, :], self.symmetric)[0][0])
 
     @property
@@ -184,7 +184,9 @@ class Frame:
         """How many rows each set stands for: 2 for a pair, 1 for a set that is its own reflection."""
         if not self.symmetric:
             return np.ones(len(supports), dtype=np.int64)
-        return np.where((supports == supports[:, ::-1]).all(axis=1), 1, 2).astype(np.int64)
+        h = self.domain_size // 2
+        own = (supports[:, :h] == supports[:, : -h - 1 : -1]).all(axis=1)
+        return np.where(own, 1, 2).astype(np.int64)
 
     def expand(self, supports: BoolArray, masses: FloatArray) -> tuple[BoolArray, FloatArray]:
         """All rows, pairs written out, and the mass of each."""

@@ -11,12 +11,16 @@ Away from the optimum μ is taken by least squares: Σp_S (h_S − ν − μᵀu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
 
 from factormech.arrays import FloatArray
 from factormech.local.optimal.frame import Blocks, Frame, Real
+
+if TYPE_CHECKING:
+    from factormech.local.optimal.lists import Lists
 
 # Below this (reciprocal of the) condition number M is inverted through its eigenvectors.
 _CONDITION = 1e-13
@@ -68,12 +72,11 @@ def weighted_gram(U: Real, masses: FloatArray) -> Real:
     return np.asarray(scaled.T @ scaled)
 
 
-def evaluate(frame: Frame, features: Blocks, masses: FloatArray) -> Place:
-    """Value, derivative and multipliers at a feasible p."""
+def evaluate(frame: Frame, features: Blocks, masses: FloatArray, lists: Lists | None = None) -> Place:
+    """Value, derivative and multipliers at a feasible p; with the lists of the sets where many are small."""
     inverses, halves, value = [], [], 0.0
-    gains = np.zeros(len(masses))
-    for k, (U, R) in enumerate(zip(features, frame.roots, strict=True)):
-        M = weighted_gram(U, masses).astype(float)
+    grams = [weighted_gram(U, masses).astype(float) for U in features] if lists is None else lists.grams(masses)
+    for k, (M, R) in enumerate(zip(grams, frame.roots, strict=True)):
         if k == 0:
             M += (np.trace(M) / max(len(M), 1)) * np.outer(frame.ones, frame.ones) / frame.domain_size
         inverse, covered = _inverse(M, R)
@@ -81,13 +84,21 @@ def evaluate(frame: Frame, features: Blocks, masses: FloatArray) -> Place:
             return _unanswered(frame, features, masses)
         half = inverse @ R
         value += float(np.einsum("ur,ur->", R, half))
-        gains += _forms(U, half)
         inverses.append(inverse)
         halves.append(half)
     U = features[0]
+    gains = forms(features, tuple(halves)) if lists is None else lists.forms(tuple(halves))
     mu = inverses[0] @ ((masses * gains).astype(U.dtype) @ U)
     excess = (gains - U @ mu.astype(U.dtype)) / value - 1.0 if value > 0.0 else np.zeros(len(masses))
     return Place(masses, value, gains, np.asarray(mu, dtype=float), excess, tuple(inverses), tuple(halves))
+
+
+def forms(features: Blocks, halves: Blocks) -> FloatArray:
+    """u_SᵀYu_S of every set, Y = half·halfᵀ block by block."""
+    gains = np.zeros(len(features[0]))
+    for U, half in zip(features, halves, strict=True):
+        gains += _forms(U, half)
+    return gains
 
 
 def _forms(U: Real, half: FloatArray) -> Real:

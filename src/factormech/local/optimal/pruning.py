@@ -52,7 +52,7 @@ def _without_dust(candidate: Candidate) -> Candidate:
 
 def _cut(candidate: Candidate, aim: int, rows: int) -> Candidate:
     """The costliest columns that fit in ``aim`` rows; more of them if these alone are no strategy."""
-    multiplicity = candidate.columns.frame.multiplicity(candidate.columns.supports)
+    multiplicity = candidate.columns.multiplicity
     order = np.argsort(-costs(candidate) / multiplicity, kind="stable")
     total = candidate.columns.rows
     for _ in range(_TRIES):

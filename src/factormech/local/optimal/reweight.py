@@ -20,6 +20,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.local.optimal.feasible import project
 from factormech.local.optimal.frame import Blocks, Frame
+from factormech.local.optimal.lists import Lists
 from factormech.local.optimal.objective import Place, evaluate
 
 MEMORY = 12
@@ -31,16 +32,22 @@ _EM_NEWTON_STEPS = 60
 
 
 def improve(
-    frame: Frame, features: Blocks, place: Place, steps: int, gain: float, gap: float = 0.0
+    frame: Frame,
+    features: Blocks,
+    place: Place,
+    steps: int,
+    gain: float,
+    gap: float = 0.0,
+    lists: Lists | None = None,
 ) -> tuple[Place, int]:
     """At most ``steps`` quasi-Newton steps; it ends where one gains less than ``gain`` or the excess is below ``gap``.
 
-    ``gain`` is relative, and asked of two steps in a row.
+    ``gain`` is relative, and asked of two steps in a row. ``lists`` are those of the sets, where many are small.
     """
     pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
     poor, taken = 0, 0
     while taken < steps and place.column_gap > gap:
-        new = _line_search(frame, features, place, _direction(place, pairs))
+        new = _line_search(frame, features, place, _direction(place, pairs), lists)
         if new is None:
             if not pairs:
                 break
@@ -86,7 +93,9 @@ def _direction(place: Place, pairs: deque[tuple[FloatArray, FloatArray]]) -> Flo
     return -d
 
 
-def _line_search(frame: Frame, features: Blocks, place: Place, direction: FloatArray) -> Place | None:
+def _line_search(
+    frame: Frame, features: Blocks, place: Place, direction: FloatArray, lists: Lists | None
+) -> Place | None:
     """A lower place along the direction; None where halving finds none."""
     direction = np.clip(direction, -LONGEST_MOVE, LONGEST_MOVE)
     slope = float(_gradient(place) @ direction)
@@ -97,7 +106,7 @@ def _line_search(frame: Frame, features: Blocks, place: Place, direction: FloatA
     for _ in range(3 if single else _HALVINGS):
         masses, found = project(frame, features[0], place.masses * np.exp(t * direction), place.inverses[0])
         if found:
-            new = evaluate(frame, features, masses)
+            new = evaluate(frame, features, masses, lists)
             if new.value <= place.value * (1.0 + _SUFFICIENT * t * slope):
                 return new
         t *= 0.4
