@@ -13,7 +13,7 @@ from factormech.errors import BadValue
 from factormech.learning.concepts import concept_class, from_matrix
 from factormech.queries import bounds, dimension, symmetry
 from factormech.queries.dimension_search import smallest_value
-from factormech.queries.multiplicative import Learner, loss_of, plan, realizable_law
+from factormech.queries.multiplicative import Learned, Learner, loss_of, plan, realizable_law
 from factormech.queries.oracles import AdversarialOracle, ExactOracle
 
 
@@ -201,6 +201,24 @@ def test_a_dimension_too_small_is_noticed_and_a_coarse_tolerance_stalls() -> Non
     coarse = plan(C, 3.2, 0.1, 0.05, tolerance=3.2**-0.5)
     stuck = learner.run(coarse, AdversarialOracle(law, coarse.tolerance), rng, limit=300)
     assert (stuck.ending, stuck.queries) == ("stalled", 300)
+
+
+@pytest.mark.parametrize("name", ["decision-stumps", "parities", "thresholds"])
+def test_a_run_does_not_depend_on_those_before_it(name: str) -> None:
+    """What pilot runs settle says something of others because all are alike: ζ is chosen by the law alone."""
+    C = concept_class(name, 4 if name == "thresholds" else 2)
+    promise = plan(C, 10.0, 0.1, 0.05)
+    used = Learner(C)
+
+    def run(learner: Learner, number: int) -> Learned:
+        rng = np.random.default_rng([7, number])
+        law = realizable_law(C, int(rng.integers(C.size)), rng.dirichlet(np.ones(C.domain_size)))
+        return learner.run(promise, ExactOracle(law), rng)
+
+    for number in range(12):
+        after, alone = run(used, number), run(Learner(C), number)
+        assert (after.queries, after.updates, after.least_value) == (alone.queries, alone.updates, alone.least_value)
+        assert np.array_equal(after.hypothesis, alone.hypothesis)
 
 
 def test_queries_are_drawn_by_their_probabilities() -> None:

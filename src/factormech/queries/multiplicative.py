@@ -37,7 +37,7 @@ import numpy.typing as npt
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
-from factormech.queries.dimension import Cuts, QueryValue, check_class, least_loss, value_at
+from factormech.queries.dimension import QueryValue, check_class, least_loss, value_at
 from factormech.queries.oracles import Oracle, check_failure, check_tolerance
 
 Ending = Literal["learned", "stalled", "smaller-value"]
@@ -116,12 +116,15 @@ def plan(
 
 
 class Learner:
-    """The learner of one class; what it finds out about ζ serves later runs."""
+    """The learner of one class; a law that was met before is not solved again.
+
+    Of several optimal ζ that of a law is chosen by the law alone: runs are alike whatever was asked before them, and so
+    what pilot runs settle says something of others.
+    """
 
     def __init__(self, concepts: ConceptClass) -> None:
         check_class(concepts)
         self.concepts = concepts
-        self._cuts: Cuts | None = None
         self._known: dict[bytes, QueryValue] = {}
 
     def run(self, promise: Plan, oracle: Oracle, rng: np.random.Generator, *, limit: int | None = None) -> Learned:
@@ -167,18 +170,8 @@ class Learner:
         key = mu.tobytes()
         known = self._known.get(key)
         if known is None or (known.lower < enough and not known.certified):
-            # Any best ζ will do.
-            known = value_at(self.concepts, mu, enough=enough, cuts=self._cuts, played=True)
-            self._known[key] = known
-            fresh = Cuts(known.queries, known.signs)
-            self._cuts = fresh if self._cuts is None else _recent(self._cuts, fresh)
+            known = self._known[key] = value_at(self.concepts, mu, enough=enough, played=True)
         return known
-
-
-def _recent(old: Cuts, new: Cuts) -> Cuts:
-    """The cuts that proved something last, and as many of the older as are cheap to keep."""
-    kept = Cuts(old.queries[-200:], old.signs[-200:])
-    return Cuts(np.concatenate([kept.queries, new.queries]), np.concatenate([kept.signs, new.signs]))
 
 
 def _moved(mu: FloatArray, query: FloatArray, exponent: float) -> FloatArray:
