@@ -33,7 +33,7 @@ from factormech.errors import BadValue
 
 LARGEST = 2**20
 _SLACK = 1e-12  # far above the rounding of a sum of entries that are within 1 of the largest
-_WORTH = 0.8  # a pass that leaves more than this share is the last before sorting
+_WORTH = 0.8  # a pass that leaves this share or more is the last before sorting
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def project_on_simplex(v: FloatArray) -> FloatArray:
     slack = _SLACK * (1.0 + abs(largest))
     while True:
         kept = able[able > (able.sum() - 1.0) / len(able) - slack]
-        last, able = len(kept) > _WORTH * len(able), kept
+        last, able = len(kept) >= _WORTH * len(able), kept
         if last:
             break
     able[::-1].sort()
