@@ -97,7 +97,7 @@ def _sketched(d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
     from factormech.central.pure.trace_sketch import SketchRelease
 
     if d > LIFTED:
-        return f"the lift takes minutes above d = {LIFTED}", None
+        return f"sketches are lifted up to d = {LIFTED} only", None
     epsilon = asked["epsilon"]
     drawn: dict[int, Any] = {}
 
