@@ -1,7 +1,7 @@
-"""Studies of the kinds that are experiments: their schema, their broken relations, and what they ask.
+"""Studies by kind: their schema, their broken relations, and what they ask.
 
-An experiment says itself what may be asked of it. Here that becomes a part of the schema of the configuration, so that
-its mistakes are answered as all others are, at once and before anything runs.
+A kind declares what may be asked of it. Here the declaration becomes a part of the schema of the configuration, so that
+all mistakes are answered at once and before anything runs.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SizeProblem: TypeAlias = Callable[[Key, str, int], Iterator[BadValue]]
 
 
 def with_experiments(rules: Node, given: Any) -> dict[str, Any]:
-    """The schema with the kinds of this room, and for each study of one of them in ``given`` its own rules."""
+    """The schema with the kinds of study, and for each study of one of them in ``given`` its own rules."""
     studies = rules["properties"]["studies"]
     common = studies["additionalProperties"]
     kind = common["properties"]["kind"]
-    every = {**kind, "enum": [*kind["enum"], *names()], "description": kind["description"] + _descriptions()}
-    # Not in quick: there no study becomes, or is not, an experiment.
-    known = {**common, "properties": {**common["properties"], "kind": every}}
+    every = {**kind, "enum": names()}
+    # Of a study of no known kind, nothing else is judged.
+    known = {**common, "additionalProperties": True, "properties": {**common["properties"], "kind": every, "quick": {}}}
     own = {name: study_schema(experiment(found), common) for name, found in _experiments_in(given)}
     studies = {**studies, "additionalProperties": known, "properties": own}
     return {**rules, "properties": {**rules["properties"], "studies": studies}}
@@ -54,7 +54,7 @@ def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
         "properties": axes,
     }
     settings = {setting.name: _setting(setting) for setting in kind.settings}
-    required = [setting.name for setting in kind.settings if setting.default is None]
+    required = [setting.name for setting in kind.settings if setting.default is None and not setting.optional]
     of_kind = {**common["properties"]["kind"], "enum": [kind.kind]}
     quick = common["properties"]["quick"]
     replaced = {**shared, "grid": {k: v for k, v in grid.items() if k != "required"}, **settings}
@@ -72,7 +72,7 @@ def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
 
 
 def references(rules: Node) -> str:
-    """The settings of every kind of this room, for the page of all settings."""
+    """The settings of every kind, for the page of all settings."""
     common = rules["properties"]["studies"]["additionalProperties"]
     text = ""
     for name in names():
@@ -176,10 +176,6 @@ def _canonical(schema: Node, value: Any) -> Any:
         return {key: _canonical(mapping(schema.get("properties")).get(key, {}), entry) for key, entry in value.items()}
     # A number, or "inf".
     return float(value) if schema.get("type") == "number" or "anyOf" in schema else value
-
-
-def _descriptions() -> str:
-    return f" With settings of their own, below: {', '.join(names())}." if names() else ""
 
 
 def _experiments_in(given: Any) -> list[tuple[str, str]]:

@@ -8,13 +8,11 @@ its command line.
 
 from __future__ import annotations
 
-import itertools
-import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from factormech.config import experiments
 from factormech.config import schema as schemas
@@ -30,9 +28,7 @@ __all__ = [
     "Config",
     "ConfigErrors",
     "Family",
-    "Grid",
     "Known",
-    "Point",
     "Study",
     "defaults",
     "load",
@@ -53,41 +49,9 @@ class ConfigErrors(ValueError):
         super().__init__("\n".join(f"config: {problem}" for problem in self.problems))
 
 
-class Point(NamedTuple):
-    """One point of a grid."""
-
-    workload: str
-    domain_size: int
-    epsilon: float
-    seed: int
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The axes of a study; the last four, and budgets, are those of the kinds that have them."""
-
-    workloads: tuple[str, ...] = ()
-    domain_sizes: tuple[int, ...] = ()
-    epsilons: tuple[float, ...] = ()
-    seeds: tuple[int, ...] = ()
-    users: tuple[int, ...] = ()
-    populations: tuple[str, ...] = ()
-    data: tuple[str, ...] = ()
-    alphas: tuple[float, ...] = ()
-
-    def points(self) -> list[Point]:
-        """All that is asked of a mechanism: the combinations of the first four axes, the last fastest."""
-        axes = (self.workloads, self.domain_sizes, self.epsilons, self.seeds)
-        return [Point(*values) for values in itertools.product(*axes)]
-
-
 @dataclass(frozen=True)
 class Study:
-    """One artefact of one paper: a grid, what is compared on it, and how it is drawn.
-
-    ``options`` has the settings of the mechanisms' solvers, for those that have any. A study of a kind that is an
-    experiment (:mod:`factormech.experiments`) has what it asks in ``asked``, and an empty grid.
-    """
+    """One item of one paper: what is asked, and how it is called. ``asked`` has the grid and the settings of its kind."""
 
     name: str
     paper: str
@@ -96,26 +60,7 @@ class Study:
     title: str
     caption: str
     quick: bool
-    grid: Grid = field(default_factory=Grid)
-    asked: Asked | None = None
-    mechanisms: tuple[str, ...] = ()
-    norms: tuple[str, ...] = ()
-    concepts: bool = False
-    factorizations: tuple[str, ...] = ()
-    solver: str = ""
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    metric: str = ""
-    alpha: float = math.nan
-    bounds: tuple[str, ...] = ()
-    compare: str | None = None
-    exclude: tuple[str, ...] = ()
-    band: bool = False
-    rows: tuple[int, ...] = ()
-    starts: int = 0
-    gaps: tuple[float, ...] = ()
-    iteration_sizes: tuple[int, ...] = ()
-    trials: int = 0
-    level: float = math.nan
+    asked: Asked
 
 
 @dataclass(frozen=True)
@@ -230,45 +175,8 @@ YAML: write `0.001` or `1.0e-3`.
 
 def _study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any], *, quick: bool = False) -> Study:
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption")}
-    if is_experiment(settings["kind"]):
-        asked = experiments.asked(settings, seed=config["seed"], definitions=config["workloads"])
-        return Study(name, quick=quick, asked=asked, **words)
-    grid = settings["grid"]
-    axes = Grid(
-        tuple(grid["workload"]),
-        tuple(grid["domain_size"]),
-        tuple(float(epsilon) for epsilon in grid.get("epsilon", ())),
-        tuple(grid["seed"]),
-        tuple(grid.get("users", ())),
-        tuple(grid.get("population", ())),
-        tuple(grid.get("data", ())),
-        tuple(sorted(float(alpha) for alpha in grid.get("alpha", ()))),
-    )
-    mechanisms, bounds = tuple(settings.get("mechanisms", ())), tuple(settings["bounds"])
-    return Study(
-        name,
-        grid=axes,
-        mechanisms=mechanisms,
-        norms=tuple(settings.get("norms", ())),
-        concepts=settings["concepts"],
-        factorizations=tuple(settings["factorizations"]),
-        solver=settings["solver"],
-        options=settings["options"],
-        bounds=bounds,
-        compare=settings.get("compare"),
-        exclude=tuple(settings["exclude"]),
-        band=settings["band"],
-        rows=tuple(sorted(settings["rows"])),
-        starts=settings["starts"],
-        gaps=tuple(sorted(float(gap) for gap in settings["gaps"])),
-        iteration_sizes=tuple(sorted(settings["iteration_sizes"])),
-        metric=settings["metric"],
-        alpha=float(settings["alpha"]),
-        trials=settings["trials"],
-        level=float(settings["level"]),
-        quick=quick,
-        **words,
-    )
+    asked = experiments.asked(settings, seed=config["seed"], definitions=config["workloads"])
+    return Study(name, quick=quick, asked=asked, **words)
 
 
 def _quick_study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any]) -> Study:

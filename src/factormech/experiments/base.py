@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from factormech.errors import BadValue
 from factormech.experiments.asked import Asked, Parts, split, whole
 from factormech.experiments.curves import Curves
+from factormech.experiments.solves import Solve
 from factormech.family import Family
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Family",
     "Problem",
     "Setting",
+    "TableKind",
     "split",
     "whole",
 ]
@@ -32,6 +34,10 @@ __all__ = [
 # The first column of a row that breaks a rule, and the rule, continuing the sentence "must …".
 Problem: TypeAlias = tuple[str, str] | None
 Type: TypeAlias = Literal["text", "integer", "number"]
+Stage: TypeAlias = Literal["measure", "table", "figure"]
+
+# A table from a study's table.
+Derive: TypeAlias = Callable[[Any], Any]
 
 # Settings that every study has.
 COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "quick")
@@ -57,6 +63,8 @@ class Column:
         The least value that is possible.
     infinite
         Whether ∞ is a value.
+    added
+        The value of the column in tables that were written before the column existed; ``None`` if all tables have it.
     """
 
     name: str
@@ -67,6 +75,7 @@ class Column:
     empty: Literal["never", "reason", "free"] = "never"
     at_least: float | None = None
     infinite: bool = False
+    added: Any = None
 
     @property
     def short(self) -> str:
@@ -119,7 +128,8 @@ class Axis:
 class Setting:
     """A setting beside the grid: its JSON-schema fragment, and its default (``None`` if it must be given).
 
-    The entries of a setting that is a list may be ``names``.
+    The entries of a setting that is a list may be ``names``. ``optional``: ``None`` is its default. ``stage`` says which
+    stage of a run first depends on the setting: a change remakes that stage and the later ones alone.
     """
 
     name: str
@@ -128,6 +138,8 @@ class Setting:
     example: Any
     default: Any = None
     names: Family | None = None
+    optional: bool = False
+    stage: Stage = "measure"
 
 
 def _no_problem(_: Mapping[str, Any]) -> Problem:
@@ -138,12 +150,37 @@ def _nothing(_: Asked) -> Iterable[BadValue]:
     return ()
 
 
+def _no_solves(_: Asked) -> Iterable[Solve]:
+    return ()
+
+
+def _no_tables(_: Asked) -> Mapping[str, Derive]:
+    return {}
+
+
 def _a_second(_: Asked) -> float:
     return 1.0
 
 
 def _little_memory(_: Asked) -> int:
     return 400
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """A kind of table that is made from a study's table; its fields are those of :class:`Experiment`."""
+
+    kind: str
+    columns: tuple[Column, ...]
+    keys: tuple[str, ...]
+    check: Callable[[Mapping[str, Any]], Problem]
+    check_table: Callable[[Any, str], None]
+    complete: bool = True
+    figure: Curves | str = ""
+
+    def column(self, name: str) -> Column:
+        """The column of this name."""
+        return next(column for column in self.columns if column.name == name)
 
 
 @dataclass(frozen=True)
@@ -169,8 +206,19 @@ class Experiment:
         again the parts that it changes. Worth some seconds each.
     complete
         Whether the rows are all combinations of the values of the keys.
+    table
+        The rows of the table from the frames of the parts by name, where these are not the rows themselves, given the
+        whole study's question. Rows leave out the column ``study``.
+    solves
+        The strategies, bounds and factorizations that a part needs and that studies share
+        (:mod:`factormech.experiments.solves`).
+    derived
+        Tables that are made from the study's table: name → function of the question and the table.
     check
         The rule that a row breaks, if any, beyond those of the columns.
+    check_table
+        Refuses rows that do not go together, given the frame and its name, in the place of ``keys`` and ``complete``;
+        of such a kind ``check`` also applies to rows with a reason.
     refuse
         What the configuration of a study breaks beyond single settings, as ``BadValue`` with the key below the study.
     seconds, memory_mb
@@ -188,8 +236,12 @@ class Experiment:
     figure: Curves | str
     settings: tuple[Setting, ...] = ()
     parts: Parts = whole
+    table: Callable[[Asked, Mapping[str, Any]], Iterable[Mapping[str, Any]]] | None = None
+    solves: Callable[[Asked], Iterable[Solve]] = _no_solves
+    derived: Callable[[Asked], Mapping[str, Derive]] = _no_tables
     complete: bool = True
     check: Callable[[Mapping[str, Any]], Problem] = _no_problem
+    check_table: Callable[[Any, str], None] | None = None
     refuse: Callable[[Asked], Iterable[BadValue]] = _nothing
     seconds: Callable[[Asked], float] = _a_second
     memory_mb: Callable[[Asked], int] = _little_memory

@@ -12,6 +12,15 @@ from factormech.experiments.base import Experiment
 
 _HERE = "factormech.experiments."
 EXPERIMENTS: dict[str, str] = {
+    "sample-complexity": _HERE + "sample_complexity",
+    "simulated-collection": _HERE + "simulated_collection",
+    "data-dependent": _HERE + "data_dependent",
+    "consistency": _HERE + "consistency",
+    "optimality-gap": _HERE + "optimality_gap",
+    "initialisation": _HERE + "initialisation",
+    "timing": _HERE + "timing",
+    "norms": _HERE + "norms",
+    "prefix-factorizations": _HERE + "prefix_factorizations",
     "central-errors": _HERE + "central_errors",
     "central-prefix": _HERE + "central_prefix",
     "few-users": _HERE + "few_users",

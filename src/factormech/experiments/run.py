@@ -7,15 +7,31 @@ from dataclasses import replace
 from typing import Any
 
 from factormech.experiments.asked import Asked, check_parts
-from factormech.experiments.base import Experiment
+from factormech.experiments.base import Experiment, Stage
 from factormech.experiments.registry import experiment, module_of
 from factormech.workloads import definitions
+
+
+STAGES = ("measure", "table", "figure")
 
 
 def parts_of(kind: str, asked: Asked) -> Mapping[str, Asked]:
     """The parts of a study by name, in the order of the table, each without what it does not depend on."""
     declared = experiment(kind)
-    return {name: _narrowed(declared, part) for name, part in check_parts(kind, declared.parts(asked)).items()}
+    parts = check_parts(kind, declared.parts(until("measure", kind, asked)))
+    return {name: _narrowed(declared, part) for name, part in parts.items()}
+
+
+def until(stage: Stage, kind: str, asked: Asked) -> Asked:
+    """The question without the settings that only later stages of a run depend on."""
+    later = STAGES[STAGES.index(stage) + 1 :]
+    dropped = {setting.name for setting in experiment(kind).settings if setting.stage in later}
+    return replace(asked, settings={name: value for name, value in asked.settings.items() if name not in dropped})
+
+
+def figure_settings(kind: str, asked: Asked) -> dict[str, Any]:
+    """The settings that the figure takes."""
+    return {s.name: asked[s.name] for s in experiment(kind).settings if s.stage == "figure"}
 
 
 def _narrowed(kind: Experiment, asked: Asked) -> Asked:
@@ -32,7 +48,7 @@ def modules_of(kind: str, asked: Asked) -> list[str]:
     """Where the code of a part begins: in the module of its kind, and in those of the names that it is asked for."""
     declared = experiment(kind)
     families = [(axis.names, asked[axis.name]) for axis in declared.axes]
-    families += [(setting.names, asked[setting.name]) for setting in declared.settings]
+    families += [(setting.names, asked.settings.get(setting.name, ())) for setting in declared.settings]
     named = {
         family.module_of(name)
         for family, values in families

@@ -19,7 +19,7 @@ from factormech.figures.canvas import empty_figure
 from factormech.figures.captions import capital, paragraph, sentence
 from factormech.figures.data_dependent import standin_words
 from factormech.figures.style import Style
-from factormech.tables.consistency import FIXED, FREE, NONE
+from factormech.experiments.consistency import FIXED, FREE, NONE
 from factormech.tables.consistency_view import LABELS, Panel, Series, View, view
 from factormech.tables.panels import number
 

@@ -1,8 +1,8 @@
-"""The kinds of figure.
+"""The figures: what draws a study, and its caption.
 
-To add one, write a module with ``draw(frame) -> Figure``, which draws a table (:mod:`factormech.tables.kinds`), and
-``caption(title, text, frame) -> str``, which says what it draws; and add its line to :data:`KINDS`. The kinds of
-:mod:`factormech.experiments` need no line: each says what its figure shows, or which module draws it.
+A kind of study says what its figure shows (:class:`factormech.experiments.curves.Curves`), or names the module that draws
+it, with ``draw(frame) -> Figure`` and ``caption(title, text, frame) -> str``, which take the kind's settings of the stage
+``figure`` by keyword.
 """
 
 from __future__ import annotations
@@ -10,59 +10,32 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from factormech.errors import BadValue, UnknownName
 from factormech.experiments import registry as experiments
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-KINDS = {
-    "sample-complexity": "factormech.figures.sample_complexity",
-    "simulated-collection": "factormech.figures.simulated_collection",
-    "data-dependent": "factormech.figures.data_dependent",
-    "consistency": "factormech.figures.consistency",
-    "optimality-gap": "factormech.figures.optimality_gap",
-    "initialisation": "factormech.figures.initialisation",
-    "timing": "factormech.figures.timing",
-    "norms": "factormech.figures.norms",
-    "prefix-factorizations": "factormech.figures.prefix_factorizations",
-}
-# The kinds that can draw a lower bound as a band.
-BANDED = frozenset({"sample-complexity"})
-# What draws the experiments that say what their figure shows.
+# What draws the kinds that say what their figure shows.
 DECLARED = "factormech.figures.declared"
-
-
-def names() -> list[str]:
-    """The known kinds, sorted."""
-    return sorted([*KINDS, *experiments.names()])
 
 
 def module_of(kind: str) -> str:
     """The module that draws a kind."""
-    if kind in KINDS:
-        return KINDS[kind]
-    if not experiments.is_experiment(kind):
-        raise UnknownName("kind of figure", kind, names())
     figure = experiments.experiment(kind).figure
     return figure if isinstance(figure, str) else DECLARED
 
 
-def draw(kind: str, frame: pd.DataFrame, *, band: bool = False) -> Figure:
-    """The figure of this kind for a table; ``band``, where the kind has one, draws the strongest bound as a band."""
-    return cast("Figure", import_module(module_of(kind)).draw(frame, **_options(kind, band=band)))
+def draw(kind: str, frame: pd.DataFrame, **settings: Any) -> Figure:
+    """The figure of a table of this kind."""
+    return cast("Figure", import_module(module_of(kind)).draw(frame, **_declared(kind), **settings))
 
 
-def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> str:
-    """The caption of the figure of this kind for a table, after the study's own words."""
-    options = _options(kind, band=band)
-    return cast("str", import_module(module_of(kind)).caption(study_title, caption_text, frame, **options))
+def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, **settings: Any) -> str:
+    """The caption of the figure of a table of this kind, after the study's own words."""
+    module = import_module(module_of(kind))
+    return cast("str", module.caption(study_title, caption_text, frame, **_declared(kind), **settings))
 
 
-def _options(kind: str, *, band: bool) -> dict[str, Any]:
-    if band and kind not in BANDED:
-        remedy = f"leave it out; kinds with one: {', '.join(sorted(BANDED))}"
-        raise BadValue("band", band, f"not be asked of a figure of kind {kind}", remedy)
-    declared = {"experiment": experiments.experiment(kind)} if module_of(kind) == DECLARED else {}
-    return declared | ({"band": True} if band else {})
+def _declared(kind: str) -> dict[str, Any]:
+    return {"experiment": experiments.experiment(kind)} if module_of(kind) == DECLARED else {}

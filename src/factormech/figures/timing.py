@@ -16,7 +16,7 @@ from factormech.figures import curves, style, text
 from factormech.figures.captions import paragraph, sentence
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import number, span, told
-from factormech.tables.timing import ITERATION, TO_GAP
+from factormech.experiments.timing import ITERATION, TO_GAP
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from factormech import plugins, recovery, store
-from factormech.workloads.stored import StoredWorkload
+from factormech import plugins, recovery
 
 
 class LoadPlugins(argparse.Action):
@@ -44,25 +42,3 @@ def run(main: Callable[[], None]) -> None:
     with recovery.refusing(), recovery.job():
         main()
     sys.stderr.write(f"processor: {start:.2f} s to start, {time.process_time() - start:.2f} s of work\n")
-
-
-def options_of(text: str) -> dict[str, Any]:
-    """Settings of a solver from a JSON object on the command line."""
-    options = json.loads(text)
-    if not isinstance(options, dict):
-        raise argparse.ArgumentTypeError(f"must be a JSON object, not {text}")
-    return options
-
-
-def read_workload(path: Path) -> tuple[StoredWorkload, int | None]:
-    """A workload from the file that the first stage made, and its seed if it was drawn at random."""
-    record = store.read(path, "workload")
-    return StoredWorkload(record.datasets, record.attributes), record.attributes["seed"]
-
-
-def read_workloads(paths: Sequence[Path], seeds: Sequence[int]) -> Iterator[tuple[StoredWorkload, int]]:
-    """Each workload with its seed, or with every seed of the grid where chance has no part in the workload."""
-    for path in paths:
-        workload, own = read_workload(path)
-        for seed in seeds if own is None else [own]:
-            yield workload, seed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from factormech.atomic import write_whole
@@ -17,15 +18,15 @@ def main() -> None:
     parser.add_argument("--kind", required=True)
     parser.add_argument("--title", default="")
     parser.add_argument("--caption", default="")
-    parser.add_argument("--band", action="store_true", help="draw the strongest lower bound as a band")
+    parser.add_argument("--settings", type=json.loads, default={}, help="of the figure, in JSON")
     parser.add_argument("table", type=Path)
     parser.add_argument("stem", type=Path, help="path of the figure without its suffix")
     args = parser.parse_args()
     module_of(args.kind)  # an unknown kind is refused before any file is read
     frame = read_csv(args.table)
-    words = caption(args.kind, args.title, args.caption, frame, band=args.band)
+    words = caption(args.kind, args.title, args.caption, frame, **args.settings)
     write_whole(args.stem.with_suffix(".txt"), (words + "\n").encode())
-    save(draw(args.kind, frame, band=args.band), args.stem)
+    save(draw(args.kind, frame, **args.settings), args.stem)
 
 
 if __name__ == "__main__":

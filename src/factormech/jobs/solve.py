@@ -1,60 +1,102 @@
-"""Find the strategy of a solved mechanism for one workload, and one budget unless it serves all."""
+"""Solve one request: the strategy of a mechanism, a lower bound, or the factorization for a norm."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from factormech import store
 from factormech.errors import BadValue
-from factormech.jobs.common import job_parser, options_of, read_workload, run
+from factormech.experiments.grids import solution_of
+from factormech.experiments.solves import Solve, start_of
+from factormech.jobs.common import job_parser, run
 from factormech.jobs.progress import progress
-from factormech.local.registry import begins_with, restore, rng_of, solve
-from factormech.local.solved import Options, Solution
+
+# Datasets, and what else is said of them.
+Solved: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 def main() -> None:
-    """Read the workload, solve, write the strategy with its record."""
+    """Make the workload, solve, write the solution with the request and the solver's record."""
     parser = job_parser(__doc__)
-    parser.add_argument("--mechanism", required=True)
-    parser.add_argument("--epsilon", type=float, default=None, help="none where one strategy serves every budget")
-    parser.add_argument("--root-seed", type=int, required=True)
-    parser.add_argument("--seed", type=int, default=None, help="none where chance has no part")
-    parser.add_argument("--options", type=options_of, default={}, help="settings of the solver, in JSON")
+    parser.add_argument("--request", type=Solve.from_json, required=True, help="what is solved, in JSON")
     parser.add_argument("--start", type=Path, nargs="?", help="the strategy file that the solver begins with, if any")
-    parser.add_argument("workload", type=Path)
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
-    workload, _ = read_workload(args.workload)
-    rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed or 0)
-    asked = {
-        "mechanism": args.mechanism,
-        "workload": workload.name,
-        "domain_size": workload.domain_size,
-        "epsilon": args.epsilon,
-        "root_seed": args.root_seed,
-        "seed": args.seed,
+    request: Solve = args.request
+    datasets, record = SOLVERS[request.family](request, args.start)
+    attributes = {
+        "request": request.to_json(),
+        "workload": request.workload,
+        "domain_size": request.domain_size,
+        "definition": request.definitions,
+        "epsilon": request.epsilon,
+        "root_seed": request.root_seed,
+        "seed": request.seed,
+        "code": args.code,
+        **record,
     }
-    start = None if args.start is None else started(args.start, asked, args.options)
-    solution = solve(args.mechanism, workload, args.epsilon, rng, args.options, progress(), start)
-    if args.epsilon is not None:
-        restore(args.mechanism, solution, args.epsilon)  # what is written is private: refused here, not when it is read
-    options = json.dumps(args.options, sort_keys=True)
-    attributes = {**asked, "options": options, "code": args.code, **solution.record}
-    store.write(args.output, "strategy", datasets=solution.datasets, attributes=attributes)
+    store.write(args.output, request.family, datasets=datasets, attributes=attributes)
 
 
-def started(path: Path, asked: Mapping[str, Any], options: Options) -> Solution:
-    """The solution that the solver begins with, if it is of the same question."""
-    kept = store.read(path, "strategy")
-    rest = begins_with(str(asked["mechanism"]), options, int(asked["domain_size"]))
-    for key, value in {**asked, "options": json.dumps(rest, sort_keys=True)}.items():
-        if kept.attributes[key] != value:
-            raise BadValue(f"{path}: {key}", kept.attributes[key], f"be {value}", "give the start of the same solve")
+def strategy(request: Solve, start: Path | None) -> Solved:
+    """The strategy of a mechanism, whose privacy is verified before it is written."""
+    from factormech.local.registry import restore
+
+    more = {} if start is None else {"start": started(start, request)}
+    solution = solution_of(request, request.made(), report=progress(), **more)
+    if request.epsilon is not None:
+        restore(request.name, solution, request.epsilon)
+    options = json.dumps(request.options, sort_keys=True)
+    return solution.datasets, {"mechanism": request.name, "options": options, **solution.record}
+
+
+def started(path: Path, request: Solve) -> Any:
+    """The solution that the solver begins with, if it answers the right request."""
+    from factormech.local.solved import Solution
+
+    kept, wanted = store.read(path, "strategy"), start_of(request)
+    if wanted is None or kept.attributes["request"] != wanted.to_json():
+        rule = "be the solution that this solve begins with"
+        raise BadValue(f"{path}: request", kept.attributes["request"], rule, "give the start of the same solve")
     return Solution(kept.datasets, kept.attributes)
 
+
+def bound(request: Solve, _: Path | None) -> Solved:
+    """A lower bound on the variance."""
+    from factormech.bounds.registry import variance_bound
+
+    if request.epsilon is None:
+        raise BadValue("epsilon", None, "be given for a bound", "let the workflow call the job")
+    value = variance_bound(request.name, request.made(), request.epsilon)
+    return {"value": np.array([value])}, {"bound": request.name}
+
+
+def factorization(request: Solve, _: Path | None) -> Solved:
+    """The factors of a norm, its certified interval, the witness and the solver's record."""
+    from factormech.measure.norms import NormQuestion, solved_here
+    from factormech.norms.stored import to_datasets
+
+    question = NormQuestion(request.made(), request.seed or 0, bool(request.options.get("concepts", False)))
+    datasets, record = to_datasets(solved_here(request.name)(question, request.alpha))
+    return datasets, {
+        "norm": request.name,
+        "queries": question.workload.queries,
+        "alpha": request.alpha,
+        "concepts": question.concepts,
+        **record,
+    }
+
+
+SOLVERS: dict[str, Callable[[Solve, Path | None], Solved]] = {
+    "strategy": strategy,
+    "bound": bound,
+    "factorization": factorization,
+}
 
 if __name__ == "__main__":
     run(main)

@@ -14,8 +14,9 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
-from factormech.tables.comparisons import ALL_SIZES, IMPROVEMENT, LEAST_SIZES, SLOPES, UPPER_HALF
-from factormech.tables.sample_complexity import LOWER_BOUND, point_columns
+from factormech.experiments.sample_complexity import LOWER_BOUND, PLACES
+from factormech.tables import kinds as tables
+from factormech.tables.comparisons import ALL_SIZES, IMPROVEMENT, LEAST_SIZES, UPPER_HALF
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,9 +67,9 @@ def improvement(frame: pd.DataFrame, mechanism: str, exclude: Sequence[str] = ()
     for name in exclude:
         if name not in others:
             raise UnknownName("mechanism that does not compete", name, others)
-    points = frame[~frame["mechanism"].isin(list(exclude))].groupby(["study", *point_columns(frame)], sort=False)
+    points = frame[~frame["mechanism"].isin(list(exclude))].groupby(["study", *PLACES], sort=False)
     told = {"excluded": " ".join(exclude)}
-    return IMPROVEMENT.from_rows({**_improvement(part, mechanism), **told} for _, part in points)
+    return tables.from_rows(({**_improvement(part, mechanism), **told} for _, part in points), "improvement")
 
 
 def _improvement(point: pd.DataFrame, mechanism: str) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def _improvement(point: pd.DataFrame, mechanism: str) -> dict[str, Any]:
         raise BadValue("table", f"{len(ours)} rows for {mechanism}", "have one at each point", "read a whole table")
     [row] = ours.to_dict("records")
     value, bound = row["sample_complexity"], row["lower_bound"]
-    kept = {c: row[c] for c in (*IMPROVEMENT.columns, "seed") if c in row}
+    kept = {"study": row["study"]} | {c.name: row[c.name] for c in IMPROVEMENT.columns if c.name in row}
     kept["ratio_to_bound"] = value / bound if bound > 0 else math.nan
     if row["status"] != "ok":
         return kept
@@ -124,7 +125,7 @@ def slopes(frame: pd.DataFrame) -> pd.DataFrame:
     if len(sizes) < LEAST_SIZES:
         rule = f"have at least {LEAST_SIZES} domain sizes"
         raise BadValue("table", f"{len(sizes)} domain sizes", rule, "give a study over domain sizes")
-    return SLOPES.from_rows(_slope_rows(frame, sizes.tolist()))
+    return tables.from_rows(_slope_rows(frame, sizes.tolist()), "slopes")
 
 
 def _slope_rows(frame: pd.DataFrame, sizes: list[int]) -> Iterator[dict[str, Any]]:

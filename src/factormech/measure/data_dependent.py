@@ -7,7 +7,7 @@ Miklau, PVLDB 13(11), 2020, divided by the number of users); its Section 6.4 put
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from factormech.local.strategy import Evaluation, Strategy
 from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.sample_complexity import sample_complexity
 from factormech.unavailable import Unavailable
+from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,11 @@ def _measured(
 
 
 def bounds_on_data(
-    bounds: Sequence[str], questions: Sequence[Question], epsilons: Sequence[float], data: Mapping[str, IntArray]
+    bounds: Sequence[str],
+    questions: Sequence[Question],
+    epsilons: Sequence[float],
+    data: Mapping[str, IntArray],
+    evaluate: Callable[[str, Workload, float], float] = variance_bound,
 ) -> Iterator[BoundOnData]:
     """The strongest bound on each data set at every point.
 
@@ -126,7 +131,7 @@ def bounds_on_data(
             p = shares(counts, workload.domain_size)
             value = data_dependent.centred_svd_on(asked.centred_gram, p, epsilon)
             yield BoundOnData(*point, name, workload.queries, value, data_dependent.NAME)
-        value, best = max((variance_bound(bound, workload, epsilon), bound) for bound in bounds)
+        value, best = max((evaluate(bound, workload, epsilon), bound) for bound in bounds)
         yield BoundOnData(*point, WORST_CASE, workload.queries, value, best)
 
 

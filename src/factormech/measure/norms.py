@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
@@ -14,9 +14,6 @@ from factormech.norms.certified import CertifiedNorm
 from factormech.norms.known import known
 from factormech.norms.labels import labels_of
 from factormech.workloads.base import Workload
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -97,19 +94,3 @@ def _trace_bound(norm: str, question: NormQuestion) -> float:
         return math.nan
     workload = question.workload
     return math.fsum(workload.singular_values().tolist()) / math.sqrt(workload.queries * workload.domain_size)
-
-
-def norm_table(study: str, measurements: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The table of ``tables/norms.py``, in the order of workload and norm as asked, then of the grid."""
-    import pandas as pd
-
-    from factormech.tables.norms import FORMAT
-
-    joined = pd.concat(measurements, ignore_index=True).assign(study=study)
-    asked = {c: {name: i for i, name in enumerate(dict.fromkeys(joined[c]))} for c in ("workload", "norm")}
-    order = joined.assign(**{f"_{c}": joined[c].map(ranks) for c, ranks in asked.items()}).sort_values(
-        ["_workload", "domain_size", "seed", "_norm", "alpha"], kind="stable"
-    )
-    seeded = len(set(joined["seed"])) > 1
-    columns = [c for c in (FORMAT.seeded if seeded else FORMAT.columns) if c in order]
-    return FORMAT.from_rows(order[columns].to_dict("records"))

@@ -8,7 +8,7 @@ leave out n^{−1/p}; their theorem on prefix sums says that for every p the opt
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import UnknownName
@@ -32,19 +32,18 @@ def check_name(name: str) -> None:
         raise UnknownName("factorization", name, factorizations())
 
 
-def prefix_table(study: str, measurements: Sequence[pd.DataFrame], *, factorizations: Sequence[str]) -> pd.DataFrame:
-    """The table of ``tables/prefix_errors.py`` from measured norms of ``prefix``, by order, then domain size."""
+def rows(measurements: Iterable[pd.DataFrame], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The errors of these factorizations from measured norms of ``prefix``, by order, then domain size."""
     import pandas as pd
 
-    from factormech.tables.prefix_errors import FORMAT
-
-    frame = pd.concat(measurements, ignore_index=True)
+    frame = pd.concat(list(measurements), ignore_index=True)
     norms = [
         (float(quantity(row["norm"]).exponent or math.nan), row)
         for row in frame.drop_duplicates(["norm", "domain_size"]).to_dict("records")
     ]
     norms.sort(key=lambda pair: (pair[0], pair[1]["domain_size"]))
-    return FORMAT.from_rows({"study": study, **row} for p, norm in norms for row in _rows(p, norm, factorizations))
+    for p, norm in norms:
+        yield from _rows(p, norm, names)
 
 
 def _rows(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict[str, Any]]:

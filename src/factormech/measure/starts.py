@@ -10,15 +10,11 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from factormech.local.registry import restore, rng_of, solve_with_rows
 from factormech.measure.exact import Question
-from factormech.measure.gaps import POINT, ratios, strongest_bounds
 from factormech.unavailable import Unavailable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -71,19 +67,3 @@ def _found(mechanism: str, solution: Any, asked: Question, epsilon: float) -> di
         "status": "ok",
         "reason": "",
     }
-
-
-def starts_table(study: str, measurements: Sequence[pd.DataFrame], bounds: pd.DataFrame) -> pd.DataFrame:
-    """The table of ``tables/starts.py``, in the order of workload and mechanism as asked, then of the grid."""
-    import pandas as pd
-
-    from factormech.tables.starts import FORMAT
-
-    measured = pd.concat(measurements, ignore_index=True)
-    joined = measured.merge(strongest_bounds(bounds), on=POINT, how="left", validate="many_to_one").assign(study=study)
-    asked = {c: {name: i for i, name in enumerate(dict.fromkeys(joined[c]))} for c in ("workload", "mechanism")}
-    order = joined.assign(**{f"_{c}": joined[c].map(ranks) for c, ranks in asked.items()}).sort_values(
-        ["_workload", "domain_size", "epsilon", "seed", "_mechanism", "row_factor", "start"], kind="stable"
-    )
-    columns = [c for c in FORMAT.columns if c in order]
-    return FORMAT.from_rows({**row, **ratios(row)} for row in order[columns].to_dict("records"))

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +24,8 @@ from factormech.local.pgd_descent import Problem
 from factormech.local.registry import restore, rng_of, solve_with_report
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.measure.exact import Question
-from factormech.measure.gaps import POINT, strongest_bounds
 from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PUBLISHED = "adaptive-pgd"
 # Repetitions up to this size and beyond it, where one takes seconds to minutes.
@@ -154,52 +150,3 @@ def _warm_up(mechanism: str) -> None:
     """Compile or load the kernels, which no solve should be charged with."""
     for name, domain_size in WARM_UPS:
         solve_with_report(mechanism, create(name, domain_size), 1.0, np.random.default_rng(0), Trace())
-
-
-def timing_table(
-    study: str,
-    traces: Sequence[pd.DataFrame],
-    bounds: pd.DataFrame,
-    *,
-    iterations: pd.DataFrame,
-    gaps: Sequence[float],
-) -> pd.DataFrame:
-    """The table of ``tables/timing.py``: single iterations first, then the time to each gap."""
-    import pandas as pd
-
-    from factormech.tables.timing import FORMAT
-
-    rows: list[dict[str, Any]] = [
-        {"study": study, "quantity": "iteration", "workload": "histogram", "seed": 0, "epsilon": 1.0, "status": "ok"}
-        | row
-        for row in iterations.to_dict("records")
-    ]
-    told = pd.concat(traces, ignore_index=True)
-    workloads = {name: rank for rank, name in enumerate(dict.fromkeys(told["workload"]))}
-    best = strongest_bounds(bounds).set_index(POINT).to_dict("index")
-    ordered = told.assign(_w=told["workload"].map(workloads)).sort_values(["_w", "domain_size"], kind="stable")
-    for (*point, mechanism), part in ordered.groupby([*POINT, "mechanism"], sort=False):
-        place = dict(zip(POINT, point, strict=True))
-        bound = best[tuple(point)]
-        for gap in gaps:
-            rows.append(
-                {"study": study, "quantity": "to-gap", "mechanism": mechanism, "gap": gap, **place, **bound}
-                | _reached(part, gap, bound["lower_bound"])
-            )
-    return FORMAT.from_rows(rows)
-
-
-def _reached(told: pd.DataFrame, gap: float, bound: float) -> dict[str, Any]:
-    """When a trace first was within a gap of the bound, or why that is not known."""
-    end = told.iloc[-1]
-    if end["reason"]:
-        return {"status": "unavailable", "reason": end["reason"]}
-    final = {"final_variance": end["average_variance"], "final_seconds": end["seconds"]}
-    if bound <= 0.0:
-        return {**final, "status": "unbounded", "reason": "every lower bound is 0 here"}
-    within = told[told["average_variance"] <= gap * bound]
-    if within.empty:
-        reason = f"ends at {end['average_variance'] / bound:.3f} times the lower bound"
-        return {**final, "status": "not reached", "reason": reason}
-    first = within.iloc[0]
-    return {**final, "iterations": first["told"], "seconds": first["seconds"], "status": "ok"}

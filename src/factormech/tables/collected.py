@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.tables import arrange, collected_words
-from factormech.tables import collections as collection_table
 from factormech.tables.panels import with_numbers
 from factormech.tables.verdict import Verdict, verdict_of
+from factormech.tables.kinds import format_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +139,7 @@ class Collected:
 
 def view(frame: pd.DataFrame) -> Collected:
     """Arrange a table of simulated collections (:mod:`factormech.tables.collections`)."""
-    collection_table.FORMAT.check(frame)
+    format_named("simulated-collection").check(frame)
     arrange.check_one_study(frame)
     axes = arrange.in_order(frame, ("workload", "population", "mechanism"))
     axes |= {name: tuple(np.unique(frame[name]).tolist()) for name in ("domain_size", "epsilon", "seed", "users")}

@@ -1,13 +1,13 @@
 """Two tables computed from one of sample complexities: by how much a mechanism improves, and how needs grow.
 
-**Improvement** (:data:`IMPROVEMENT_COLUMNS`, and ``seed`` if the grid has several): for each grid point, the
+**Improvement** (:data:`IMPROVEMENT`): for each grid point, the
 ``sample_complexity`` of ``mechanism``, the best of the others (``competitor``) with its own, and ``ratio``, competitor
 over mechanism: above 1 is an improvement. ``ratio_to_bound`` is the mechanism over the strongest lower bound, at least
 1, and empty where there is no bound above 0. ``excluded`` names the mechanisms that do not compete. The status is
 ``ok``; or without a ratio, but with a reason, ``alone`` (no other mechanism has a number here), ``free`` (the mechanism
 needs no users), or the mechanism's own ``refused`` or ``unavailable``.
 
-**Slopes** (:data:`SLOPE_COLUMNS`): for each workload, ε, and mechanism or lower bound, the least-squares ``slope`` of
+**Slopes** (:data:`SLOPES`): for each workload, ε, and mechanism or lower bound, the least-squares ``slope`` of
 log(sample complexity) against log(domain size), over ``part`` = ``all`` of the study's domain sizes and over their
 ``upper-half`` (the larger half, the middle one included). ``sizes`` counts those with a number above 0 there, between
 ``smallest_size`` and ``largest_size`` (0 where there is none); ``residual`` is the root mean square deviation of the
@@ -21,12 +21,11 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from factormech.experiments.base import Column, TableKind
 from factormech.tables.format import (
     Problem,
-    TableFormat,
     below,
     check_grid,
-    empty_text,
     not_among,
     not_positive,
     unreasoned,
@@ -35,42 +34,6 @@ from factormech.tables.format import (
 if TYPE_CHECKING:
     import pandas as pd
 
-IMPROVEMENT_COLUMNS = (
-    "study",
-    "workload",
-    "domain_size",
-    "epsilon",
-    "metric",
-    "alpha",
-    "mechanism",
-    "sample_complexity",
-    "competitor",
-    "competitor_sample_complexity",
-    "ratio",
-    "lower_bound",
-    "bound_name",
-    "ratio_to_bound",
-    "excluded",
-    "status",
-    "reason",
-)
-SLOPE_COLUMNS = (
-    "study",
-    "workload",
-    "epsilon",
-    "metric",
-    "alpha",
-    "mechanism",
-    "bound_name",
-    "part",
-    "sizes",
-    "smallest_size",
-    "largest_size",
-    "slope",
-    "residual",
-    "status",
-    "reason",
-)
 ALL_SIZES, UPPER_HALF = PARTS = ("all", "upper-half")
 # A line through two points says nothing of how straight the curve is.
 LEAST_SIZES = 3
@@ -80,8 +43,7 @@ _COMPETITION = ("competitor_sample_complexity", "ratio")
 
 def _improvement_problem(row: Mapping[str, Any]) -> Problem:
     problem = (
-        empty_text(row, ("study", "workload", "metric", "mechanism", "status"))
-        or below(row, ("domain_size",), 1)
+        below(row, ("domain_size",), 1)
         or not_positive(row, ("epsilon", "alpha"))
         or not_among(row, "status", _IMPROVEMENT_STATUSES)
     )
@@ -116,15 +78,14 @@ def _problem_of_ratios(row: Mapping[str, Any]) -> Problem:
 
 
 def _check_improvement(frame: pd.DataFrame, name: str) -> None:
-    keys = ["mechanism", "workload", "domain_size", "epsilon", *(["seed"] if "seed" in frame else [])]
+    keys = ["mechanism", "workload", "domain_size", "epsilon", "seed"]
     for study, part in frame.groupby("study", sort=False):
         check_grid([part[key].tolist() for key in keys], name, f"study {study}", "point of its grid")
 
 
 def _slope_problem(row: Mapping[str, Any]) -> Problem:
     problem = (
-        empty_text(row, ("study", "workload", "metric", "mechanism", "status"))
-        or not_positive(row, ("epsilon", "alpha"))
+        not_positive(row, ("epsilon", "alpha"))
         or below(row, ("sizes", "smallest_size", "largest_size"), 0)
         or not_among(row, "part", PARTS)
     )
@@ -151,20 +112,65 @@ def _check_slopes(frame: pd.DataFrame, name: str) -> None:
         check_grid(axes, name, f"study {study}", "mechanism and bound of every workload")
 
 
-IMPROVEMENT = TableFormat(
+_METRIC = Column("metric", "text", "metric", description="The error that α bounds.")
+_ALPHA = Column("alpha", "number", "target error α", "α", "The error that the users suffice for.")
+_WORKLOAD, _EPSILON = (
+    Column("workload", "text", "workload", description="The workload."),
+    Column("epsilon", "number", "privacy budget ε", "ε", "The privacy budget."),
+)
+_ENDS = (
+    Column("status", "text", "status", description="`ok`, or another word with a `reason`."),
+    Column("reason", "text", "reason", description="Why there are no numbers, where there are none.", empty="free"),
+)
+
+
+def _number(name: str, label: str, description: str = "", symbol: str = "") -> Column:
+    return Column(name, "number", label, symbol, description, empty="free")
+
+
+IMPROVEMENT = TableKind(
     kind="improvement",
-    columns=IMPROVEMENT_COLUMNS,
-    integers=frozenset({"domain_size", "seed"}),
-    floats=frozenset({"epsilon", "alpha", "sample_complexity", *_COMPETITION, "lower_bound", "ratio_to_bound"}),
-    problem=_improvement_problem,
-    check_whole=_check_improvement,
-    seeded=(*IMPROVEMENT_COLUMNS[:4], "seed", *IMPROVEMENT_COLUMNS[4:]),
+    columns=(
+        _WORKLOAD,
+        Column("domain_size", "integer", "domain size n", "n", "Number of user types."),
+        _EPSILON,
+        Column("seed", "integer", "seed", description="Seed of what is random.", added=0),
+        _METRIC,
+        _ALPHA,
+        Column("mechanism", "text", "mechanism", description="The mechanism that is compared."),
+        _number("sample_complexity", "users N", "Users that the mechanism needs.", "N"),
+        Column("competitor", "text", "competitor", description="The best of the others.", empty="free"),
+        _number("competitor_sample_complexity", "users of the competitor", "Users that the competitor needs."),
+        _number("ratio", "competitor over mechanism", symbol="ratio"),
+        _number("lower_bound", "lower bound", "Users that every mechanism of the bound's class needs."),
+        Column("bound_name", "text", "bound", description="Which bound it is.", empty="free"),
+        _number("ratio_to_bound", "mechanism over the lower bound", symbol="over bound"),
+        Column("excluded", "text", "excluded", description="Mechanisms that do not compete.", empty="free"),
+        *_ENDS,
+    ),
+    keys=("workload", "domain_size", "epsilon", "seed"),
+    check=_improvement_problem,
+    check_table=_check_improvement,
 )
-SLOPES = TableFormat(
+SLOPES = TableKind(
     kind="slopes",
-    columns=SLOPE_COLUMNS,
-    integers=frozenset({"sizes", "smallest_size", "largest_size"}),
-    floats=frozenset({"epsilon", "alpha", "slope", "residual"}),
-    problem=_slope_problem,
-    check_whole=_check_slopes,
+    columns=(
+        _WORKLOAD,
+        _EPSILON,
+        _METRIC,
+        _ALPHA,
+        Column("mechanism", "text", "mechanism", description="The mechanism, or `lower-bound`."),
+        Column("bound_name", "text", "bound", description="Which bound it is.", empty="free"),
+        Column("part", "text", "sizes used", description="`all` domain sizes, or the `upper-half`."),
+        Column("sizes", "integer", "sizes", description="How many have a number above 0."),
+        Column("smallest_size", "integer", "smallest size", description="Of these."),
+        Column("largest_size", "integer", "largest size", description="Of these."),
+        _number("slope", "slope", "Of log users against log domain size, least squares."),
+        _number("residual", "residual", "Root mean square of the logarithms from the line."),
+        *_ENDS,
+    ),
+    keys=("workload", "epsilon", "mechanism", "bound_name", "part"),
+    check=_slope_problem,
+    check_table=_check_slopes,
 )
+KINDS = {kind.kind: kind for kind in (IMPROVEMENT, SLOPES)}

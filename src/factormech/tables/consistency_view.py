@@ -10,8 +10,10 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.tables import arrange, consistency
+from factormech.experiments import consistency
+from factormech.tables import arrange
 from factormech.tables.panels import number, with_numbers
+from factormech.tables.kinds import format_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +100,7 @@ class View:
 
 def view(frame: pd.DataFrame) -> View:
     """Arrange a table of consistent estimates (:mod:`factormech.tables.consistency`)."""
-    consistency.FORMAT.check(frame)
+    format_named("consistency").check(frame)
     arrange.check_one_study(frame)
     names = arrange.in_order(frame, ("workload", "data", "mechanism"))
     sizes, epsilons = (np.unique(frame[c]).tolist() for c in ("domain_size", "epsilon"))

@@ -1,58 +1,71 @@
 """The tables of experiments: formats made of what a kind of study says of its columns.
 
-The first column is ``study``; the others, their types and their rules are the experiment's
+The first columns are ``study`` and ``kind``; the others, their types and their rules are the experiment's
 (:class:`factormech.experiments.base.Experiment`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
-from factormech.experiments.base import Column, Experiment
+from factormech.experiments.base import Asked, Column, Experiment, TableKind
 from factormech.tables.format import Problem, TableFormat, check_grid
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY = "study"
+STUDY, KIND = "study", "kind"
 
 
-def format_of(kind: Experiment) -> TableFormat:
+def format_of(kind: Experiment | TableKind) -> TableFormat:
     """The format of a kind's tables."""
     integers = frozenset(column.name for column in kind.columns if column.type == "integer")
     floats = frozenset(column.name for column in kind.columns if column.type == "number")
     infinite = frozenset(column.name for column in kind.columns if column.infinite)
+    added = {KIND: kind.kind} | {column.name: column.added for column in kind.columns if column.added is not None}
 
     def problem(row: Mapping[str, Any]) -> Problem:
         if row[STUDY] == "":
             return STUDY, "not be empty"
+        if row[KIND] != kind.kind:
+            return KIND, f"be {kind.kind}"
         found = _problem_of_gaps(row, kind.columns) or _problem_of_values(row, kind.columns)
         # A rule of the kind compares numbers: it is asked where there are some.
-        return found or (None if row.get("reason") else kind.check(row))
+        return found or (None if row.get("reason") and kind.check_table is None else kind.check(row))
 
     def check_whole(frame: pd.DataFrame, name: str) -> None:
+        if kind.check_table is not None:
+            kind.check_table(frame, name)
+            return
         for study, part in frame.groupby(STUDY, sort=False):
             _check_keys(part, kind, f"{name}, study {study}")
 
-    columns = (STUDY, *(column.name for column in kind.columns))
-    return TableFormat(kind.kind, columns, integers, floats, problem, check_whole, infinite=infinite)
+    columns = (STUDY, KIND, *(column.name for column in kind.columns))
+    return TableFormat(kind.kind, columns, integers, floats, problem, check_whole, added, infinite=infinite)
 
 
 def part_of(kind: Experiment, study: str, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """The rows of one part as a table; whether they are complete can only be seen in the whole."""
-    format_ = replace(format_of(kind), check_whole=lambda frame, name: None)
-    return format_.from_rows({STUDY: study, **row} for row in rows)
-
-
-def table_of(kind: Experiment, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The table of a study: its parts in their order."""
     import pandas as pd
 
-    frame = pd.concat(list(parts), ignore_index=True)
+    if kind.table is not None:  # what is measured is not yet a table
+        return pd.DataFrame([dict(row) for row in rows])
+    format_ = replace(format_of(kind), check_whole=lambda frame, name: None)
+    return format_.from_rows({STUDY: study, KIND: kind.kind, **row} for row in rows)
+
+
+def table_of(kind: Experiment, study: str, asked: Asked, parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The table of a study: its parts in their order, or what the kind makes of them."""
+    import pandas as pd
+
+    if kind.table is not None:
+        rows = kind.table(asked, parts)
+        return format_of(kind).from_rows({STUDY: study, KIND: kind.kind, **row} for row in rows)
+    frame = pd.concat(list(parts.values()), ignore_index=True)
     format_of(kind).check(frame)
     return frame
 
@@ -62,7 +75,7 @@ def is_empty(value: Any) -> bool:
     return value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def _problem_of_gaps(row: Mapping[str, Any], columns: Iterable[Column]) -> Problem:
+def _problem_of_gaps(row: Mapping[str, Any], columns: Sequence[Column]) -> Problem:
     """What is missing without leave; or a reason for what is not missing."""
     missing = [column for column in columns if is_empty(row[column.name])]
     for column in missing:
@@ -70,7 +83,8 @@ def _problem_of_gaps(row: Mapping[str, Any], columns: Iterable[Column]) -> Probl
             return column.name, "not be empty"
         if column.empty == "reason" and row["reason"] == "":
             return column.name, "not be empty without a reason"
-    if row.get("reason") and not any(column.empty == "reason" for column in missing):
+    has_reason = any(column.empty == "reason" for column in columns)
+    if has_reason and row.get("reason") and not any(column.empty == "reason" for column in missing):
         return "reason", "be empty where no number is missing"
     return None
 
@@ -83,7 +97,7 @@ def _problem_of_values(row: Mapping[str, Any], columns: Iterable[Column]) -> Pro
     return None
 
 
-def _check_keys(part: pd.DataFrame, kind: Experiment, name: str) -> None:
+def _check_keys(part: pd.DataFrame, kind: Experiment | TableKind, name: str) -> None:
     axes = [["" if is_empty(value) else value for value in part[key].tolist()] for key in kind.keys]
     if kind.complete:
         check_grid(axes, name, "grid", f"combination of {', '.join(kind.keys)}")

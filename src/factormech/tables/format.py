@@ -13,7 +13,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -45,15 +45,15 @@ class TableFormat:
     kind
         Its name.
     columns
-        The columns without ``seed``, or with it where every table of the kind has it.
+        The columns, in their order.
     integers, floats
         Which columns hold numbers; the others hold text.
     problem
         The rule that a row breaks, if any.
     check_whole
         Refuses rows that do not go together, given the frame and its name.
-    seeded
-        The columns of a table over several seeds, where that has more.
+    added
+        Columns that older tables do not have, with the value that they stand for there.
     infinite
         The columns of floats in which ∞ is a value.
     """
@@ -64,20 +64,20 @@ class TableFormat:
     floats: frozenset[str]
     problem: Callable[[Mapping[str, Any]], Problem]
     check_whole: Callable[[pd.DataFrame, str], None]
-    seeded: tuple[str, ...] = ()
+    added: Mapping[str, Any] = field(default_factory=dict)
     infinite: frozenset[str] = frozenset()
 
     def has(self, header: Sequence[Any]) -> bool:
-        """Whether these are the columns of this kind."""
-        return tuple(header) in (self.columns, self.seeded or self.columns)
+        """Whether these are the columns of this kind, some of those that were added later left out."""
+        return tuple(header) == tuple(c for c in self.columns if c in header or c not in self.added)
 
     def from_rows(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         """A table from mappings column → value; what a row leaves out (or gives as ``None``) is empty.
 
-        A column ``seed`` that not every table of the kind has is there if any row has it. The rules are checked.
+        The rules are checked.
         """
         rows = list(rows)
-        columns = self.seeded if self.seeded and any("seed" in row for row in rows) else self.columns
+        columns = self.columns
         for i, row in enumerate(rows):
             for name in row:
                 if name not in columns:
@@ -101,7 +101,8 @@ class TableFormat:
                 )
             for name, cell in zip(header, cells, strict=True):
                 columns[name].append(self._parse(name, cell, f"{path}, line {number}, column {name}"))
-        frame = self._frame(columns)
+        missing = {name: [self.added[name]] * (len(lines) - 1) for name in self.columns if name not in columns}
+        frame = self._frame({name: (columns | missing)[name] for name in self.columns})
         self.check(frame, str(path))
         return frame
 
@@ -120,7 +121,7 @@ class TableFormat:
 
     def check(self, frame: pd.DataFrame, name: str = "table") -> None:
         """Refuse a frame that is not a table of this kind: its columns, types, rows, and how these go together."""
-        if not self.has(frame.columns):
+        if tuple(frame.columns) != self.columns:
             found = ",".join(map(str, frame.columns))
             raise BadValue(f"columns of {name}", found, f"be {','.join(self.columns)}", "build it by from_rows")
         if frame.empty:

@@ -1,10 +1,8 @@
 """The tables of results: their kinds, and their two forms, CSV and LaTeX.
 
-Every kind has its own columns, documented in the module that has its format: ``sample_complexity.py``,
-``collections.py``, ``comparisons.py``, ``gaps.py``, ``starts.py``, ``timing.py``, ``on_data.py``, ``consistency.py``,
-``norms.py`` and ``prefix_errors.py``; those of experiments are made of what these say (``experiments.py``). No two
-kinds have the same columns, so a table says itself of which kind it is. A missing number is NaN and a missing text is
-"".
+The columns of a kind are those that its module in :mod:`factormech.experiments` declares; the tables that are made from
+another table are in ``comparisons.py``. A table says in its column ``kind`` which kind it is; that of an older file,
+without the column, is found by its header. A missing number is NaN and a missing text is "".
 """
 
 from __future__ import annotations
@@ -16,89 +14,63 @@ from typing import TYPE_CHECKING, Any
 from factormech.atomic import write_whole
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import registry as experiments
-from factormech.tables import collections as collection_table
-from factormech.tables import comparisons as comparison_tables
-from factormech.tables import consistency as consistency_table
+from factormech.experiments.base import Experiment, TableKind
+from factormech.tables import comparisons
 from factormech.tables import experiments as experiment_tables
-from factormech.tables import gaps as gap_table
-from factormech.tables import norms as norms_table
-from factormech.tables import on_data as on_data_table
-from factormech.tables import prefix_errors as prefix_errors_table
-from factormech.tables import sample_complexity as sample_complexity_table
-from factormech.tables import starts as starts_table
-from factormech.tables import timing as timing_table
+from factormech.tables.experiments import KIND
 from factormech.tables.format import TableFormat, read_lines
-from factormech.tables.sample_complexity import COLUMNS, COLUMNS_WITH_SEED, FLOATS, INTEGERS, LOWER_BOUND, MEASURED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "COLUMNS",
-    "COLUMNS_WITH_SEED",
-    "FLOATS",
-    "FORMATS",
-    "INTEGERS",
-    "LOWER_BOUND",
-    "MEASURED",
     "check",
+    "declared",
     "format_named",
     "formats",
     "from_rows",
     "has_header",
     "kind_of",
     "latex",
+    "names",
     "read_csv",
     "write",
     "write_csv",
 ]
 
-FORMATS: dict[str, TableFormat] = {
-    format_.kind: format_
-    for format_ in (
-        sample_complexity_table.FORMAT,
-        collection_table.FORMAT,
-        comparison_tables.IMPROVEMENT,
-        comparison_tables.SLOPES,
-        on_data_table.FORMAT,
-        consistency_table.FORMAT,
-        gap_table.FORMAT,
-        starts_table.FORMAT,
-        timing_table.FORMAT,
-        norms_table.FORMAT,
-        prefix_errors_table.FORMAT,
-    )
-}
+def names() -> list[str]:
+    """Every kind of table."""
+    return [*comparisons.KINDS, *experiments.names()]
 
 
 def formats() -> Iterator[TableFormat]:
     """The format of every kind; those of experiments last, for their modules are imported."""
-    yield from FORMATS.values()
-    for kind in experiments.names():
-        yield experiment_tables.format_of(experiments.experiment(kind))
+    yield from map(format_named, names())
 
 
 def format_named(kind: str) -> TableFormat:
     """The format of a kind."""
-    if kind in FORMATS:
-        return FORMATS[kind]
-    if not experiments.is_experiment(kind):
-        raise UnknownName("kind of table", kind, [*FORMATS, *experiments.names()])
-    return experiment_tables.format_of(experiments.experiment(kind))
+    return experiment_tables.format_of(declared(kind))
+
+
+def declared(kind: str) -> Experiment | TableKind:
+    """What declares the tables of a kind."""
+    if kind not in names():
+        raise UnknownName("kind of table", kind, names())
+    return comparisons.KINDS[kind] if kind in comparisons.KINDS else experiments.experiment(kind)
 
 
 def kind_of(frame: pd.DataFrame) -> str:
-    """The kind of a table, by its columns."""
-    return _format_of(frame.columns, "columns of the table", "build it by from_rows").kind
+    """The kind of a table."""
+    return _format_of_frame(frame).kind
 
 
 def from_rows(rows: Iterable[Mapping[str, Any]], kind: str = "sample-complexity") -> pd.DataFrame:
     """A table from mappings column → value; what a row leaves out (or gives as ``None``) is empty.
 
-    Where a kind has tables with and without seeds, the column ``seed`` is there if any row has it. The rules of the
-    kind are checked.
+    The column ``kind`` is added. The rules of the kind are checked.
     """
-    return format_named(kind).from_rows(rows)
+    return format_named(kind).from_rows({KIND: kind, **row} for row in rows)
 
 
 def read_csv(path: Path | str) -> pd.DataFrame:
@@ -106,7 +78,11 @@ def read_csv(path: Path | str) -> pd.DataFrame:
     path = Path(path)
     lines = read_lines(path)
     remedy = "give a file of results/tables, or run the workflow again"
-    return _format_of(lines[0], f"{path}, line 1", remedy).from_lines(lines, path)
+    kind = lines[1][1] if lines[0][1:2] == [KIND] and len(lines) > 1 and len(lines[1]) > 1 else ""
+    format_ = format_named(kind) if kind in names() else None
+    if format_ is None or not format_.has(lines[0]):
+        format_ = _format_of(lines[0], f"{path}, line 1", remedy)
+    return format_.from_lines(lines, path)
 
 
 def has_header(path: Path) -> bool:
@@ -124,7 +100,7 @@ def write_csv(frame: pd.DataFrame, path: Path | str) -> None:
 
     Equal tables give equal bytes. A frame that breaks the rules of its kind is refused before anything is written.
     """
-    _format_of(frame.columns, "columns of the table", "build it by from_rows").write_csv(frame, path)
+    _format_of_frame(frame).write_csv(frame, path)
 
 
 def write(frame: pd.DataFrame, csv_path: Path | str, latex_path: Path | str) -> None:
@@ -136,41 +112,22 @@ def write(frame: pd.DataFrame, csv_path: Path | str, latex_path: Path | str) -> 
 
 
 def latex(frame: pd.DataFrame) -> str:
-    """A table as LaTeX, with what it lacks and why: see the module of its kind."""
-    from factormech.tables import latex_collections as collections
-    from factormech.tables import latex_comparisons as comparisons
-    from factormech.tables import latex_consistency as consistency
-    from factormech.tables import latex_gaps as gaps
-    from factormech.tables import latex_norms as norms
-    from factormech.tables import latex_on_data as on_data
-    from factormech.tables import latex_prefix_errors as prefix_errors
-    from factormech.tables import latex_sample_complexity as sample_complexity
-    from factormech.tables import latex_starts as starts
-    from factormech.tables import latex_timing as timing
+    """A table as LaTeX, with what it lacks and why."""
     from factormech.tables import plain
 
-    typesetters = {
-        "sample-complexity": sample_complexity.typeset,
-        "simulated-collection": collections.typeset,
-        "improvement": comparisons.typeset_improvement,
-        "slopes": comparisons.typeset_slopes,
-        "data-dependent": on_data.typeset,
-        "consistency": consistency.typeset,
-        "optimality-gap": gaps.typeset,
-        "initialisation": starts.typeset,
-        "timing": timing.typeset,
-        "norms": norms.typeset,
-        "prefix-factorizations": prefix_errors.typeset,
-    }
-    kind = kind_of(frame)
-    if experiments.is_experiment(kind):
-        return plain.typeset(frame, experiments.experiment(kind))
-    return typesetters[kind](frame)
+    return plain.typeset(frame, declared(kind_of(frame)))
 
 
 def check(frame: pd.DataFrame, name: str = "table") -> None:
     """Refuse a frame that is not a table: its columns, types, rows, and what the status of each promises."""
-    _format_of(frame.columns, f"columns of {name}", "build it by from_rows").check(frame, name)
+    _format_of_frame(frame, f"columns of {name}").check(frame, name)
+
+
+def _format_of_frame(frame: pd.DataFrame, where: str = "columns of the table") -> TableFormat:
+    kind = frame[KIND].iloc[0] if KIND in frame and len(frame) else None
+    if isinstance(kind, str) and kind in names():
+        return format_named(kind)
+    return _format_of(frame.columns, where, "build it by from_rows")
 
 
 def _format_of(header: Sequence[Any], where: str, remedy: str) -> TableFormat:
@@ -180,5 +137,4 @@ def _format_of(header: Sequence[Any], where: str, remedy: str) -> TableFormat:
     words = [str(word) for word in header]
     # Of the kinds, the one with the most of these columns is what was meant.
     nearest = max(formats(), key=lambda known: len(set(known.columns) & set(words)))
-    rule = f"be {','.join(nearest.columns)}{' (and seed after epsilon, if there are several)' * bool(nearest.seeded)}"
-    raise BadValue(where, ",".join(words), rule, remedy)
+    raise BadValue(where, ",".join(words), f"be {','.join(nearest.columns)}", remedy)

@@ -10,8 +10,10 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.tables import arrange, on_data
+from factormech.experiments.data_dependent import WORST_CASE
+from factormech.tables import arrange
 from factormech.tables.panels import number, with_numbers
+from factormech.tables.kinds import format_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,12 +70,12 @@ class View:
 
     def spread(self, series: Series) -> float:
         """The most users over the fewest, over the data sets (the worst case is none)."""
-        values = series.middle[[name != on_data.WORST_CASE for name in self.data]]
+        values = series.middle[[name != WORST_CASE for name in self.data]]
         return float(values.max() / values.min()) if values.size and np.all(values > 0) else np.nan
 
     def worst_over(self, series: Series) -> float:
         """The worst case over the data set that needs the fewest users."""
-        here = np.array([name != on_data.WORST_CASE for name in self.data])
+        here = np.array([name != WORST_CASE for name in self.data])
         if here.all() or not here.any() or not np.all(series.middle > 0):
             return np.nan
         return float(series.middle[~here][0] / series.middle[here].min())
@@ -81,7 +83,7 @@ class View:
 
 def view(frame: pd.DataFrame) -> View:
     """Arrange a table of sample complexities on data sets (:mod:`factormech.tables.on_data`)."""
-    on_data.FORMAT.check(frame)
+    format_named("data-dependent").check(frame)
     arrange.check_one_study(frame)
     names = arrange.in_order(frame, ("workload", "data", "mechanism"))
     sizes, epsilons = (np.unique(frame[c]).tolist() for c in ("domain_size", "epsilon"))

@@ -17,7 +17,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.tables.sample_complexity import LOWER_BOUND
+from factormech.experiments.sample_complexity import LOWER_BOUND
 
 if TYPE_CHECKING:
     import pandas as pd

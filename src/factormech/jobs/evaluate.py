@@ -1,11 +1,14 @@
-"""Measure one part of a study of a kind that is an experiment."""
+"""Evaluate one part of a study."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from factormech import store
+from factormech.data.files import VARIABLE
+from factormech.experiments import solves
 from factormech.experiments.asked import Asked
 from factormech.experiments.registry import experiment
 from factormech.jobs.common import job_parser, run
@@ -13,16 +16,20 @@ from factormech.tables.experiments import part_of
 
 
 def main() -> None:
-    """Read what is asked, measure, write the rows."""
+    """Read what is asked and what was solved, measure, write the rows."""
     parser = job_parser(__doc__)
     parser.add_argument("--kind", required=True)
     parser.add_argument("--study", required=True)
     parser.add_argument("--part", required=True, help="its name among the parts of the study")
     parser.add_argument("--asked", required=True, help="what the study asks, in JSON")
+    parser.add_argument("--solved", type=Path, nargs="*", default=[], help="files of what the part needs solved")
+    parser.add_argument("--data", nargs="?", default=None, help="the folder of the data sets, if there is one")
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
+    os.environ[VARIABLE] = args.data or ""
     kind, asked = experiment(args.kind), Asked.from_json(args.asked)
-    frame = part_of(kind, args.study, kind.measure(asked))
+    with solves.shared(args.solved):
+        frame = part_of(kind, args.study, kind.measure(asked))
     attributes = {
         "experiment": kind.kind,
         "study": args.study,

@@ -1,0 +1,139 @@
+"""How many users strategies need on given data.
+
+Its rows are, for every point of the grid (workload, domain size, ε, seed) and every data set, one per mechanism;
+``worst-case`` stands in the place of a data set. The status is ``ok``; or ``refused`` (the workload is outside the
+strategy's row space) or ``unavailable`` (the mechanism cannot exist there), which have a reason instead of numbers.
+``variance`` is that of one user drawn from the data, summed over the queries; ``sample_complexity`` is
+variance/(queries · α), not rounded, and ``lower_bound`` has its units: the strongest bound that holds on these data, for
+every ε-LDP factorization mechanism, and its name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue
+from factormech.experiments import grids
+from factormech.experiments.asked import Asked
+from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
+from factormech.experiments.base import Column, Experiment, Problem
+from factormech.experiments.grids import BOUNDS, BOUNDS_PART, DATA, MECHANISMS, METRIC, OPTIONS, TARGET, number
+from factormech.experiments.optimality_gap import ordered
+from factormech.tables.format import check_seeded_grid, not_among, not_positive, unreasoned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATUSES = ("ok", "refused", "unavailable")
+WORST_CASE = "worst-case"
+_PLACES = ["workload", "domain_size", "epsilon", "seed", "data"]
+
+
+def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
+    """The variances of the part's mechanism on every data set, or the bounds there."""
+    from dataclasses import asdict
+
+    from factormech.measure.data_dependent import bounds_on_data, measure_on_data
+
+    data, questions = grids.data_of(asked), grids.questions(asked)
+    for name in asked["mechanisms"]:
+        strategies = grids.Strategies(asked, name)
+        yield from map(asdict, measure_on_data(name, strategies, questions, asked["epsilon"], data))
+    if asked["bounds"]:
+        evaluate = grids.evaluator(asked, [(question.workload, question.seed) for question in questions])
+        yield from map(asdict, bounds_on_data(asked["bounds"], questions, asked["epsilon"], data, evaluate))
+
+
+def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    """One row for each grid point, data set (the worst case last) and mechanism, with the strongest bound there."""
+    import pandas as pd
+
+    from factormech.measure.sample_complexity import sample_complexity
+
+    def users(frame: pd.DataFrame, column: str) -> list[float]:
+        pairs = zip(frame[column], frame["queries"], strict=True)
+        return [sample_complexity(asked["metric"], variance, int(p), asked["alpha"]) for variance, p in pairs]
+
+    bounds = parts[BOUNDS_PART]
+    bounded = bounds.assign(lower_bound=users(bounds, "variance_bound"))[[*_PLACES, "lower_bound", "bound_name"]]
+    measured = pd.concat([frame for name, frame in parts.items() if name != BOUNDS_PART], ignore_index=True)
+    measured = measured.assign(
+        sample_complexity=users(measured, "variance"), metric=asked["metric"], alpha=asked["alpha"]
+    )
+    joined = measured.merge(bounded, on=_PLACES, how="left", validate="many_to_one")
+    order = ordered(joined, ["_workload", "domain_size", "epsilon", "seed", "_data", "_mechanism"])
+    yield from order[[column.name for column in EXPERIMENT.columns]].to_dict("records")
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """What the status of a row promises of its numbers."""
+    problem = not_positive(row, ("epsilon", "alpha")) or not_among(row, "status", STATUSES)
+    if problem is not None:
+        return problem
+    ok = row["status"] == "ok"
+    for column in ("sample_complexity", "variance"):
+        if ok and not row[column] >= 0:
+            return column, "be a number of at least 0 where the status is ok"
+        if not ok and not math.isnan(row[column]):
+            return column, f"be empty where the status is {row['status']}"
+    if not row["lower_bound"] >= 0:
+        return "lower_bound", "be a number of at least 0"
+    return unreasoned(row, needed=not ok)
+
+
+def check_table(frame: pd.DataFrame, name: str) -> None:
+    """A study is a product of its axes (each workload of its seeds), and has one bound at a point."""
+    keys = ["domain_size", "epsilon", "data", "mechanism"]
+    points = "mechanism on every data set at every point of its grid"
+    check_seeded_grid(frame, name, keys, ("metric", "alpha"), points)
+    places = ["study", *_PLACES]
+    bounds = frame[[*places, "lower_bound", "bound_name"]].drop_duplicates()
+    twice = bounds[bounds.duplicated(places)]
+    if len(twice):
+        where = " ".join(map(str, twice.iloc[0][places]))
+        rule, remedy = "be the same for all mechanisms", "lines were edited: run the workflow again"
+        raise BadValue(f"{name}, lower_bound at {where}", twice.iloc[0]["lower_bound"], rule, remedy)
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Sizes that the data do not have, and settings of mechanisms that have none."""
+    yield from grids.refuse_sizes_of_data(asked)
+    yield from grids.refuse_options(asked)
+
+
+EXPERIMENT = Experiment(
+    kind="data-dependent",
+    description="Users that strategies need on data sets, and on the worst data.",
+    axes=(*grids.GRID, DATA),
+    settings=(MECHANISMS, OPTIONS, METRIC, TARGET, BOUNDS),
+    columns=(
+        WORKLOAD.column(),
+        DOMAIN_SIZE.column(),
+        EPSILON.column(),
+        SEED.column(),
+        DATA.column(),
+        Column("mechanism", "text", "mechanism", description="The mechanism."),
+        Column("metric", "text", "metric", description="The error that α bounds."),
+        Column("alpha", "number", "target error α", "α", "The error that the users suffice for."),
+        number("sample_complexity", "users N", "Users that the mechanism needs.", symbol="N"),
+        number("variance", "variance", "Of one user drawn from the data, summed over the queries."),
+        Column("lower_bound", "number", "lower bound", description="Users that every mechanism of the class needs."),
+        Column("bound_name", "text", "bound", description="Which bound it is."),
+        grids.STATUS,
+        grids.REASON,
+    ),
+    keys=(*_PLACES, "mechanism"),
+    measure=measure,
+    table=table,
+    check=check,
+    check_table=check_table,
+    refuse=refuse,
+    parts=grids.by_mechanism_and_bounds,
+    solves=grids.requests,
+    figure="factormech.figures.data_dependent",
+    seconds=lambda asked: grids.seconds_on_grid("measure_on_data", asked),
+    memory_mb=grids.memory_on_grid,
+    seeded=True,
+)

@@ -1,0 +1,398 @@
+"""What the studies of local mechanisms on a grid share: their axes and settings, strategies, bounds and questions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue
+from factormech.experiments import solves
+from factormech.experiments.asked import Asked
+from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, SEED, WORKLOAD
+from factormech.experiments.base import Axis, Column, Setting
+from factormech.experiments.solves import Solve
+from factormech.experiments.workloads import workload_of
+from factormech.family import Family
+
+if TYPE_CHECKING:
+    from factormech.measure.exact import Question
+    from factormech.workloads.base import Workload
+
+# The part of a study that evaluates its lower bounds; no mechanism can have this name.
+BOUNDS_PART = "lower.bounds"
+GRID = (WORKLOAD, DOMAIN_SIZE, EPSILON, SEED)
+POINT = ["workload", "domain_size", "seed", "epsilon"]
+
+
+def _names(description: str, example: list[str], family: Family, **more: Any) -> dict[str, Any]:
+    schema = {
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {"type": "string", "minLength": 1},
+    }
+    return {"schema": schema, "description": description, "example": example, "names": family, **more}
+
+
+def _bounds() -> Iterable[str]:
+    from factormech.bounds import registry
+
+    return registry.names()
+
+
+def _module_of_bound(name: str) -> str:
+    from factormech.bounds import registry
+
+    return registry.module_of(name)
+
+
+def _populations() -> Iterable[str]:
+    from factormech.measure import populations
+
+    return populations.names()
+
+
+def _check_population(name: str) -> None:
+    from factormech.measure import populations
+
+    populations.probabilities(name, 1)
+
+
+def _data() -> Iterable[str]:
+    from factormech.data import registry
+
+    return registry.names()
+
+
+def _check_data(name: str) -> None:
+    from factormech.data import registry
+
+    registry.check_name(name)
+
+
+BOUNDS_FAMILY = Family(_bounds, _module_of_bound, _module_of_bound)
+
+MECHANISMS = Setting("mechanisms", **_names("Names of local mechanisms.", ["hadamard"], LOCAL_MECHANISMS))
+BOUNDS = Setting(
+    "bounds",
+    **_names("Names of lower bounds.", ["svd", "centred-svd"], BOUNDS_FAMILY, default=["svd", "centred-svd"]),
+)
+OPTIONS = Setting(
+    "options",
+    {
+        "type": "object",
+        "rule": "be a mapping from mechanisms of the study to their settings",
+        "additionalProperties": {
+            "type": "object",
+            "description": "Settings of one mechanism; which it has is said where a wrong one is answered.",
+            "rule": "be a mapping of settings",
+            "remedy": "give for example {objective: worst}",
+            "additionalProperties": {
+                "type": ["string", "integer"],
+                "description": "A word or a number.",
+                "rule": "be a word or a whole number",
+                "remedy": "give for example worst",
+            },
+        },
+    },
+    "Settings of the solvers of mechanisms, by mechanism.",
+    {"optimised": {"objective": "worst"}},
+    {},
+)
+METRIC = Setting(
+    "metric",
+    {"type": "string", "enum": ["mse"]},
+    "The error that alpha bounds; mse is the mean over the queries of the squared error of normalised answers.",
+    "mse",
+    "mse",
+    stage="table",
+)
+TARGET = Setting(
+    "alpha",
+    {"type": "number", "exclusiveMinimum": 0},
+    "The error that a sample must be large enough to reach.",
+    0.01,
+    0.01,
+    stage="table",
+)
+TRIALS = Setting(
+    "trials",
+    {"type": "integer", "minimum": 2, "maximum": 100000},
+    "How often each simulated collection is run.",
+    20,
+    20,
+)
+LEVEL = Setting(
+    "level",
+    {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "exclusiveMaximum": 0.5,
+        "rule": "be a number above 0 and below 0.5",
+    },
+    "Probability that an interval misses, of each interval of a simulated error.",
+    1e-6,
+    1e-6,
+)
+POPULATION = Axis(
+    "population",
+    {"type": "string", "minLength": 1},
+    "population",
+    "zipf",
+    description="Names of synthetic populations that the users come from.",
+    names=Family(_populations, _check_population),
+)
+DATA = Axis(
+    "data",
+    {"type": "string", "minLength": 1},
+    "data set",
+    "hepth",
+    description="Names of data sets; domain sizes must divide their 4096 bins.",
+    names=Family(_data, _check_data),
+)
+
+STATUS = Column("status", "text", "status", description="`ok`, or another word with a `reason`.")
+REASON = Column("reason", "text", "reason", description="Why there are no numbers, where there are none.", empty="free")
+SEED_COLUMN = replace(SEED.column(), added=0)
+
+
+def number(name: str, label: str, description: str = "", *, symbol: str = "", **more: Any) -> Column:
+    """A column of numbers, empty where the status of the row leaves nothing to measure."""
+    return Column(name, "number", label, symbol, description, empty="free", **more)
+
+
+def refuse_options(asked: Asked) -> Iterator[BadValue]:
+    """Settings of mechanisms that the study does not have, or that have no such settings."""
+    from factormech.local import registry
+
+    for name, options in asked["options"].items():
+        if name not in registry.names():
+            yield from _unknown(name)
+        else:
+            yield from registry.check_options(name, options, f"options.{name}")
+
+
+def _unknown(name: str) -> Iterator[BadValue]:
+    from factormech.errors import UnknownName
+    from factormech.local import registry
+
+    yield UnknownName(f"options.{name}", name, registry.names())
+
+
+def refuse_sizes_of_data(asked: Asked) -> Iterator[BadValue]:
+    """Domain sizes that the bins of the data sets cannot be summed to."""
+    from factormech.data.registry import BINS, size_reason
+
+    for i, size in enumerate(asked["domain_size"]):
+        reason = size_reason(size)
+        if reason is not None:
+            rule = f"be a divisor of {BINS} in a study on data sets ({reason})"
+            yield BadValue(f"grid.domain_size[{i}]", size, rule, "give for example 512")
+
+
+def refuse_axes(most: int) -> Callable[[Asked], Iterator[BadValue]]:
+    """More of domain size and ε that vary than the figure of the kind can show."""
+
+    def refuse(asked: Asked) -> Iterator[BadValue]:
+        several = [axis for axis in ("domain_size", "epsilon") if len(asked[axis]) > 1]
+        if len(several) > most:
+            found = list(asked[several[-1]])
+            rule = "have one value here" + (", where domain sizes vary" if most else "")
+            yield BadValue(f"grid.{several[-1]}", found, rule, "make a study of each, as its figure has one axis")
+
+    return refuse
+
+
+def by_mechanism(asked: Asked) -> dict[str, Asked]:
+    """A part for each mechanism, which is asked for its own settings alone."""
+    return {name: _of_mechanism(asked, name) for name in asked["mechanisms"]}
+
+
+def by_mechanism_and_bounds(asked: Asked) -> dict[str, Asked]:
+    """The same, and a part for all lower bounds."""
+    own = {name: replace_settings(part, bounds=[]) for name, part in by_mechanism(asked).items()}
+    more = {"options": {}} if "options" in asked.settings else {}
+    return own | {BOUNDS_PART: replace_settings(asked, mechanisms=[], **more)}
+
+
+def by_mechanism_and_workload(asked: Asked) -> dict[str, Asked]:
+    """A part for each mechanism and workload, and one for all lower bounds."""
+    found = {}
+    for name, part in by_mechanism_and_bounds(asked).items():
+        workloads = asked["workload"] if part["mechanisms"] else ()
+        found |= {f"{name}_{workload}": part.only(workload=workload) for workload in workloads}
+        found |= {} if workloads else {name: part}
+    return found
+
+
+def replace_settings(asked: Asked, **settings: Any) -> Asked:
+    """The same question with these settings."""
+    return replace(asked, settings={**asked.settings, **settings})
+
+
+def _of_mechanism(asked: Asked, name: str) -> Asked:
+    options = {key: value for key, value in asked.settings.get("options", {}).items() if key == name}
+    more = {"options": options} if "options" in asked.settings else {}
+    return replace_settings(asked, mechanisms=[name], **more)
+
+
+def asked_workloads(asked: Asked) -> Iterator[tuple[Workload, int]]:
+    """Every workload of the grid at every size, with its seed; one that is not drawn at random is made once."""
+    from factormech.workloads import definitions
+
+    for name, n in asked.points("workload", "domain_size"):
+        seeded = definitions.is_seeded(name, asked.definitions)
+        once = None if seeded else workload_of(asked, name, n)
+        for seed in asked["seed"]:
+            yield workload_of(asked, name, n, seed=seed) if once is None else once, seed
+
+
+def questions(asked: Asked) -> list[Question]:
+    """Every workload of the grid with its centred Gram matrix."""
+    from factormech.measure.exact import questions_of
+
+    return questions_of(asked_workloads(asked))
+
+
+def strategy_request(asked: Asked, mechanism: str, workload: str, n: int, epsilon: float, seed: int) -> Solve:
+    """The request for the strategy of a mechanism at a point of the grid."""
+    options = asked.settings.get("options", {}).get(mechanism, {})
+    point = (mechanism, workload, n, epsilon)
+    return solves.strategy(*point, options=options, seed=seed, root_seed=asked.seed, own=asked.definitions)
+
+
+def bound_request(asked: Asked, bound: str, workload: str, n: int, epsilon: float, seed: int) -> Solve:
+    """The request for a lower bound at a point of the grid."""
+    request = solves.of_workload(
+        "bound", bound, workload, n, seed=seed, root_seed=asked.seed, own=asked.definitions
+    )
+    return replace(request, epsilon=float(epsilon))
+
+
+def requests(asked: Asked) -> Iterator[Solve]:
+    """Every strategy and bound that a part needs and that takes long enough for a file of its own."""
+    from factormech.local.registry import is_solved
+    from factormech.measure import cost
+
+    points = list(asked.points("workload", "domain_size", "epsilon", "seed"))
+    for mechanism, (name, n, epsilon, seed) in itertools.product(filter(is_solved, asked["mechanisms"]), points):
+        if cost.deserves_a_job(mechanism, n):
+            yield strategy_request(asked, mechanism, name, n, epsilon, seed)
+    for bound, (name, n, epsilon, seed) in itertools.product(asked.settings.get("bounds", ()), points):
+        if cost.bound_deserves_a_job(bound, n):
+            yield bound_request(asked, bound, name, n, epsilon, seed)
+
+
+class Strategies:
+    """The strategies of one mechanism, with what their solver recorded: read from files, built, or solved here."""
+
+    def __init__(self, asked: Asked, mechanism: str) -> None:
+        from factormech.local.registry import is_solved
+        from factormech.measure.exact import built
+
+        self.asked, self.mechanism = asked, mechanism
+        self.built = None if is_solved(mechanism) else built(mechanism)
+        self.last: tuple[Solve, Any] | None = None
+
+    def __call__(self, question: Question, epsilon: float) -> Any:
+        """The strategy for a question at a budget, verified."""
+        from factormech.local.registry import restore
+
+        if self.built is not None:
+            return self.built(question, epsilon)
+        return restore(self.mechanism, self._solution(question, epsilon), epsilon)
+
+    def record(self, question: Question, epsilon: float) -> Mapping[str, Any]:
+        """What the solver recorded."""
+        found: Mapping[str, Any] = {} if self.built is not None else self._solution(question, epsilon).record
+        return found
+
+    def _solution(self, question: Question, epsilon: float) -> Any:
+        W = question.workload
+        request = strategy_request(self.asked, self.mechanism, W.name, W.domain_size, epsilon, question.seed)
+        if self.last is None or self.last[0] != request:  # one is kept: a large one is not read twice
+            self.last = request, solution_of(request, W)
+        return self.last[1]
+
+
+def solution_of(request: Solve, workload: Workload, **more: Any) -> Any:
+    """The solution of a request for a strategy: from its file, or solved here with the same random stream."""
+    from factormech.local.registry import rng_of, solve
+    from factormech.local.solved import Solution
+
+    stored = solves.find(request)
+    if stored is not None:
+        return Solution(stored.datasets, stored.attributes)
+    rng = rng_of(request.name, workload, request.epsilon, request.root_seed, request.seed or 0)
+    return solve(request.name, workload, request.epsilon, rng, request.options, **more)
+
+
+def evaluator(asked: Asked, pairs: Iterable[tuple[Workload, int]]) -> Callable[[str, Workload, float], float]:
+    """A function (bound, workload, ε) → number, which reads a file where there is one, and evaluates a bound once."""
+    from factormech.bounds.registry import variance_bound
+
+    seeds = {id(workload): seed for workload, seed in reversed(list(pairs))}
+    known: dict[Solve, float] = {}
+
+    def evaluate(name: str, workload: Workload, epsilon: float) -> float:
+        request = bound_request(asked, name, workload.name, workload.domain_size, epsilon, seeds[id(workload)])
+        if request not in known:
+            stored = solves.find(request)
+            known[request] = variance_bound(name, workload, epsilon) if stored is None else float(stored["value"][0])
+        return known[request]
+
+    return evaluate
+
+
+def bounds_of(asked: Asked) -> list[dict[str, Any]]:
+    """Every lower bound of a part at every point of its grid."""
+    from factormech.measure.exact import measure_bounds
+
+    pairs = list(asked_workloads(asked))
+    return list(measure_bounds(asked["bounds"], pairs, asked["epsilon"], evaluator(asked, pairs)))
+
+
+def data_of(asked: Asked) -> dict[str, Any]:
+    """The counts of the data sets of a part, or of their stand-ins where no folder of data is named."""
+    from factormech.data.files import named_folder, paths, read_all, resolved
+
+    folder = named_folder(None, Path())
+    return dict(read_all(resolved(asked["data"], folder), paths(asked["data"], folder)))
+
+
+def size_of(asked: Asked) -> tuple[int, tuple[int, ...], int, int]:
+    """How many workloads, which sizes, how many budgets and seeds: what costs on a grid depend on."""
+    return len(asked["workload"]), asked["domain_size"], len(asked["epsilon"]), len(asked["seed"])
+
+
+def solved_here(asked: Asked) -> float:
+    """Seconds of the strategies and bounds of a part that have no file."""
+    from factormech.local.registry import is_solved
+    from factormech.measure import cost
+
+    points = list(asked.points("workload", "domain_size", "epsilon", "seed"))
+    total = 0.0
+    for name in filter(is_solved, asked["mechanisms"]):
+        total += sum(cost.solve_seconds(name, n) for _, n, *_ in points if not cost.deserves_a_job(name, n))
+    for bound in asked.settings.get("bounds", ()):
+        total += sum(cost.bound_seconds(bound, n) for _, n, *_ in points if not cost.bound_deserves_a_job(bound, n))
+    return total
+
+
+def seconds_on_grid(rule: str, asked: Asked) -> float:
+    """What measuring the mechanisms of a part takes, by the fits of the benchmark, with what has no file."""
+    from factormech.measure import cost
+
+    works = [cost.on_a_grid(rule, name, *size_of(asked)) for name in asked["mechanisms"]]
+    return solved_here(asked) + sum(map(cost.in_process_seconds, works))
+
+
+def memory_on_grid(asked: Asked) -> int:
+    """The memory of such a part, in megabytes."""
+    from factormech.measure import cost
+
+    names = asked["mechanisms"] or [""]
+    return round(max(cost.memory_mb(cost.on_a_grid("measure", name, *size_of(asked))) for name in names))

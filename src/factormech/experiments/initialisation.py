@@ -1,0 +1,149 @@
+"""What a solver finds from several random starts with several numbers of rows, over a lower bound.
+
+As in section 6.5 of McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020. Its rows are, for every workload, domain size,
+ε, seed and mechanism, one for each multiple ``row_factor`` of the domain size that the solver was allowed as rows, and
+each random ``start``. ``rows`` is the number of outputs that the strategy has at the end, ``stopped`` what the solver
+said of its end. Variances, bound, ratios and status are those of :mod:`factormech.experiments.optimality_gap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue
+from factormech.experiments import grids
+from factormech.experiments.asked import Asked
+from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
+from factormech.experiments.base import Column, Experiment, Problem, Setting
+from factormech.experiments.grids import BOUNDS, MECHANISMS, number
+from factormech.experiments.optimality_gap import (
+    BOUND_COLUMNS,
+    RATIO_COLUMNS,
+    STATUSES,
+    VARIANCE_COLUMNS,
+    joined,
+    ordered,
+    problem_of_ratio,
+    ratios,
+)
+from factormech.experiments.solves import Solve
+from factormech.tables.format import below, check_grid, not_among, not_positive
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
+    """The solutions of the part's mechanism from every start, or the bounds."""
+    from factormech.measure.starts import Starts, measure_starts
+
+    starts = Starts(sorted(asked["rows"]), asked["starts"], asked.seed)
+    for name in asked["mechanisms"]:
+        yield from measure_starts(name, grids.questions(asked), asked["epsilon"], starts)
+    yield from grids.bounds_of(asked)
+
+
+def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    """The rows in the order of workload and mechanism as asked, then of the grid."""
+    keys = ["_workload", "domain_size", "epsilon", "seed", "_mechanism", "row_factor", "start"]
+    order = ordered(joined(parts), keys)
+    columns = [column.name for column in EXPERIMENT.columns if column.name in order]
+    yield from ({**row, **ratios(row)} for row in order[columns].to_dict("records"))
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """What the status of a row promises of its numbers."""
+    problem = (
+        below(row, ("domain_size", "row_factor"), 1)
+        or below(row, ("seed", "start"), 0)
+        or not_positive(row, ("epsilon",))
+        or not_among(row, "status", STATUSES)
+    )
+    return problem or problem_of_ratio(row)
+
+
+def check_table(frame: pd.DataFrame, name: str) -> None:
+    """Every workload has one row for each domain size × ε × seed × mechanism × number of rows × start."""
+    keys = ["domain_size", "epsilon", "seed", "mechanism", "row_factor", "start"]
+    for (study, workload), part in frame.groupby(["study", "workload"], sort=False):
+        axes = [part[key].tolist() for key in keys]
+        check_grid(axes, name, f"study {study}, workload {workload}", "mechanism, number of rows and start")
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """More than one size or budget, which the figure cannot show."""
+    yield from grids.refuse_axes(0)(asked)
+
+
+def solves(asked: Asked) -> Iterator[Solve]:
+    """The bounds alone: what starts lead to is the study's own."""
+    return grids.requests(grids.replace_settings(asked, mechanisms=[]))
+
+
+def seconds(asked: Asked) -> float:
+    """What a part takes."""
+    from factormech.measure import cost
+
+    count = len(asked["epsilon"]) * len(asked["seed"]) * asked["starts"] * len(asked["workload"])
+    works = [cost.starts(name, asked["domain_size"], asked["rows"], count) for name in asked["mechanisms"]]
+    bounds = grids.solved_here(grids.replace_settings(asked, mechanisms=[]))
+    return bounds + sum(map(cost.in_process_seconds, works))
+
+
+EXPERIMENT = Experiment(
+    kind="initialisation",
+    description="Average variances that solvers find from random starts, over the strongest lower bound.",
+    axes=grids.GRID,
+    settings=(
+        MECHANISMS,
+        BOUNDS,
+        Setting(
+            "rows",
+            {
+                "type": "array",
+                "minItems": 1,
+                "uniqueItems": True,
+                "items": {"type": "integer", "minimum": 1, "maximum": 1024},
+            },
+            "Rows of the strategies that solvers start from, in multiples of the domain size.",
+            [2, 4, 8, 16],
+            [2, 4, 8, 16],
+        ),
+        Setting(
+            "starts",
+            {"type": "integer", "minimum": 1, "maximum": 100000},
+            "Random starts of each solver, for each number of rows.",
+            10,
+            10,
+        ),
+    ),
+    columns=(
+        WORKLOAD.column(),
+        DOMAIN_SIZE.column(),
+        EPSILON.column(),
+        SEED.column(),
+        Column("mechanism", "text", "mechanism", description="The mechanism."),
+        Column("row_factor", "integer", "rows at the start over n", "m/n", "Rows that the solver was allowed, over n."),
+        Column("start", "integer", "start", description="Which random start."),
+        number("rows", "rows m", "Outputs of the strategy at the end.", symbol="m"),
+        *VARIANCE_COLUMNS,
+        *BOUND_COLUMNS,
+        *RATIO_COLUMNS,
+        Column("stopped", "text", "stopped", description="What the solver said of its end.", empty="free"),
+        grids.STATUS,
+        grids.REASON,
+    ),
+    keys=("workload", "domain_size", "epsilon", "seed", "mechanism", "row_factor", "start"),
+    measure=measure,
+    table=table,
+    check=check,
+    check_table=check_table,
+    refuse=refuse,
+    parts=grids.by_mechanism_and_workload,
+    solves=solves,
+    figure="factormech.figures.initialisation",
+    seconds=seconds,
+    memory_mb=grids.memory_on_grid,
+    seeded=True,
+)

@@ -1,0 +1,125 @@
+"""Known factorizations of prefix sums: their errors over the certified optimum.
+
+Its rows are, for every ``order`` p (∞ for the largest error) and domain size n, one per ``factorization``.
+``lower_bound`` is the certified lower end of γ₍ₚ₎, ``ratio`` the error over it (at least 1: none is better than the
+optimum), ``trace_bound`` ‖W‖_*/n, ``logarithm`` ln(n)/π.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue
+from factormech.experiments import norms
+from factormech.experiments.asked import Asked
+from factormech.experiments.axes import DOMAIN_SIZE, SEED, WORKLOAD
+from factormech.experiments.base import Column, Experiment, Problem, Setting
+from factormech.experiments.norms import NORMS, SOLVER
+from factormech.family import Family
+from factormech.tables.format import below, check_grid, not_positive
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A factorization that is optimal may be this far below the bound by rounding.
+ROUNDING = 1e-9
+
+
+def _factorizations() -> Iterable[str]:
+    from factormech.measure import prefix_errors
+
+    return prefix_errors.factorizations()
+
+
+def _check_factorization(name: str) -> None:
+    from factormech.measure import prefix_errors
+
+    prefix_errors.check_name(name)
+
+
+def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    """The rows by order, then domain size."""
+    from factormech.measure.prefix_errors import rows
+
+    yield from rows(parts.values(), asked["factorizations"])
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """What holds of the numbers of a row."""
+    problem = (
+        below(row, ("domain_size",), 1)
+        or not_positive(row, ("error", "lower_bound", "ratio", "trace_bound"))
+    )
+    if problem is not None:
+        return problem
+    if not row["order"] >= 2.0:
+        return "order", "be at least 2"
+    if not math.isclose(row["ratio"], row["error"] / row["lower_bound"], rel_tol=1e-12):
+        return "ratio", "be error over lower_bound"
+    if row["ratio"] < 1.0 - ROUNDING:
+        return "ratio", "be at least 1: no factorization is below the optimum"
+    if math.isnan(row["logarithm"]):
+        return "logarithm", "be a number"
+    return None
+
+
+def check_table(frame: pd.DataFrame, name: str) -> None:
+    """Every study has one row for each order × domain size × factorization in it."""
+    for study, part in frame.groupby("study", sort=False):
+        axes = [part[key].tolist() for key in ("order", "domain_size", "factorization")]
+        check_grid(axes, name, f"study {study}", "factorization at every order and domain size")
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Only exact norms, of prefix sums."""
+    from factormech.norms.registry import quantity
+
+    for i, name in enumerate(asked["norms"]):
+        if quantity(name).exponent is None:
+            yield BadValue(f"norms[{i}]", name, "be an exact norm here", "give for example gamma-2")
+    if asked["workload"] != ("prefix",):
+        yield BadValue("grid.workload", list(asked["workload"]), "be [prefix] here", "give [prefix]")
+
+
+EXPERIMENT = Experiment(
+    kind="prefix-factorizations",
+    description="Errors of known factorizations of prefix sums over the certified optimum.",
+    axes=(WORKLOAD, DOMAIN_SIZE, SEED),
+    settings=(
+        NORMS,
+        SOLVER,
+        Setting(
+            "factorizations",
+            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string", "minLength": 1}},
+            "Names of factorizations.",
+            ["optimal", "square-root"],
+            ["optimal", "square-root", "binary-tree", "identity"],
+            Family(_factorizations, _check_factorization),
+            stage="table",
+        ),
+    ),
+    columns=(
+        DOMAIN_SIZE.column(),
+        Column("order", "number", "order of error p", "p", "Order of the error.", infinite=True),
+        Column("factorization", "text", "factorization", description="The factorization."),
+        Column("error", "number", "error", description="Of the Gaussian mechanism of unit scale, a mean of order p."),
+        Column("lower_bound", "number", "lower bound", description="Certified lower end of the norm of this order."),
+        Column("ratio", "number", "error over the lower bound", "ratio"),
+        Column("trace_bound", "number", "trace bound", description="‖W‖_*/n."),
+        Column("logarithm", "number", "ln(n)/π"),
+    ),
+    keys=("order", "domain_size", "factorization"),
+    measure=norms.measure,
+    table=table,
+    check=check,
+    check_table=check_table,
+    refuse=refuse,
+    parts=norms.by_norm,
+    solves=norms.requests,
+    figure="factormech.figures.prefix_factorizations",
+    seconds=norms.seconds,
+    memory_mb=norms.memory_mb,
+    seeded=False,
+)

@@ -1,0 +1,231 @@
+"""How many users strategies need for a target error, against the privacy budget or the domain size.
+
+Its rows are, for every point of the grid (workload, domain size, ε, seed):
+
+* one per mechanism, with status ``ok``; or ``refused`` (the workload is outside the strategy's row space) or
+  ``unavailable`` (the mechanism cannot exist there), which have a reason instead of numbers. Their
+  ``lower_bound`` and ``bound_name`` are the strongest of the point's bounds;
+* one per lower bound, with mechanism ``lower-bound``, status ``bound`` and the value in ``lower_bound``.
+
+Variances are summed over the queries, for one user. ``sample_complexity`` is worst_variance / (queries · α),
+not rounded, and ``lower_bound`` has its units. Where a solver's record says them, ``rows`` is the number of outputs of
+its strategy and ``certified_gap`` the average variance over the solver's own lower bound on that of every ε-LDP
+strategy, less 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue
+from factormech.experiments import grids
+from factormech.experiments.asked import Asked
+from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
+from factormech.experiments.base import Column, Derive, Experiment, Problem, Setting
+from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, METRIC, OPTIONS, POINT, TARGET, number
+from factormech.tables.format import check_grid, not_among, not_positive, unreasoned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SOLVED = ("rows", "certified_gap")
+MEASURED = ("sample_complexity", "worst_variance", "average_variance")
+STATUSES = ("ok", "refused", "unavailable", "bound")
+LOWER_BOUND = "lower-bound"
+PLACES = ["workload", "domain_size", "epsilon", "seed"]
+
+
+def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
+    """The exact variances of the part's mechanisms, or its lower bounds, at every point."""
+    from dataclasses import asdict
+
+    from factormech.measure.exact import measure_mechanism
+
+    for name in asked["mechanisms"]:
+        strategies = grids.Strategies(asked, name)
+        found = measure_mechanism(name, strategies, grids.questions(asked), asked["epsilon"], strategies.record)
+        yield from map(asdict, found)
+    yield from grids.bounds_of(asked)
+
+
+def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    """The rows in the order of the grid: workload, domain size, seed, ε, then mechanisms, then bounds."""
+    import pandas as pd
+
+    from factormech.measure.sample_complexity import sample_complexity
+
+    def users(frame: pd.DataFrame, column: str) -> list[float]:
+        pairs = zip(frame[column], frame["queries"], strict=True)
+        return [sample_complexity(asked["metric"], variance, int(p), asked["alpha"]) for variance, p in pairs]
+
+    bounds = parts[BOUNDS_PART]
+    measured = pd.concat([frame for name, frame in parts.items() if name != BOUNDS_PART], ignore_index=True)
+    measured["sample_complexity"] = users(measured, "worst_variance")
+    bounded = bounds.assign(lower_bound=users(bounds, "variance_bound"))
+    strongest = bounded.loc[bounded.groupby(POINT)["lower_bound"].idxmax(), [*POINT, "lower_bound", "bound_name"]]
+    measured = measured.merge(strongest, on=POINT, how="left", validate="many_to_one")
+    bounded = bounded.assign(mechanism=LOWER_BOUND, status="bound", reason="")
+    joined = pd.concat([measured, bounded], ignore_index=True).assign(metric=asked["metric"], alpha=asked["alpha"])
+    ranks = {name: rank for rank, name in enumerate(dict.fromkeys(joined["mechanism"]))}
+    wanted = {name: rank for rank, name in enumerate(dict.fromkeys(joined["workload"]))}
+    order = joined.assign(_w=joined["workload"].map(wanted), _m=joined["mechanism"].map(ranks)).sort_values(
+        ["_w", "domain_size", "seed", "epsilon", "_m"], kind="stable"
+    )
+    yield from order[[column.name for column in EXPERIMENT.columns]].to_dict("records")
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """What the status of a row promises of its numbers."""
+    problem = not_positive(row, ("epsilon", "alpha")) or not_among(row, "status", STATUSES)
+    if problem is not None:
+        return problem
+    if (row["status"] == "bound") != (row["mechanism"] == LOWER_BOUND):
+        return "status", f"be 'bound' where the mechanism is {LOWER_BOUND!r}, and only there"
+    return _problem_of_numbers(row)
+
+
+def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
+    ok, bound = row["status"] == "ok", row["status"] == "bound"
+    for column in MEASURED:
+        if ok and not (math.isfinite(row[column]) and row[column] >= 0):
+            return column, "be a finite number of at least 0 where the status is ok"
+        if not ok and not math.isnan(row[column]):
+            return column, f"be empty where the status is {row['status']}"
+    for column, least in zip(SOLVED, (1.0, -1e-9), strict=True):
+        if not math.isnan(row[column]) and not (ok and row[column] >= least):
+            return column, f"be at least {max(least, 0.0):g}, or empty, and empty where the status is {row['status']}"
+    if bound and math.isnan(row["lower_bound"]):
+        return "lower_bound", "be a number where the status is bound"
+    if math.isnan(row["lower_bound"]) != (row["bound_name"] == ""):
+        return "bound_name", "name the bound where lower_bound has a number, and only there"
+    return unreasoned(row, needed=not (ok or bound))
+
+
+def check_table(frame: pd.DataFrame, name: str) -> None:
+    """Every study has one row for each workload × domain size × ε × seed × (mechanism or bound) in it."""
+    for study, part in frame.groupby("study", sort=False):
+        # bound_name tells a bound from the others; that of a mechanism only says which was the strongest.
+        who = part["mechanism"].where(part["status"] != "bound", LOWER_BOUND + " " + part["bound_name"])
+        axes = [part[key].tolist() for key in PLACES] + [who.tolist()]
+        check_grid(axes, name, f"study {study}", "mechanism and bound at every point of its grid")
+    _check_strongest(frame, name)
+
+
+def _check_strongest(frame: pd.DataFrame, name: str) -> None:
+    """What a mechanism's row says of the lower bound is the strongest of its point's bound rows."""
+    keys = ["study", *PLACES]
+    is_bound = frame["status"] == "bound"
+    bounds = frame[is_bound]
+    strongest = bounds[bounds["lower_bound"] == bounds.groupby(keys)["lower_bound"].transform("max")]
+    columns = [*keys, "bound_name", "lower_bound"]
+    known = set(strongest[columns].itertuples(index=False, name=None))
+    points = {row[: len(keys)] for row in known}
+    for row in frame.loc[~is_bound, columns].itertuples(index=False, name=None):
+        if row not in known and (row[: len(keys)] in points or row[-2]):
+            raise BadValue(
+                f"{name}, mechanisms at {' '.join(map(str, row[: len(keys)]))}",
+                f"{row[-2]} {row[-1]}",
+                "repeat the strongest of the point's lower bounds",
+                "lines are missing or were edited: run the workflow again",
+            )
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Settings that name what the study does not have."""
+    yield from grids.refuse_axes(1)(asked)
+    yield from grids.refuse_options(asked)
+    others, compared = asked["mechanisms"], asked["compare"]
+    if compared and compared not in others:
+        yield BadValue("compare", compared, "be a mechanism of the study", "give one of them, or leave the key out")
+    for i, name in enumerate(asked["exclude"]):
+        if name not in others or name == compared:
+            remedy = "give mechanisms that do not compete, or leave the key out"
+            yield BadValue(f"exclude[{i}]", name, "be another mechanism of the study", remedy)
+
+
+def derived(asked: Asked) -> dict[str, Derive]:
+    """The tables of improvement and of growth, where the study compares a mechanism; growth needs three sizes."""
+    from factormech.measure.compare import improvement, slopes
+
+    if not asked["compare"]:
+        return {}
+    found: dict[str, Derive] = {"improvement": lambda frame: improvement(frame, asked["compare"], asked["exclude"])}
+    return found | ({"slopes": slopes} if len(asked["domain_size"]) > 2 else {})
+
+
+def seconds(asked: Asked) -> float:
+    """What a part takes."""
+    return grids.seconds_on_grid("measure", asked)
+
+
+EXPERIMENT = Experiment(
+    kind="sample-complexity",
+    description="Users that strategies need for a target error, beside lower bounds.",
+    axes=grids.GRID,
+    settings=(
+        MECHANISMS,
+        OPTIONS,
+        METRIC,
+        TARGET,
+        BOUNDS,
+        Setting(
+            "compare",
+            {"type": "string", "minLength": 1},
+            "A mechanism of the study; tables of its improvement on the best of the others and of growth with the domain "
+            "size are made.",
+            "adaptive-pgd",
+            optional=True,
+            stage="table",
+        ),
+        Setting(
+            "exclude",
+            {"type": "array", "uniqueItems": True, "items": {"type": "string", "minLength": 1}},
+            "Mechanisms of the study that the one of compare does not compete with.",
+            ["optimised"],
+            [],
+            stage="table",
+        ),
+        Setting(
+            "band",
+            {"type": "boolean"},
+            "Whether the figure draws the strongest lower bound as a band, and of the bounds only the published one as a "
+            "line.",
+            True,
+            False,
+            stage="figure",
+        ),
+    ),
+    columns=(
+        WORKLOAD.column(),
+        DOMAIN_SIZE.column(),
+        EPSILON.column(),
+        grids.SEED_COLUMN,
+        Column("mechanism", "text", "mechanism", description="The mechanism, or `lower-bound`."),
+        Column("metric", "text", "metric", description="The error that α bounds."),
+        Column("alpha", "number", "target error α", "α", "The error that the users suffice for."),
+        number("sample_complexity", "users N", "Users that the mechanism needs.", symbol="N"),
+        number("worst_variance", "worst variance", "Of one user, summed over the queries, on the worst data."),
+        number("average_variance", "average variance", "Of one user, summed over the queries, averaged over the types."),
+        number("lower_bound", "lower bound", "Users that every mechanism of the bound's class needs."),
+        Column("bound_name", "text", "bound", description="Which bound it is.", empty="free"),
+        number("rows", "rows m", "Outputs of the strategy, where a solver chose them.", symbol="m"),
+        number("certified_gap", "certified gap", "Average variance over the solver's own lower bound, less 1."),
+        grids.STATUS,
+        grids.REASON,
+    ),
+    keys=(*PLACES, "mechanism"),
+    measure=measure,
+    table=table,
+    check=check,
+    check_table=check_table,
+    refuse=refuse,
+    parts=grids.by_mechanism_and_bounds,
+    solves=grids.requests,
+    derived=derived,
+    figure="factormech.figures.sample_complexity",
+    seconds=seconds,
+    memory_mb=grids.memory_on_grid,
+    seeded=True,
+)

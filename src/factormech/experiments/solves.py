@@ -1,0 +1,172 @@
+"""What studies share: strategies, bounds and factorizations, each in one file that is named by what it holds.
+
+A :class:`Solve` is the whole request, so that equal requests have one file, whichever study makes them, and a file
+cannot be taken for the answer to another request. A part of a study reads the files that its job names
+(:func:`shared`) and computes what has no file; both ways give the same bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from factormech.errors import BadValue
+from factormech.workloads import definitions
+
+if TYPE_CHECKING:
+    from factormech.store import Record
+    from factormech.workloads.base import Workload
+
+# The folder of each family below ``results``.
+FOLDERS = {"strategy": "strategies", "bound": "bounds", "factorization": "factorizations"}
+
+
+@dataclass(frozen=True)
+class Solve:
+    """A request for something that is solved once.
+
+    Parameters
+    ----------
+    family, name
+        ``strategy`` of a mechanism, ``bound`` by its name, or ``factorization`` for a norm.
+    workload, domain_size
+        The workload, with its user-defined parts in ``definitions``.
+    epsilon
+        The privacy budget; ``None`` where one solution serves every budget.
+    alpha
+        The error of an approximate norm, or ``None``.
+    options
+        Settings of the solver.
+    seed
+        The seed of the grid, ``None`` where the result does not depend on it.
+    root_seed
+        The seed of the project; 0 where the result does not depend on it.
+    """
+
+    family: str
+    name: str
+    workload: str
+    domain_size: int
+    epsilon: float | None = None
+    alpha: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    root_seed: int = 0
+    definitions: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """The canonical text of the request."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @staticmethod
+    def from_json(text: str) -> Solve:
+        """The request that :meth:`to_json` wrote."""
+        try:
+            return Solve(**json.loads(text))
+        except (json.JSONDecodeError, TypeError) as error:
+            rule = f"be a request for a solution, in JSON ({type(error).__name__})"
+            raise BadValue("--solve", text, rule, "let the workflow call the job") from None
+
+    @cached_property
+    def file(self) -> str:
+        """The path of the file, whose last eight characters stand for what the path does not say."""
+        mark = hashlib.sha256(self._text.encode()).hexdigest()[:8]
+        point = "any" if self.epsilon is None else f"eps{self.epsilon!r}"
+        point = point if self.alpha is None else f"alpha{self.alpha!r}"
+        return f"results/{FOLDERS[self.family]}/{self.name}/{self.workload}/n{self.domain_size}/{point}-{mark}.h5"
+
+    def __hash__(self) -> int:
+        """Equal requests have equal texts."""
+        return hash(self._text)
+
+    def made(self) -> Workload:
+        """The workload of the request."""
+        seeded = definitions.is_seeded(self.workload, self.definitions)
+        stream = (str(self.seed),) if seeded and self.seed is not None else ()
+        return definitions.create(
+            self.workload, self.domain_size, self.definitions, seed=self.root_seed, base=Path.cwd(), stream=stream
+        )
+
+
+def of_workload(
+    family: str, name: str, workload: str, domain_size: int, *, seed: int, root_seed: int, own: Mapping[str, Any]
+) -> Solve:
+    """The request for a workload; seeds are left out where the workload is not drawn at random."""
+    seeded = definitions.is_seeded(workload, own)
+    return Solve(
+        family,
+        name,
+        workload,
+        domain_size,
+        seed=seed if seeded else None,
+        root_seed=root_seed if seeded else 0,
+        definitions=definitions.closure(workload, own),
+    )
+
+
+def strategy(
+    mechanism: str,
+    workload: str,
+    domain_size: int,
+    epsilon: float,
+    *,
+    options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    root_seed: int = 0,
+    own: Mapping[str, Any] | None = None,
+) -> Solve:
+    """The request for the strategy of a solved mechanism."""
+    from factormech.local.registry import solver_of
+
+    solver = solver_of(mechanism)
+    request = of_workload(
+        "strategy", mechanism, workload, domain_size, seed=seed, root_seed=root_seed, own=own or {}
+    )
+    if solver.seeded:
+        request = replace(request, seed=seed, root_seed=root_seed)
+    return replace(request, epsilon=float(epsilon) if solver.per_epsilon else None, options=dict(options or {}))
+
+
+def start_of(request: Solve) -> Solve | None:
+    """The request for the strategy that a solver begins with, if it begins with one."""
+    from factormech.local.registry import begins_with
+
+    if request.family != "strategy":
+        return None
+    rest = begins_with(request.name, request.options, request.domain_size)
+    return None if rest is None else replace(request, options=dict(rest))
+
+
+_FILES: ContextVar[Mapping[str, Path]] = ContextVar("files of solutions", default={})  # noqa: B039
+
+
+@contextmanager
+def shared(paths: Iterable[Path]) -> Iterator[None]:
+    """Within the context, :func:`find` looks among these files, by the requests that are stored in them."""
+    from factormech import store
+
+    files = {store.read_attributes(path)["request"]: path for path in paths}
+    token = _FILES.set(files)
+    try:
+        yield
+    finally:
+        _FILES.reset(token)
+
+
+def find(request: Solve) -> Record | None:
+    """The file of a request, if there is one."""
+    from factormech import store
+
+    path = _FILES.get().get(request.to_json())
+    return None if path is None else store.read(path, request.family)

@@ -1,0 +1,31 @@
+"""A table that is made from the table of a study, such as by how much a mechanism improves on the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from factormech.errors import UnknownName
+from factormech.experiments.asked import Asked
+from factormech.experiments.registry import experiment
+from factormech.jobs.common import job_parser, run
+from factormech.tables import kinds as tables
+
+
+def main() -> None:
+    """Read the table, make the other one, write CSV and LaTeX."""
+    parser = job_parser(__doc__)
+    parser.add_argument("--kind", required=True)
+    parser.add_argument("--what", required=True, help="which table, as the kind names it")
+    parser.add_argument("--asked", required=True, help="what the study asks, in JSON")
+    parser.add_argument("--table", type=Path, required=True)
+    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--latex", type=Path, required=True)
+    args = parser.parse_args()
+    known = experiment(args.kind).derived(Asked.from_json(args.asked))
+    if args.what not in known:
+        raise UnknownName("--what", args.what, known)
+    tables.write(known[args.what](tables.read_csv(args.table)), args.csv, args.latex)
+
+
+if __name__ == "__main__":
+    run(main)
