@@ -10,7 +10,7 @@ from typing import Any
 
 from factormech import store
 from factormech.errors import BadValue
-from factormech.local.registry import is_solved, restore, rng_of, solve, solver_of
+from factormech.local.registry import is_solved, restore, solution_for, solver_of, strategy_spec
 from factormech.local.solved import Options, Solution
 from factormech.local.strategy import Strategy
 from factormech.measure.exact import Question, RecordFor, StrategyFor, built, unrecorded
@@ -94,8 +94,11 @@ class Solutions:
 
     def _solved(self, asked: Question, key: Key) -> Solution:
         if key not in self.solved:
-            rng = rng_of(self.mechanism, asked.workload, key[-1], self.root_seed, asked.seed)
-            self.solved[key] = solve(self.mechanism, asked.workload, key[-1], rng, self.options)
+            workload, root_seed = asked.workload, self.root_seed
+            spec = strategy_spec(
+                self.mechanism, workload, key[-1], options=self.options, seed=asked.seed, root_seed=root_seed
+            )
+            self.solved[key] = solution_for(spec, workload)
         return self.solved[key]
 
     def _key(self, path: Path) -> Key:

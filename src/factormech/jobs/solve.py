@@ -11,7 +11,7 @@ from factormech import store
 from factormech.errors import BadValue
 from factormech.jobs.common import job_parser, options_of, read_workload, run
 from factormech.jobs.progress import progress
-from factormech.local.registry import begins_with, restore, rng_of, solve
+from factormech.local.registry import begins_with, restore, solution_for, strategy_spec
 from factormech.local.solved import Options, Solution
 
 
@@ -28,7 +28,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     workload, _ = read_workload(args.workload)
-    rng = rng_of(args.mechanism, workload, args.epsilon, args.root_seed, args.seed or 0)
+    spec = strategy_spec(
+        args.mechanism, workload, args.epsilon, options=args.options, seed=args.seed, root_seed=args.root_seed
+    )
     asked = {
         "mechanism": args.mechanism,
         "workload": workload.name,
@@ -38,7 +40,7 @@ def main() -> None:
         "seed": args.seed,
     }
     start = None if args.start is None else started(args.start, asked, args.options)
-    solution = solve(args.mechanism, workload, args.epsilon, rng, args.options, progress(), start)
+    solution = solution_for(spec, workload, progress(), start)
     if args.epsilon is not None:
         restore(args.mechanism, solution, args.epsilon)  # what is written is private: refused here, not when it is read
     options = json.dumps(args.options, sort_keys=True)
