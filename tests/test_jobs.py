@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -108,8 +109,9 @@ BOUND = ["--bounds", "svd", "certified", "--epsilons", "1.0", "2.0"]
 
 def test_a_strategy_that_is_not_private_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver's answer for a larger budget, as if it were for this one."""
-    solve = solve_job.solve
-    monkeypatch.setattr(solve_job, "solve", lambda name, W, epsilon, *rest: solve(name, W, 1.1 * epsilon, *rest))
+    solve = solve_job.solution_for
+    leaky = lambda spec, *rest: solve(dataclasses.replace(spec, epsilon=1.1 * spec.epsilon), *rest)  # noqa: E731
+    monkeypatch.setattr(solve_job, "solution_for", leaky)
     output = folder / "leaky.h5"
     given = ["--mechanism", "adaptive-pgd", "--epsilon", "1.0", "--root-seed", "0", "--seed", "0"]
     monkeypatch.setattr("sys.argv", ["solve", *given, str(folder / "prefix.h5"), "--output", str(output)])

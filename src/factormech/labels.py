@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from factormech import plugins
@@ -193,9 +193,33 @@ _WORKLOAD_FAMILIES = (
 )
 
 
-def mechanism_label(name: str) -> str:
-    """What a reader calls a mechanism; a plugin goes by the label that it gives, or by its own name."""
-    return MECHANISMS.get(name) or plugins.LABELS["mechanism"].get(name, name)
+# What a setting adds to a mechanism's label: nothing where it is what the mechanism does anyway.
+_SETTINGS: dict[tuple[str, Any], str] = {
+    ("objective", "average"): "",
+    ("objective", "worst"): "worst case",
+    ("effort", "standard"): "",
+    ("effort", "best"): "best effort",
+}
+
+
+def mechanism_label(name: str, options: Mapping[str, Any] | None = None) -> str:
+    """Return what a reader calls a mechanism; settings that change its result are part of the label.
+
+    A plugin goes by the label that it gives, or by its name.
+
+    >>> mechanism_label("optimised", {"objective": "worst", "rows": 32})
+    'Optimised (worst case, 32 outputs)'
+    """
+    label = MECHANISMS.get(name) or plugins.LABELS["mechanism"].get(name, name)
+    said = [_setting(option, value) for option, value in sorted((options or {}).items())]
+    said = [text for text in said if text]
+    return f"{label} ({', '.join(said)})" if said else label
+
+
+def _setting(option: str, value: Any) -> str:
+    if option == "rows":
+        return f"{value} outputs"
+    return _SETTINGS.get((option, value), f"{option} {value}")
 
 
 def bound_label(name: str) -> str:

@@ -157,7 +157,7 @@ def test_files_of_the_workflow_are_verified(ask: Ask, run: Run, tmp_path: Path) 
     attributes["workload"] = "of-my-own"
     store.write(tmp_path / "workloads/of-my-own/n4.h5", "workload", datasets=datasets, attributes=attributes)
     for name, epsilon in (("optimised", EPSILON), ("matrix-l2", None)):
-        solution = mechanisms.solve(name, workload, epsilon, mechanisms.rng_of(name, workload, epsilon, 0, 0))
+        solution = mechanisms.solution_for(mechanisms.strategy_spec(name, workload, epsilon), workload)
         about = {"mechanism": name, "workload": "of-my-own", "domain_size": 4, "epsilon": epsilon, "seed": None}
         path = tmp_path / "strategies" / name / "of-my-own" / "n4" / "eps.h5"
         store.write(path, "strategy", datasets=solution.datasets, attributes={**about, **solution.record})

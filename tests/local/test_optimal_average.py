@@ -21,8 +21,8 @@ WORST = {"objective": "worst"}
 
 def solved(name: str, n: int, epsilon: float, options: dict[str, str], start: Solution | None = None) -> Solution:
     workload = create(name, n)
-    rng = registry.rng_of("optimised", workload, epsilon, 0)
-    return registry.solve("optimised", workload, epsilon, rng, options, start=start)
+    spec = registry.strategy_spec("optimised", workload, epsilon, options=options)
+    return registry.solution_for(spec, workload, start=start)
 
 
 def assert_same(one: Solution, other: Solution) -> None:

@@ -92,7 +92,7 @@ def test_every_start_is_its_own_and_repeats() -> None:
     assert first["average_variance"].nunique() == len(first) == 6
     assert (first["rows"] <= 8 * first["row_factor"]).all()
     # One of them, solved by hand.
-    rng = registry.rng_of("adaptive-pgd", asked[0].workload, 1.0, 5, 0, 4, 2)
+    rng = registry.strategy_spec("adaptive-pgd", asked[0].workload, 1.0, root_seed=5).stream(4, 2)
     solution = registry.solve_with_rows("adaptive-pgd", asked[0].workload, 1.0, rng, 32)
     assert not isinstance(solution, Unavailable)
     strategy = registry.restore("adaptive-pgd", solution, 1.0)
@@ -114,7 +114,7 @@ def test_a_trace_is_the_best_so_far_of_the_very_solve() -> None:
     assert frame["stage"].iloc[-1] == "end"
     assert {"step size", "descent"} <= set(frame["stage"])
     workload = asked[0].workload
-    solution = registry.solve("adaptive-pgd", workload, 1.0, registry.rng_of("adaptive-pgd", workload, 1.0, 3, 0))
+    solution = registry.solution_for(registry.strategy_spec("adaptive-pgd", workload, 1.0, root_seed=3), workload)
     average = registry.restore("adaptive-pgd", solution, 1.0).evaluate(asked[0].centred_gram).average
     assert frame["average_variance"].iloc[-1] == pytest.approx(average, rel=1e-9)
 

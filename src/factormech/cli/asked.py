@@ -48,13 +48,14 @@ def gap_limit_of(args: argparse.Namespace) -> float:
 
 def workload_of(args: argparse.Namespace, limit: int = MATRICES_LIMIT) -> Workload:
     """The workload that is asked about, over at most ``limit`` user types."""
-    if args.seed < 0:
-        raise BadValue("--seed", args.seed, "be a whole number of at least 0", "give for example --seed 0")
-    return named_workload(args.workload, args.domain_size, args.seed, limit)
+    for flag, seed in (("--seed", args.seed), ("--root-seed", args.root_seed)):
+        if seed < 0:
+            raise BadValue(flag, seed, "be a whole number of at least 0", f"give for example {flag} 0")
+    return named_workload(args.workload, args.domain_size, (args.root_seed, args.seed), limit)
 
 
-def named_workload(name: str, domain_size: int | None, seed: int, limit: int) -> Workload:
-    """A workload by its registered name or from its file."""
+def named_workload(name: str, domain_size: int | None, seeds: tuple[int, int], limit: int) -> Workload:
+    """A workload by its registered name, drawn with the root seed and the seed, or from its file."""
     from factormech.workloads import registry
 
     if not registry.is_known(name) and _is_file(name):
@@ -72,8 +73,9 @@ def named_workload(name: str, domain_size: int | None, seed: int, limit: int) ->
     reason = registry.reason_against(name, domain_size)
     if reason is not None:
         raise BadValue("--domain-size", domain_size, f"suit the workload {name}", reason)
-    # The first draw of a study with this root seed.
-    return registry.create(name, domain_size, seed=seed, stream=("0",) if registry.is_seeded(name) else ())
+    root_seed, seed = seeds
+    stream = (str(seed),) if registry.is_seeded(name) else ()
+    return registry.create(name, domain_size, seed=root_seed, stream=stream)
 
 
 def unknown(name: str, known: list[str]) -> UnknownName:
@@ -173,10 +175,11 @@ def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = Fal
 
     ``answers``: it must be able to answer its queries, which a description of the workflow is not.
     """
-    n = stored.domain_size
-    seed = int(stored.solution.record.get("root_seed") or 0)
+    n, record = stored.domain_size, stored.solution.record
+    seed = int(record.get("root_seed") or 0)
     if given is not None:
-        workload = named_workload(given, None if _is_file(given) else n, seed, MATRICES_LIMIT)
+        seeds = seed, int(record.get("seed") or 0)
+        workload = named_workload(given, None if _is_file(given) else n, seeds, MATRICES_LIMIT)
         if workload.domain_size != n:
             rule = f"have {n} user types, as {stored.path} has"
             raise BadValue("--workload", workload.domain_size, rule, "give the workload of the strategy")

@@ -17,7 +17,9 @@ def compare(args: argparse.Namespace) -> Answer:
     epsilon, alpha = epsilon_of(args), positive("--alpha", args.alpha)
     workload = workload_of(args)
     with Progress(f"comparing on {workload.name}") as progress:
-        ranking = by_mean_squared_error(workload, epsilon, alpha, seed=args.seed, step=progress.step)
+        ranking = by_mean_squared_error(
+            workload, epsilon, alpha, seed=args.seed, root_seed=args.root_seed, step=progress.step
+        )
     data = {
         "workload": workload.name,
         "domain_size": workload.domain_size,

@@ -22,7 +22,7 @@ MECHANISM = "optimised"
 
 def optimise(args: argparse.Namespace) -> Answer:
     """Solve, write the file if one is asked for, and say what was reached."""
-    from factormech.local.registry import rng_of, solve
+    from factormech.local.registry import solution_for, strategy_spec
 
     epsilon, limit = epsilon_of(args), gap_limit_of(args)
     if args.out is not None:
@@ -31,8 +31,8 @@ def optimise(args: argparse.Namespace) -> Answer:
     options = _options(args, workload)
     start = time.perf_counter()
     with Progress(f"optimising for {workload.name}") as progress:
-        rng = rng_of(MECHANISM, workload, epsilon, args.seed, 0)
-        solution = solve(MECHANISM, workload, epsilon, rng, options, progress.told)
+        spec = strategy_spec(MECHANISM, workload, epsilon, options=options, seed=args.seed, root_seed=args.root_seed)
+        solution = solution_for(spec, workload, progress.told)
     seconds = time.perf_counter() - start
     record = solution.record
     if not math.isfinite(record["average_variance"]):
@@ -79,8 +79,8 @@ def _write(
         "workload": workload.name,
         "domain_size": workload.domain_size,
         "epsilon": epsilon,
-        "root_seed": args.seed,
-        "seed": 0,
+        "root_seed": args.root_seed,
+        "seed": args.seed,
         "options": json.dumps(options, sort_keys=True),
         "code": "",
         **solution.record,

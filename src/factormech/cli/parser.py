@@ -71,7 +71,10 @@ def _asks_workload(parser: Parser) -> None:
     parser.add_argument(
         "--domain-size", type=int, metavar="D", help="number of user types; a file brings its own, and agrees if given"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of what is drawn at random (default: 0)")
+    text = "the value on a study's axis seed, of what is drawn at random (default: 0)"
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help=text)
+    text = "the seed of a configuration, the root of every random stream (default: 0)"
+    parser.add_argument("--root-seed", type=int, default=0, metavar="R", help=text)
 
 
 def _asks_epsilon(parser: Parser) -> None:

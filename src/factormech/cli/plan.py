@@ -31,7 +31,7 @@ def plan(args: argparse.Namespace) -> Answer:
     if args.metric == "linf":
         _check_linf(alpha, workload)
     with Progress(f"planning for {workload.name}") as progress:
-        ranking = rank(workload, epsilon, alpha, seed=args.seed, step=progress.step)
+        ranking = rank(workload, epsilon, alpha, seed=args.seed, root_seed=args.root_seed, step=progress.step)
     best = ranking.best
     if best is None:
         raise BadValue("workload", workload.name, "be answered by some mechanism", "ask for other queries")

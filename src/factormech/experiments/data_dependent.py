@@ -42,8 +42,8 @@ def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
         strategies = grids.Strategies(asked, name)
         yield from map(asdict, measure_on_data(name, strategies, questions, asked["epsilon"], data))
     if asked["bounds"]:
-        evaluate = grids.evaluator(asked, [(question.workload, question.seed) for question in questions])
-        yield from map(asdict, bounds_on_data(asked["bounds"], questions, asked["epsilon"], data, evaluate))
+        found = bounds_on_data(asked["bounds"], questions, asked["epsilon"], data, grids.evaluate_bound)
+        yield from map(asdict, found)
 
 
 def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from factormech.family import Family
 
 if TYPE_CHECKING:
     from factormech.measure.exact import Question
+    from factormech.spec import Spec
     from factormech.workloads.base import Workload
 
 # The part of a study that evaluates its lower bounds; no mechanism can have this name.
@@ -295,7 +297,7 @@ class Strategies:
 
         self.asked, self.mechanism = asked, mechanism
         self.built = None if is_solved(mechanism) else built(mechanism)
-        self.last: tuple[Solve, Any] | None = None
+        self.last: tuple[Spec, Any] | None = None
 
     def __call__(self, question: Question, epsilon: float) -> Any:
         """The strategy for a question at a budget, verified."""
@@ -311,40 +313,25 @@ class Strategies:
         return found
 
     def _solution(self, question: Question, epsilon: float) -> Any:
-        W = question.workload
-        request = strategy_request(self.asked, self.mechanism, W.name, W.domain_size, epsilon, question.seed)
-        if self.last is None or self.last[0] != request:  # one is kept: a large one is not read twice
-            self.last = request, solution_of(request, W)
+        from factormech.local.registry import solution_for, solver_of, strategy_spec
+
+        budget = epsilon if solver_of(self.mechanism).per_epsilon else None
+        options = self.asked.settings.get("options", {}).get(self.mechanism, {})
+        seeds = {"seed": question.seed, "root_seed": self.asked.seed}
+        spec = strategy_spec(self.mechanism, question.workload, budget, options=options, **seeds)
+        if self.last is None or self.last[0] != spec:  # one is kept: a large one is not read twice
+            self.last = spec, solution_for(spec, question.workload)
         return self.last[1]
 
 
-def solution_of(request: Solve, workload: Workload, **more: Any) -> Any:
-    """The solution of a request for a strategy: from its file, or solved here with the same random stream."""
-    from factormech.local.registry import rng_of, solve
-    from factormech.local.solved import Solution
-
-    stored = solves.find(request)
-    if stored is not None:
-        return Solution(stored.datasets, stored.attributes)
-    rng = rng_of(request.name, workload, request.epsilon, request.root_seed, request.seed or 0)
-    return solve(request.name, workload, request.epsilon, rng, request.options, **more)
-
-
-def evaluator(asked: Asked, pairs: Iterable[tuple[Workload, int]]) -> Callable[[str, Workload, float], float]:
-    """A function (bound, workload, ε) → number, which reads a file where there is one, and evaluates a bound once."""
+def evaluate_bound(name: str, workload: Workload, epsilon: float) -> float:
+    """A lower bound on the variance: read where it is in a file, else evaluated."""
     from factormech.bounds.registry import variance_bound
+    from factormech.shared import find
+    from factormech.spec import Spec
 
-    seeds = {id(workload): seed for workload, seed in reversed(list(pairs))}
-    known: dict[Solve, float] = {}
-
-    def evaluate(name: str, workload: Workload, epsilon: float) -> float:
-        request = bound_request(asked, name, workload.name, workload.domain_size, epsilon, seeds[id(workload)])
-        if request not in known:
-            stored = solves.find(request)
-            known[request] = variance_bound(name, workload, epsilon) if stored is None else float(stored["value"][0])
-        return known[request]
-
-    return evaluate
+    stored = find(Spec("bound", name, workload.spec(), epsilon=epsilon))
+    return variance_bound(name, workload, epsilon) if stored is None else float(stored["value"][0])
 
 
 def bounds_of(asked: Asked) -> list[dict[str, Any]]:
@@ -352,7 +339,7 @@ def bounds_of(asked: Asked) -> list[dict[str, Any]]:
     from factormech.measure.exact import measure_bounds
 
     pairs = list(asked_workloads(asked))
-    return list(measure_bounds(asked["bounds"], pairs, asked["epsilon"], evaluator(asked, pairs)))
+    return list(measure_bounds(asked["bounds"], pairs, asked["epsilon"], lru_cache(maxsize=None)(evaluate_bound)))
 
 
 def data_of(asked: Asked) -> dict[str, Any]:

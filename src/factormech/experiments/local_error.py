@@ -91,7 +91,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 delta=delta_of(one, asked["delta"]),
                 relative_width=width,
                 level=level,
-                seed=asked.seed,
+                root_seed=asked.seed,
             )
             for found in rows:
                 row = {**point, "population": data, "mechanism": one, "users": found["users"]}

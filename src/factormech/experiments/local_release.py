@@ -73,7 +73,7 @@ def _rows(asked: Asked, W: Any, point: Mapping[str, Any]) -> Iterator[dict[str, 
         mechanism, randomizer = apart(name)
         delta = delta_of(name, asked["delta"])
         found = sample_complexity(
-            W, epsilon, alpha, mechanism, randomizer=randomizer or "half-sphere", delta=delta, seed=asked.seed
+            W, epsilon, alpha, mechanism, randomizer=randomizer or "half-sphere", delta=delta, root_seed=asked.seed
         )
         row = {**point, "mechanism": name, "reason": found["reason"]}
         if not found["reason"]:

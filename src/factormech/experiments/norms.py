@@ -98,12 +98,15 @@ def solved(asked: Asked, norm: str) -> SolvedFor:
     """How a norm is come by: read from a file, or solved here."""
     from factormech.measure.norms import solved_here
     from factormech.norms.stored import from_datasets
+    from factormech.shared import find
+    from factormech.spec import Spec
 
     here = solved_here(norm, asked["solver"])
 
     def found(question: NormQuestion, alpha: float | None) -> Any:
         W = question.workload
-        stored = solves.find(request(asked, norm, W.name, W.domain_size, question.seed, alpha))
+        options = {"concepts": True} if question.concepts else {}
+        stored = find(Spec("factorization", norm, W.spec(), options, alpha=alpha))
         if stored is None:
             return here(question, alpha)
         return from_datasets(stored.datasets, stored.attributes, W)

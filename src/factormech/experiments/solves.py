@@ -1,17 +1,14 @@
 """What studies share: strategies, bounds and factorizations, each in one file that is named by what it holds.
 
 A :class:`Solve` is the whole request, so that equal requests have one file, whichever study makes them, and a file
-cannot be taken for the answer to another request. A part of a study reads the files that its job names
-(:func:`shared`) and computes what has no file; both ways give the same bits.
+cannot be taken for the answer to another request. What the request is for is its :class:`~factormech.spec.Spec`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +18,7 @@ from factormech.errors import BadValue
 from factormech.workloads import definitions
 
 if TYPE_CHECKING:
-    from factormech.store import Record
+    from factormech.spec import Spec
     from factormech.workloads.base import Workload
 
 # The folder of each family below ``results``.
@@ -90,6 +87,16 @@ class Solve:
         """Equal requests have equal texts."""
         return hash(self._text)
 
+    def spec(self, workload: Workload) -> Spec:
+        """The identity of the solution, given the workload that :meth:`made` gives."""
+        from factormech.local.registry import strategy_spec
+        from factormech.spec import Spec
+
+        if self.family == "strategy":
+            seeds = {"seed": self.seed, "root_seed": self.root_seed}
+            return strategy_spec(self.name, workload, self.epsilon, options=self.options, **seeds)
+        return Spec(self.family, self.name, workload.spec(), self.options, self.epsilon, alpha=self.alpha)
+
     def made(self) -> Workload:
         """The workload of the request."""
         seeded = definitions.is_seeded(self.workload, self.definitions)
@@ -135,7 +142,9 @@ def strategy(
     )
     if solver.seeded:
         request = replace(request, seed=seed, root_seed=root_seed)
-    return replace(request, epsilon=float(epsilon) if solver.per_epsilon else None, options=dict(options or {}))
+    known = {name: option.default for name, option in solver.options.items()}
+    kept = {name: value for name, value in (options or {}).items() if value != known.get(name)}
+    return replace(request, epsilon=float(epsilon) if solver.per_epsilon else None, options=kept)
 
 
 def start_of(request: Solve) -> Solve | None:
@@ -146,27 +155,3 @@ def start_of(request: Solve) -> Solve | None:
         return None
     rest = begins_with(request.name, request.options, request.domain_size)
     return None if rest is None else replace(request, options=dict(rest))
-
-
-_FILES: ContextVar[Mapping[str, Path]] = ContextVar("files of solutions", default={})  # noqa: B039
-
-
-@contextmanager
-def shared(paths: Iterable[Path]) -> Iterator[None]:
-    """Within the context, :func:`find` looks among these files, by the requests that are stored in them."""
-    from factormech import store
-
-    files = {store.read_attributes(path)["request"]: path for path in paths}
-    token = _FILES.set(files)
-    try:
-        yield
-    finally:
-        _FILES.reset(token)
-
-
-def find(request: Solve) -> Record | None:
-    """The file of a request, if there is one."""
-    from factormech import store
-
-    path = _FILES.get().get(request.to_json())
-    return None if path is None else store.read(path, request.family)

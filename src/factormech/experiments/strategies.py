@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from factormech.workloads.base import Workload
 
 
-def matrix_of(mechanism: str, workload: Workload, epsilon: float, seed: int, most: int) -> FloatArray | str:
+def matrix_of(mechanism: str, workload: Workload, epsilon: float, root_seed: int, most: int) -> FloatArray | str:
     """Q, outputs × types, of at most so many outputs; or why there is none at hand."""
     from factormech.local.registry import strategy_for
     from factormech.local.strategy import StrategyMatrix
     from factormech.local.symmetric.strategy import SymmetricStrategy
     from factormech.unavailable import Unavailable
 
-    strategy = strategy_for(mechanism, workload, epsilon, seed=seed)
+    strategy = strategy_for(mechanism, workload, epsilon, root_seed=root_seed)
     if isinstance(strategy, Unavailable):
         return strategy.reason
     if not isinstance(strategy, (StrategyMatrix, SymmetricStrategy)):

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from factormech import store
 from factormech.data.files import VARIABLE
-from factormech.experiments import solves
 from factormech.experiments.asked import Asked
 from factormech.experiments.registry import experiment
 from factormech.jobs.common import job_parser, run
+from factormech.shared import shared
 from factormech.tables.experiments import part_of
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     args = parser.parse_args()
     os.environ[VARIABLE] = args.data or ""
     kind, asked = experiment(args.kind), Asked.from_json(args.asked)
-    with solves.shared(args.solved):
+    with shared(args.solved):
         frame = part_of(kind, args.study, kind.measure(asked))
     attributes = {
         "experiment": kind.kind,

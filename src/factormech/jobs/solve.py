@@ -11,10 +11,10 @@ import numpy as np
 
 from factormech import store
 from factormech.errors import BadValue
-from factormech.experiments.grids import solution_of
 from factormech.experiments.solves import Solve, start_of
 from factormech.jobs.common import job_parser, run
 from factormech.jobs.progress import progress
+from factormech.workloads.base import Workload
 
 # Datasets, and what else is said of them.
 Solved: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -28,9 +28,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     request: Solve = args.request
-    datasets, record = SOLVERS[request.family](request, args.start)
+    workload = request.made()
+    datasets, record = SOLVERS[request.family](request, workload, args.start)
     attributes = {
         "request": request.to_json(),
+        "spec": request.spec(workload).text,
         "workload": request.workload,
         "domain_size": request.domain_size,
         "definition": request.definitions,
@@ -43,12 +45,12 @@ def main() -> None:
     store.write(args.output, request.family, datasets=datasets, attributes=attributes)
 
 
-def strategy(request: Solve, start: Path | None) -> Solved:
+def strategy(request: Solve, workload: Workload, start: Path | None) -> Solved:
     """The strategy of a mechanism, whose privacy is verified before it is written."""
-    from factormech.local.registry import restore
+    from factormech.local.registry import restore, solution_for
 
-    more = {} if start is None else {"start": started(start, request)}
-    solution = solution_of(request, request.made(), report=progress(), **more)
+    first = None if start is None else started(start, request)
+    solution = solution_for(request.spec(workload), workload, progress(), first)
     if request.epsilon is not None:
         restore(request.name, solution, request.epsilon)
     options = json.dumps(request.options, sort_keys=True)
@@ -66,22 +68,22 @@ def started(path: Path, request: Solve) -> Any:
     return Solution(kept.datasets, kept.attributes)
 
 
-def bound(request: Solve, _: Path | None) -> Solved:
+def bound(request: Solve, workload: Workload, _: Path | None) -> Solved:
     """A lower bound on the variance."""
     from factormech.bounds.registry import variance_bound
 
     if request.epsilon is None:
         raise BadValue("epsilon", None, "be given for a bound", "let the workflow call the job")
-    value = variance_bound(request.name, request.made(), request.epsilon)
+    value = variance_bound(request.name, workload, request.epsilon)
     return {"value": np.array([value])}, {"bound": request.name}
 
 
-def factorization(request: Solve, _: Path | None) -> Solved:
+def factorization(request: Solve, workload: Workload, _: Path | None) -> Solved:
     """The factors of a norm, its certified interval, the witness and the solver's record."""
     from factormech.measure.norms import NormQuestion, solved_here
     from factormech.norms.stored import to_datasets
 
-    question = NormQuestion(request.made(), request.seed or 0, bool(request.options.get("concepts", False)))
+    question = NormQuestion(workload, request.seed or 0, bool(request.options.get("concepts", False)))
     datasets, record = to_datasets(solved_here(request.name)(question, request.alpha))
     return datasets, {
         "norm": request.name,
@@ -92,7 +94,7 @@ def factorization(request: Solve, _: Path | None) -> Solved:
     }
 
 
-SOLVERS: dict[str, Callable[[Solve, Path | None], Solved]] = {
+SOLVERS: dict[str, Callable[[Solve, Workload, Path | None], Solved]] = {
     "strategy": strategy,
     "bound": bound,
     "factorization": factorization,

@@ -31,7 +31,8 @@ from factormech.local.solved import (
     SolvedMechanism,
 )
 from factormech.local.strategy import Strategy
-from factormech.seeds import rng_for
+from factormech.shared import find
+from factormech.spec import Spec
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
@@ -70,7 +71,11 @@ _SOLVED = {
         "factormech.local.optimal.mechanism:MECHANISM",
         per_epsilon=True,
         seeded=True,
-        options={"objective": Option(("average", "worst")), "effort": Option(("standard", "best")), "rows": Option()},
+        options={
+            "objective": Option(("average", "worst"), default="average"),
+            "effort": Option(("standard", "best"), default="standard"),
+            "rows": Option(),
+        },
         reports=True,
         begins=Begins("objective", up_to=16),
     ),
@@ -270,19 +275,63 @@ def restore(name: str, solution: Solution, epsilon: float) -> Strategy:
     return checked
 
 
-def strategy_for(name: str, workload: Workload, epsilon: float, *, seed: int = 0) -> Strategy | Unavailable:
-    """The mechanism's strategy for a workload, built or solved here and now."""
+def strategy_for(
+    name: str,
+    workload: Workload,
+    epsilon: float,
+    *,
+    options: Options | None = None,
+    seed: int = 0,
+    root_seed: int = 0,
+) -> Strategy | Unavailable:
+    """Return the mechanism's strategy for a workload, built or solved here and now: the bits of the pipeline's file.
+
+    Parameters
+    ----------
+    options
+        Settings of the solver, as in a study's ``options``.
+    seed, root_seed
+        The value on the study's axis ``seed``, and the configuration's ``seed``.
+
+    >>> from factormech.workloads.registry import create
+    >>> strategy_for("randomized-response", create("prefix", 4), 1.0).outputs
+    4
+    """
+    spec = strategy_spec(name, workload, epsilon, options=options, seed=seed, root_seed=root_seed)
     if not is_solved(name):
         return build(name, workload.domain_size, epsilon)
-    wanted = epsilon if solver_of(name).per_epsilon else None
-    return restore(name, solve(name, workload, wanted, rng_of(name, workload, wanted, seed)), epsilon)
+    return restore(name, solution_for(spec, workload), epsilon)
 
 
-def rng_of(name: str, workload: Workload, epsilon: float | None, *seeds: int) -> np.random.Generator:
-    """The random stream of a solver, named after what it solves."""
-    root, *repetition = seeds
-    axes = ("strategy", name, workload.name, str(workload.domain_size), repr(epsilon), *map(str, repetition))
-    return rng_for(root, *axes)
+def strategy_spec(
+    name: str,
+    workload: Workload,
+    epsilon: float | None,
+    *,
+    options: Options | None = None,
+    seed: int | None = 0,
+    root_seed: int = 0,
+) -> Spec:
+    """Return the identity of a strategy, the one place where a solver's random stream gets its name.
+
+    ε is left out where one strategy serves every budget, the seed where chance has no part, and settings that are the
+    solver's own.
+    """
+    for problem in check_options(name, options or {}):
+        raise problem
+    solver = solver_of(name) if is_solved(name) else Solved("", per_epsilon=True, seeded=False)
+    kept = {key: value for key, value in (options or {}).items() if value != solver.options[key].default}
+    budget = check_epsilon(epsilon) if solver.per_epsilon else None
+    drawn = (seed or 0) if solver.seeded else None
+    return Spec("strategy", name, workload.spec(), kept, budget, seed=drawn, root_seed=root_seed)
+
+
+def solution_for(spec: Spec, workload: Workload, report: Report = silent, start: Solution | None = None) -> Solution:
+    """Return what the solver of a spec finds, read where it is in a file; the rest is as in :func:`solve`."""
+    stored = find(spec)
+    if stored is not None:
+        return Solution(stored.datasets, stored.attributes)
+    return solve(spec.name, workload, spec.epsilon, spec.stream(), spec.options, report, start)
 
 
 def _load(name: str) -> Any:

@@ -86,9 +86,13 @@ class ConfigurableMechanism(SolvedMechanism, Protocol):
 
 @dataclass(frozen=True)
 class Option:
-    """A setting of a solver: one of some words, or, where there are none, a positive whole number."""
+    """A setting of a solver: one of some words, or, where there are none, a positive whole number.
+
+    ``default`` is the value of a solve that does not give the setting, where it is one of these.
+    """
 
     words: tuple[str, ...] = ()
+    default: str | int | None = None
 
     @property
     def rule(self) -> str:

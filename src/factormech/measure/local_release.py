@@ -51,10 +51,13 @@ def sample_complexity(
     randomizer: str = "half-sphere",
     delta: float | None = None,
     seed: int = 0,
+    root_seed: int = 0,
 ) -> dict[str, Any]:
-    """The users that a mechanism needs for expected ℓ_∞ error α: one row."""
-    built = _build(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
-    row = _point(workload, epsilon, alpha, mechanism, randomizer, built, seed)
+    """The users that a mechanism needs for expected ℓ_∞ error α: one row; the seeds are those of its solver."""
+    built = registry.build(
+        mechanism, workload, epsilon, alpha=alpha, randomizer=randomizer, delta=delta, seed=seed, root_seed=root_seed
+    )
+    row = _point(workload, epsilon, alpha, mechanism, randomizer, built, root_seed)
     if isinstance(built, Unavailable):
         return {**row, "reason": built.reason, **_NO_USERS}
     if built.distance >= alpha:
@@ -86,16 +89,18 @@ def errors(
     delta: float | None = None,
     relative_width: float = 0.02,
     level: float = 0.01,
-    seed: int = 0,
+    root_seed: int = 0,
 ) -> Iterator[dict[str, Any]]:
     """Measured errors against the number of users, with the predicted curves: one row for each of ``users``.
 
     The mechanism is built once, for accuracy ``alpha``. ``data`` is a population of ``measure/populations.py``; every
     mechanism sees the same users.
     """
-    built = _build(workload, epsilon, alpha, mechanism, randomizer, delta, seed)
+    built = registry.build(
+        mechanism, workload, epsilon, alpha=alpha, randomizer=randomizer, delta=delta, root_seed=root_seed
+    )
     for n in users:
-        row = {**_point(workload, epsilon, alpha, mechanism, randomizer, built, seed), "data": data, "users": n}
+        row = {**_point(workload, epsilon, alpha, mechanism, randomizer, built, root_seed), "data": data, "users": n}
         reason = built.reason if isinstance(built, Unavailable) else built.simulation_refusal(n)
         if isinstance(built, Unavailable) or reason:
             yield {**row, "reason": reason, **_NO_ERROR}
@@ -104,7 +109,7 @@ def errors(
 
 
 def _measured(built: LocalRelease, row: dict[str, Any], relative_width: float, level: float) -> dict[str, Any]:
-    n, seed = row["users"], row["seed"]
+    n, seed = row["users"], row["root_seed"]
     counts = population(row["data"], built.domain_size, n, seed)
     axes = [str(row[key]) for key in ("workload", "domain_size", "epsilon", "alpha", "mechanism", "randomizer", "data")]
     rng = rng_for(seed, "local-release", *axes, str(n))
@@ -133,18 +138,6 @@ def _deviations(squares: FloatArray, exact: float) -> float:
     return off / error if abs(off) > 1e-9 * exact else 0.0
 
 
-def _build(
-    workload: Workload,
-    epsilon: float,
-    alpha: float,
-    mechanism: str,
-    randomizer: str,
-    delta: float | None,
-    seed: int,
-) -> LocalRelease | Unavailable:
-    return registry.build(mechanism, workload, epsilon, alpha=alpha, randomizer=randomizer, delta=delta, seed=seed)
-
-
 def _point(
     workload: Workload,
     epsilon: float,
@@ -152,7 +145,7 @@ def _point(
     mechanism: str,
     randomizer: str,
     built: LocalRelease | Unavailable,
-    seed: int,
+    root_seed: int,
 ) -> dict[str, Any]:
     return {
         "workload": workload.name,
@@ -163,5 +156,5 @@ def _point(
         "mechanism": mechanism,
         "randomizer": randomizer if registry.uses_randomizer(mechanism) else "",
         "delta": math.nan if isinstance(built, Unavailable) else built.delta,
-        "seed": seed,
+        "root_seed": root_seed,
     }

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -87,7 +87,7 @@ class Ranking:
 
 
 def by_mean_squared_error(
-    workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, step: Step | None = None
+    workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, root_seed: int = 0, step: Step | None = None
 ) -> Ranking:
     """Every strategy by its exact worst-case variance."""
     names, C = registry.names(), workload.centred_gram()
@@ -97,7 +97,7 @@ def by_mean_squared_error(
         if step is not None:
             step(done, len(names), name)
         start = time.perf_counter()
-        strategy, lower = _strategy(name, workload, epsilon, seed)
+        strategy, lower = _strategy(name, workload, epsilon, {"seed": seed, "root_seed": root_seed})
         seconds = time.perf_counter() - start
         bound = float(np.nanmax([bound, lower])) if lower == lower else bound
         found.append(_evaluated(name, strategy, workload, C, alpha, seconds))
@@ -105,14 +105,15 @@ def by_mean_squared_error(
     return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound)
 
 
-def _strategy(name: str, workload: Workload, epsilon: float, seed: int) -> tuple[Strategy | Unavailable, float]:
+def _strategy(
+    name: str, workload: Workload, epsilon: float, seeds: Mapping[str, int]
+) -> tuple[Strategy | Unavailable, float]:
     """A mechanism's strategy, and the lower bound on the variance that comes with the optimised one."""
     if not registry.is_solved(name):
         return registry.build(name, workload.domain_size, epsilon), math.nan
-    wanted = epsilon if registry.solver_of(name).per_epsilon else None
     options = {"objective": "worst"} if name == "optimised" else {}
-    rng = registry.rng_of(name, workload, wanted, seed, 0)
-    solution = registry.solve(name, workload, wanted, rng, options)
+    spec = registry.strategy_spec(name, workload, epsilon, options=options, **seeds)
+    solution = registry.solution_for(spec, workload)
     lower = math.nan
     if name == "optimised":
         energy, n = workload.frobenius_squared(), workload.domain_size
@@ -144,7 +145,7 @@ def _evaluated(
 
 
 def by_largest_error(
-    workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, step: Step | None = None
+    workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, root_seed: int = 0, step: Step | None = None
 ) -> Ranking:
     """Every local release by the users that are proved to be enough."""
     asked = [(name, randomizer) for name in releases.names() for randomizer in _randomizers(name)]
@@ -153,6 +154,7 @@ def by_largest_error(
         step(0, len(asked) + 1, "lower bound")
     lower, reason = _least_users(workload, epsilon, alpha)
     found: list[Ranked] = []
+    seeds = {"seed": seed, "root_seed": root_seed}
     for done, (name, randomizer) in enumerate(asked, start=1):
         label = f"{name}/{randomizer}" if randomizer else name
         if step is not None:
@@ -160,7 +162,7 @@ def by_largest_error(
         if name in _SEMIDEFINITE and size > SEMIDEFINITE_LIMIT:
             found.append(Ranked(label, "unavailable", _too_large(size)))
         else:
-            found.append(_released(label, name, randomizer, workload, epsilon, alpha, seed))
+            found.append(_released(label, name, randomizer, workload, epsilon, alpha, seeds))
     return Ranking("linf", alpha, lower, _sorted(found), reason)
 
 
@@ -185,13 +187,13 @@ def _least_users(workload: Workload, epsilon: float, alpha: float) -> tuple[floa
 
 
 def _released(
-    label: str, name: str, randomizer: str, workload: Workload, epsilon: float, alpha: float, seed: int
+    label: str, name: str, randomizer: str, workload: Workload, epsilon: float, alpha: float, seeds: Mapping[str, int]
 ) -> Ranked:
     from factormech.measure.local_release import sample_complexity
 
     start = time.perf_counter()
     try:
-        row = sample_complexity(workload, epsilon, alpha, name, randomizer=randomizer or RANDOMIZERS[0], seed=seed)
+        row = sample_complexity(workload, epsilon, alpha, name, randomizer=randomizer or RANDOMIZERS[0], **seeds)
     except BadValue as error:
         return Ranked(label, "unavailable", str(error))
     if row["reason"]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from factormech.local.registry import restore, rng_of, solve_with_rows
+from factormech.local.registry import restore, solve_with_rows, strategy_spec
 from factormech.measure.exact import Question
 from factormech.unavailable import Unavailable
 
@@ -34,7 +34,8 @@ def measure_starts(
         questions, epsilons, starts.row_factors, range(starts.starts)
     ):
         workload = asked.workload
-        rng = rng_of(mechanism, workload, epsilon, starts.root_seed, asked.seed, factor, start)
+        spec = strategy_spec(mechanism, workload, epsilon, seed=asked.seed, root_seed=starts.root_seed)
+        rng = spec.stream(factor, start)
         found = solve_with_rows(mechanism, workload, epsilon, rng, factor * workload.domain_size)
         yield {
             "workload": workload.name,

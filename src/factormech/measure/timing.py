@@ -21,7 +21,7 @@ from factormech.local.adaptive_pgd import inner_ratio, random_strategy
 from factormech.local.bounded_simplex import step_columns
 from factormech.local.optimal.problem import Step, silent
 from factormech.local.pgd_descent import Problem
-from factormech.local.registry import restore, rng_of, solve_with_report
+from factormech.local.registry import restore, solve_with_report, strategy_spec
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.measure.exact import Question
 from factormech.unavailable import Unavailable
@@ -129,7 +129,7 @@ def trace(
             "epsilon": epsilon,
             "mechanism": mechanism,
         }
-        rng = rng_of(mechanism, workload, epsilon, root_seed, asked.seed)
+        rng = strategy_spec(mechanism, workload, epsilon, seed=asked.seed, root_seed=root_seed).stream()
         heard = Trace()
         found = solve_with_report(mechanism, workload, epsilon, rng, heard)
         if isinstance(found, Unavailable):

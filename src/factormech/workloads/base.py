@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, check_dense_size, check_positive_integer
 from factormech.errors import BadValue
+from factormech.spec import WorkloadSpec
 from factormech.workloads import walsh
 
 
@@ -26,6 +27,8 @@ class Workload(ABC):
 
     name: str
     domain_size: int
+    # The root seed and the stream that it was drawn with, where it was drawn at random.
+    drawn: tuple[int, tuple[str, ...]] | None = None
 
     def __init__(self, name: str, domain_size: int) -> None:
         self.name = name
@@ -33,6 +36,21 @@ class Workload(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.queries} queries over {self.domain_size} types>"
+
+    # Identity ----------------------------------------------------------------------------------------------
+
+    def spec(self) -> WorkloadSpec:
+        """The identity: equal specs are equal workloads."""
+        if self.drawn is None:
+            return WorkloadSpec(self.name, self.domain_size, self.definition())
+        root_seed, stream = self.drawn
+        if len(stream) == 1 and stream[0].isdigit():
+            return WorkloadSpec(self.name, self.domain_size, None, int(stream[0]), root_seed)
+        return WorkloadSpec(self.name, self.domain_size, {"stream": list(stream)}, None, root_seed)
+
+    def definition(self) -> Any:
+        """What the name stands for, in JSON's types, where the name and the domain size do not say it."""
+        return None
 
     # Queries -----------------------------------------------------------------------------------------------
 

@@ -39,6 +39,10 @@ class Union(Workload):
             rule = f"be as many as the parts, {len(parts)}"
             raise BadValue("number of weights", len(self.weights), rule, "give one weight for each part")
 
+    def definition(self) -> Any:
+        """The specs of the parts, each with its weight."""
+        return {"union": [[part.spec().as_data(), w] for part, w in zip(self.parts, self.weights, strict=True)]}
+
     @property
     def queries(self) -> int:
         return sum(part.queries for part in self.parts)
@@ -104,6 +108,10 @@ class Kronecker(Workload):
             raise BadValue("kronecker", [], "have at least one factor", "list the workloads to multiply")
         super().__init__(name, math.prod(factor.domain_size for factor in factors))
         self.factors = tuple(factors)
+
+    def definition(self) -> Any:
+        """The specs of the factors."""
+        return {"kronecker": [factor.spec().as_data() for factor in self.factors]}
 
     @property
     def queries(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ class MatrixWorkload(Workload):
         super().__init__(name, W.shape[1])
         self._W = W
         self._W.flags.writeable = False
+
+    def definition(self) -> dict[str, str]:
+        """The SHA-256 of the entries, row by row, as little-endian float64."""
+        return {"matrix": hashlib.sha256(np.ascontiguousarray(self._W, "<f8").tobytes()).hexdigest()}
 
     @property
     def queries(self) -> int:

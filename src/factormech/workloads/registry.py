@@ -174,11 +174,18 @@ def create(name: str, domain_size: int, *, seed: int = 0, stream: tuple[str, ...
     parameters: dict[str, Any] = dict(member.parameters)
     if member.entry.seeded:
         parameters["rng"] = rng_for(seed, "workload", name, str(domain_size), *stream)
+    made = _made(member, int(domain_size), parameters)
+    if member.entry.seeded:
+        made.drawn = (seed, stream)
+    return made
+
+
+def _made(member: Member, domain_size: int, parameters: dict[str, Any]) -> Workload:
     if member.entry.own is not None:
-        return _own(member.entry.own, name, int(domain_size), parameters)
+        return _own(member.entry.own, member.name, domain_size, parameters)
     module, _, attribute = member.entry.target.partition(":")
     target = getattr(import_module(module), attribute)
-    return cast(Workload, target(name, int(domain_size), **parameters))
+    return cast(Workload, target(member.name, domain_size, **parameters))
 
 
 def _own(made_by: Callable[..., Any], name: str, domain_size: int, parameters: dict[str, Any]) -> Workload:

@@ -68,6 +68,7 @@ def build(
     randomizer: str = "half-sphere",
     delta: float | None = None,
     seed: int = 0,
+    root_seed: int = 0,
 ) -> LocalRelease | Unavailable:
     """The mechanism for a workload and a budget, or why there is none.
 
@@ -77,13 +78,13 @@ def build(
         The accuracy that it is to reach in expected ℓ_∞ error, for those that are made for one.
     randomizer, delta
         Of the unit ball, for those whose users report its points (``randomizers/registry.py``).
-    seed
+    seed, root_seed
         Of the solver, for strategies that have one.
 
     Of several factorizations (of different distance a) the one that is predicted to need the fewest users is taken.
     """
     source, epsilon = _source(name), check_epsilon(epsilon)
-    request = Request(name, workload, epsilon, alpha, seed)
+    request = Request(name, workload, epsilon, alpha, seed, root_seed)
     if alpha is not None:
         check_accuracy(alpha, request.matrix)
     made: Made = source(request)

@@ -31,13 +31,14 @@ from factormech.workloads.ranges import Prefix
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: the workload, the budget, the accuracy where it matters, and the seed of solvers."""
+    """What is asked for: the workload, the budget, the accuracy where it matters, and the seeds of solvers."""
 
     name: str
     workload: Workload
     epsilon: float
     alpha: float | None
     seed: int
+    root_seed: int
 
     @cached_property
     def matrix(self) -> FloatArray:
@@ -128,7 +129,9 @@ def strategy(request: Request) -> Made:
     from factormech.local.registry import strategy_for
     from factormech.local.symmetric.strategy import SymmetricStrategy
 
-    found = strategy_for(request.name, request.workload, request.epsilon, seed=request.seed)
+    found = strategy_for(
+        request.name, request.workload, request.epsilon, seed=request.seed, root_seed=request.root_seed
+    )
     if isinstance(found, Unavailable):
         return found
     evaluation = found.evaluate(request.workload.centred_gram())

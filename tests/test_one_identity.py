@@ -1,0 +1,155 @@
+"""One name, one object: the Python call, the command line and the pipeline's stored file agree in every bit."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from factormech import store
+from factormech.jobs import measure as measure_job
+from factormech.jobs import solve as solve_job
+from factormech.jobs import workload as workload_job
+from factormech.local import registry
+from factormech.local.solved import Solution
+from factormech.unavailable import Unavailable
+from factormech.workloads.base import Workload
+from factormech.workloads.registry import create
+from tests.cli import conftest as command_line
+
+Ask, Run = command_line.Ask, command_line.Run
+run, ask = command_line.run, command_line.ask
+
+WORKLOADS = [("prefix", 8), ("2-way-marginals", 8)]
+EPSILONS = [0.5, 1.0]
+CASES = [(name, {}) for name in registry.names()] + [("optimised", {"objective": "worst"})]
+NUMBERS = ("worst_variance", "average_variance", "privacy_loss")
+
+
+def job(main: Any, *arguments: object) -> None:
+    """Run a job of the workflow in this process."""
+    before, sys.argv = sys.argv, ["job", *map(str, arguments)]
+    try:
+        main()
+    finally:
+        sys.argv = before
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
+
+
+def pipeline(
+    folder: Path,
+    mechanism: str,
+    options: dict[str, Any],
+    name: str,
+    n: int,
+    epsilon: float,
+    *,
+    seed: int = 0,
+    root_seed: int = 0,
+) -> tuple[Solution | None, dict[str, Any]]:
+    """What the pipeline's files say: the stored solution, if a solver found it, and the row of the measurements."""
+    described = folder / f"{name}-{n}.h5"
+    if not described.exists():
+        job(workload_job.main, "--workload", name, "--domain-size", n, "--root-seed", 0, "--output", described)
+    solved, measured = folder / "strategy.h5", folder / "measurement.h5"
+    given = ["--mechanism", mechanism, "--options", json.dumps(options), "--root-seed", root_seed]
+    solution = None
+    if registry.is_solved(mechanism):
+        solver = registry.solver_of(mechanism)
+        budget = ["--epsilon", epsilon] if solver.per_epsilon else []
+        drawn = ["--seed", seed] if solver.seeded else []
+        job(solve_job.main, *given, *budget, *drawn, "--output", solved, "--", described)
+        record = store.read(solved, "strategy")
+        solution = Solution(record.datasets, record.attributes)
+    files = ["--strategies", solved] if solution is not None else []
+    rest = ["--epsilons", epsilon, "--workloads", described, "--seeds", seed, *files, "--output", measured]
+    job(measure_job.main, *given, *rest)
+    return solution, store.read(measured, "measurement").datasets["measurements"].iloc[0].to_dict()
+
+
+@cache
+def workload(name: str, n: int) -> Workload:
+    return create(name, n)
+
+
+def same_bits(one: Any, other: Any) -> bool:
+    return np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize(("name", "n"), WORKLOADS)
+@pytest.mark.parametrize(("mechanism", "options"), CASES, ids=lambda value: str(value or ""))
+def test_the_call_and_the_file_of_the_pipeline_agree_in_every_bit(
+    folder: Path, mechanism: str, options: dict[str, Any], name: str, n: int, epsilon: float
+) -> None:
+    W = workload(name, n)
+    stored, row = pipeline(folder, mechanism, options, name, n, epsilon)
+    strategy = registry.strategy_for(mechanism, W, epsilon, options=options)
+    if isinstance(strategy, Unavailable):
+        assert (row["status"], row["reason"]) == ("unavailable", strategy.reason)
+        return
+    if stored is not None:
+        spec = registry.strategy_spec(mechanism, W, epsilon, options=options)
+        found = registry.solution_for(spec, W)
+        assert {key: same_bits(found.datasets[key], stored.datasets[key]) for key in stored.datasets} == dict.fromkeys(
+            found.datasets, True
+        )
+        assert {key: stored.record[key] for key in found.record} == dict(found.record)
+    evaluation = strategy.evaluate(W.centred_gram())
+    mine = (evaluation.worst, evaluation.average, evaluation.privacy_loss)
+    assert dict(zip(NUMBERS, mine, strict=True)) == {key: row[key] for key in NUMBERS}
+
+
+def test_so_they_do_for_other_seeds_and_each_seed_is_another_stream(folder: Path) -> None:
+    W, averages = workload("prefix", 8), set()
+    for seed, root_seed in ((0, 0), (1, 0), (0, 1), (2, 3)):
+        strategy = registry.strategy_for("adaptive-pgd", W, 1.0, seed=seed, root_seed=root_seed)
+        _, row = pipeline(folder, "adaptive-pgd", {}, "prefix", 8, 1.0, seed=seed, root_seed=root_seed)
+        assert not isinstance(strategy, Unavailable)
+        assert strategy.evaluate(W.centred_gram()).average == row["average_variance"]
+        averages.add(row["average_variance"])
+    assert len(averages) == 4
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize(("name", "n"), WORKLOADS)
+def test_the_command_line_agrees_with_the_files_of_the_pipeline(
+    folder: Path,
+    ask: Ask,
+    name: str,
+    n: int,
+    epsilon: float,
+) -> None:
+    ranked = ask("strategy", "compare", name, "--domain-size", n, "--epsilon", epsilon)["mechanisms"]
+    assert {one["mechanism"] for one in ranked} == set(registry.names())
+    for one in ranked:
+        options = {"objective": "worst"} if one["mechanism"] == "optimised" else {}
+        _, row = pipeline(folder, one["mechanism"], options, name, n, epsilon)
+        assert (one["status"], one["reason"]) == (row["status"], row["reason"] or one["reason"])
+        if one["status"] == "ok":
+            assert {key: one[key] for key in NUMBERS} == {key: row[key] for key in NUMBERS}
+
+
+@pytest.mark.parametrize("objective", ["average", "worst"])
+def test_the_file_of_the_command_line_is_that_of_the_pipeline(folder: Path, run: Run, objective: str) -> None:
+    file = folder / "Q.h5"
+    words = ["--domain-size", 8, "--epsilon", 1, "--objective", objective, "--gap-limit", 1, "--out", file]
+    assert run("strategy", "optimise", "prefix", *words).code == 0
+    options = {} if objective == "average" else {"objective": objective}
+    stored, _ = pipeline(folder, "optimised", options, "prefix", 8, 1.0)
+    mine = store.read(file, "strategy")
+    assert stored is not None
+    assert {key: same_bits(mine.datasets[key], stored.datasets[key]) for key in stored.datasets} == dict.fromkeys(
+        mine.datasets, True
+    )
+    about = ("mechanism", "workload", "domain_size", "epsilon", "root_seed", "seed", "options")
+    assert {key: mine.attributes[key] for key in about} == {key: stored.record[key] for key in about}
