@@ -16,35 +16,18 @@ if not workflow.config_settings.configfiles:
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/common_finished.smk"
-include: "workflow/rules/common_optimality.smk"
-include: "workflow/rules/common_norms.smk"
-include: "workflow/rules/common_experiments.smk"
-include: "workflow/rules/common_tables.smk"
-include: "workflow/rules/common_report.smk"
-include: "workflow/rules/common_expected.smk"
-include: "workflow/rules/common_scheduling.smk"
 include: "workflow/rules/recovery.smk"
-include: "workflow/rules/common_claims.smk"
 
 
 # Here, for what plain ``snakemake`` makes is the first rule of this file itself, never one of an included file.
 rule all:
     input:
-        asked_for([*artefacts(CONFIG.studies), *claims()]),
+        asked_for([*everything(CONFIG.studies), *claims()]),
     localrule: True
 
 
 include: "workflow/rules/targets.smk"
-include: "workflow/rules/workloads.smk"
 include: "workflow/rules/solve.smk"
-include: "workflow/rules/verify.smk"
-include: "workflow/rules/measure.smk"
-include: "workflow/rules/collect.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/optimality.smk"
-include: "workflow/rules/norms.smk"
-include: "workflow/rules/experiments.smk"
-include: "workflow/rules/tables.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/claims.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/render.smk"
+include: "workflow/rules/check.smk"

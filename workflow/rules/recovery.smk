@@ -1,20 +1,22 @@
-"""Before a run plans: it is alone in its folder, a dead run's leftovers go, and what is damaged or unfinished is made.
+"""Before a run plans: it is alone in its folder, leftovers of a dead run go, and damaged results are removed.
 
-Snakemake passes over the missing file of a job whose dependents exist. That is right where a user has deleted it, but
-not where a job was to make it again and failed: its dependents are of an earlier state. So each run notes what it sets
-out to make, and the next one makes what is missing of it.
+Targets ask for every file of theirs, not for the last ones alone (``everything``), so that what is missing is made, and
+what depends on it is made again.
 """
 
 import atexit
 import glob
 import logging
 
-from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.settings.types import MaxJobsPerTimespan
 
 from factormech import atomic, recovery
 
 NOTES = Path(".snakemake/factormech")
+# Snakemake 9.27 with a limit on jobs per time span looks at all jobs that are ready once more for every job that has ended.
+# The limit that it has by default restrains nothing here; one that the user gives stays.
+UNASKED = MaxJobsPerTimespan.parse_choice("100/1s")
 # From here on: a log file on a full disk would fill the screen with tracebacks.
 logging.raiseExceptions = False
 
@@ -22,36 +24,29 @@ logging.raiseExceptions = False
 @cache
 def prepared():
     """Once a run, when its plan is begun. A dry run changes nothing; a command that plans no run asks for nothing."""
-    if workflow.executor_plugin is None or not workflow.is_main_process or workflow.touch:
+    if workflow.executor_plugin is None or not workflow.is_main_process or workflow.touch or workflow.dryrun:
         return
-    unlimited(workflow.scheduling_settings)
-    # Snakemake's own work on the files of a job fails as the job does where nothing can be written.
-    workflow.async_run = recovery.in_one_line(workflow.async_run, WorkflowError)
-    if not workflow.dryrun:
-        with recovery.refusing():
-            begin()
-        keep_finished()
-    for problem in recovery.damaged(stored_results()):
-        logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
-        workflow.dag.forcefiles.add(problem.name)
-    workflow.dag.forcefiles.update(recovery.unfinished(NOTES))
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if limit and (limit.max_jobs, limit.timespan) == (UNASKED.max_jobs, UNASKED.timespan):
+        workflow.scheduling_settings.max_jobs_per_timespan = None
+    with recovery.refusing():
+        begin()
 
 
 def begin():
-    """Lock the folder and remove what nobody can be using."""
+    """Lock the folder, and remove what nobody can be using and what is not as it was made."""
     recovery.check_writable(Path(".snakemake"), Path("results"), Path("figures"))
     run = recovery.claim(Path.cwd(), NOTES)
-    if run is None:
-        return
-    globals()["RUN_LOCK"] = run  # open until this process ends
-    if workflow.local_exec:
-        os.environ[recovery.VARIABLE] = recovery.ticket(NOTES)
-    if recovery.was_here(run):
-        for path in Path(".snakemake/locks").glob("*.lock"):
-            path.unlink(missing_ok=True)
-    for folder in ("results", "figures"):
-        for path in atomic.sweep(folder):
-            logger.info(f"removed what a killed job left: {path}")
+    if run is not None:
+        globals()["RUN_LOCK"] = run  # open until this process ends
+        if workflow.local_exec:
+            os.environ[recovery.VARIABLE] = recovery.ticket(NOTES)
+        for folder in ("results", "figures"):
+            for path in atomic.sweep(folder):
+                logger.info(f"removed what a killed job left: {path}")
+    for problem in recovery.damaged(stored_results()):
+        logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
+        Path(problem.name).unlink(missing_ok=True)
 
 
 def stored_results():
@@ -68,10 +63,6 @@ def failed():
 
 onstart:
     atexit.register(failed)
-    planned = [*workflow.dag.needrun_jobs()]
-    with recovery.refusing():
-        recovery.note_unfinished(NOTES, [str(name) for job in planned for name in job.output])
-        note_expected(planned)
 
 
 onsuccess:

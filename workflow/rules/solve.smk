@@ -1,30 +1,36 @@
-"""Solve: find the strategy of a mechanism for a workload, once for all studies.
+"""Solve: strategies, bounds and factorizations, each once for all studies.
 
 ``solve`` makes what is cheap. What takes longer is made by a rule for each mechanism and size, since on a cluster one array of
 jobs asks for the memory and the time of its first job.
 """
 
-for solves in SOLVES:
+ARRAYS = PLAN.arrays()
+OTHERS = "|".join(f"{name}/[^/]+/n{size}/" for _, name, size in ARRAYS.values()) or "(?!)"
+SOLVES = {"solve": (rf"(?!{OTHERS})[a-z0-9][a-z0-9-]*", r"\d+", 0)} | {
+    rule: (name, str(size), round(cost.solve_seconds(name, size))) for rule, (_, name, size) in ARRAYS.items()
+}
+
+for rule_name, (name, size, priority) in SOLVES.items():
 
     rule:
         name:
-            solves
+            rule_name
         input:
-            workload=solve_workload,
+            sources=solve_sources,
             start=solve_start,
-            code=code(of_mechanism("solve")),
+            code=code(solve_modules),
         output:
-            "results/strategies/{mechanism}/{workload}/n{domain_size}/{name}.h5",
+            "results/{family}/{name}/{workload}/n{domain_size}/{point}.h5",
         log:
-            "results/logs/solve/{mechanism}/{workload}/n{domain_size}/{name}.log",
+            "results/logs/solve/{family}/{name}/{workload}/n{domain_size}/{point}.log",
         benchmark:
-            "results/benchmarks/solve/{mechanism}/{workload}/n{domain_size}/{name}.tsv"
+            "results/benchmarks/solve/{family}/{name}/{workload}/n{domain_size}/{point}.tsv"
         wildcard_constraints:
-            mechanism=SOLVES[solves].mechanism,
-            domain_size=SOLVES[solves].domain_size,
-        priority: SOLVES[solves].priority
+            name=name,
+            domain_size=size,
+        priority: priority
         group:
-            batch_of("solve")
+            batch_of_solve
         conda:
             "../../environment.yml"
         threads: CONFIG.threads
@@ -32,13 +38,9 @@ for solves in SOLVES:
             mem_mb=memory_of("solve"),
             runtime=minutes_of("solve"),
         params:
-            epsilon=solve_epsilon,
-            root=CONFIG.seed,
-            seed=solve_seed,
-            options=solve_options,
-            digest=digest(of_mechanism("solve")),
-            plugins=plugins(of_mechanism("solve")),
+            request=solve_request,
+            digest=digest(solve_modules),
+            plugins=plugins(solve_modules),
         shell:
-            "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
-            " {params.seed} --options {params.options:q} --start {input.start:q}"
-            " --plugins {params.plugins:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"
+            "python -m factormech.jobs.solve --plugins {params.plugins:q} --code {params.digest}"
+            " --request {params.request:q} --start {input.start:q} --output {output} &> {log}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -48,6 +48,10 @@ class Asked:
         grid = {name: (values[name],) if name in values else old for name, old in self.grid.items()}
         settings = {name: [values[name]] if name in values else old for name, old in self.settings.items()}
         return replace(self, grid=grid, settings=settings)
+
+    def only_data(self, names: Iterable[str]) -> Asked:
+        """The same on these data sets."""
+        return replace(self, grid={**self.grid, "data": tuple(names)})
 
     def to_json(self) -> str:
         """The canonical text of what is asked: equal texts ask for equal results."""

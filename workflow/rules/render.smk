@@ -1,4 +1,4 @@
-"""Draw: one figure a study, from its CSV alone."""
+"""Render: one figure a study, from its CSV alone."""
 
 
 rule draw:
@@ -27,13 +27,13 @@ rule draw:
         mem_mb=memory_of("draw"),
         runtime=minutes_of("draw"),
     params:
-        kind=figure_kind,
-        title=figure_title,
-        caption=figure_caption,
-        options=figure_options,
+        kind=study_kind,
+        title=study_title,
+        caption=study_caption,
+        settings=figure_settings,
         digest=digest(figure_modules),
         plugins=plugins(figure_modules),
     shell:
-        "python -m factormech.jobs.draw --kind {params.kind} --title={params.title:q} --caption={params.caption:q}"
-        " {params.options}"
-        " --plugins {params.plugins:q} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"
+        "python -m factormech.jobs.draw --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        " --title={params.title:q} --caption={params.caption:q} --settings {params.settings:q}"
+        " {input.table} figures/{wildcards.study} &> {log}"

@@ -1,0 +1,104 @@
+"""Evaluate: a file for each part of a study, then its table and the tables made from it."""
+
+
+rule evaluate:
+    input:
+        solved=part_solved,
+        sources=part_sources,
+        code=code(part_modules),
+    output:
+        "results/parts/{study}/{part}.h5",
+    log:
+        "results/logs/evaluate/{study}/{part}.log",
+    benchmark:
+        "results/benchmarks/evaluate/{study}/{part}.tsv"
+    priority: 30  # the longest take minutes: not at the end, with the other cores idle
+    conda:
+        "../../environment.yml"
+    threads: CONFIG.threads
+    resources:
+        mem_mb=memory_of("evaluate"),
+        runtime=minutes_of("evaluate"),
+    params:
+        kind=study_kind,
+        asked=part_text,
+        data=str(DATA_FOLDER or ""),
+        digest=digest(part_modules),
+        plugins=plugins(part_modules),
+    shell:
+        "python -m factormech.jobs.evaluate --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        " --study {wildcards.study} --part {wildcards.part:q} --asked {params.asked:q} --solved {input.solved:q}"
+        " --data={params.data:q} --output {output:q} &> {log:q}"
+
+
+rule tabulate:
+    input:
+        parts=study_parts,
+        code=code(table_modules),
+    output:
+        csv=report(
+            "results/tables/{study}.csv",
+            caption="../report/table.rst",
+            category=report_paper,
+            subcategory=report_study,
+            labels=report_table,
+        ),
+        latex="results/tables/{study}.tex",
+        hdf5="results/{study}.h5",
+    log:
+        "results/logs/tabulate/{study}.log",
+    benchmark:
+        "results/benchmarks/tabulate/{study}.tsv"
+    wildcard_constraints:
+        study="|".join(map(re.escape, STUDIES)),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=memory_of("tabulate"),
+        runtime=minutes_of("tabulate"),
+    params:
+        kind=study_kind,
+        asked=table_text,
+        digest=digest(table_modules),
+        plugins=plugins(table_modules),
+    shell:
+        "python -m factormech.jobs.tabulate --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        " --study {wildcards.study} --asked {params.asked:q} --parts {input.parts:q}"
+        " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} &> {log}"
+
+
+rule derive:
+    input:
+        table="results/tables/{study}.csv",
+        code=code(derive_modules),
+    output:
+        csv=report(
+            "results/tables/{study}-{what}.csv",
+            caption="../report/table.rst",
+            category=report_paper,
+            subcategory=report_study,
+            labels=report_table,
+        ),
+        latex="results/tables/{study}-{what}.tex",
+    log:
+        "results/logs/derive/{study}-{what}.log",
+    benchmark:
+        "results/benchmarks/derive/{study}-{what}.tsv"
+    wildcard_constraints:
+        study="|".join(map(re.escape, STUDIES)),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=memory_of("derive"),
+        runtime=minutes_of("derive"),
+    params:
+        kind=study_kind,
+        asked=table_text,
+        digest=digest(derive_modules),
+        plugins=plugins(derive_modules),
+    shell:
+        "python -m factormech.jobs.derive --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        " --what {wildcards.what} --asked {params.asked:q} --table {input.table:q}"
+        " --csv {output.csv} --latex {output.latex} &> {log}"
