@@ -6,9 +6,8 @@ jobs asks for the memory and the time of its first job.
 
 ARRAYS = PLAN.arrays()
 OTHERS = "|".join(f"{name}/[^/]+/n{size}/" for _, name, size in ARRAYS.values()) or "(?!)"
-SOLVES = {"solve": (rf"(?!{OTHERS})[a-z0-9][a-z0-9-]*", r"\d+", 0)} | {
-    rule: (name, str(size), round(cost.solve_seconds(name, size))) for rule, (_, name, size) in ARRAYS.items()
-}
+SOLVES = {"solve": (rf"(?!{OTHERS})[a-z0-9][a-z0-9-]*", r"\d+", 0)}
+SOLVES |= {key: (name, str(n), round(cost.solve_seconds(name, n))) for key, (_, name, n) in ARRAYS.items()}
 
 for rule_name, (name, size, priority) in SOLVES.items():
 
