@@ -151,12 +151,6 @@ def _megabytes(numbers: float) -> float:
     return 8.0 * numbers / MEBI
 
 
-def workload(domain_size: int) -> Work:
-    """Describe one workload: G, PGP and two spectra at worst."""
-    n = float(domain_size)
-    return Work("workload", "", (n**2, n**3), _megabytes(5 * n**2))
-
-
 def solve(mechanism: str, domain_size: int) -> Work:
     """Find one strategy: arrays of 4n × n."""
     n = float(domain_size)
@@ -195,16 +189,6 @@ def bound_seconds(bound: str, domain_size: int) -> float:
 def bound_deserves_a_job(bound: str, domain_size: int) -> bool:
     """Whether a bound is worth a job and a file of its own; others are evaluated where they are tabulated."""
     return bound_seconds(bound, domain_size) > OWN_JOB
-
-
-def bounds_of_study(points: Collection[tuple[str, str, int]]) -> Work:
-    """Bounds at (bound, workload, domain size): what has no file of its own is evaluated, the rest is read."""
-    each = [bound_seconds(bound, n) for bound, _, n in points]
-    files = sum(spent > OWN_JOB for spent in each)
-    read = {(workload, n) for _, workload, n in points}
-    squares = sum(float(n) ** 2 for _, n in read)
-    evaluated = sum(spent for spent in each if spent <= OWN_JOB)
-    return Work("bound", "", (files, squares), _megabytes(5 * max((n for _, n in read), default=0) ** 2), evaluated)
 
 
 def trace(mechanism: str, domain_sizes: Collection[int], count: int) -> Work:
@@ -256,15 +240,6 @@ def norm_deserves_a_job(norm: str, workload: str, domain_size: int) -> bool:
     return norm_seconds(norm, workload, domain_size) > OWN_JOB
 
 
-def measure_norm(norm: str, points: Collection[tuple[str, int]]) -> Work:
-    """One norm over (workload, domain size): what has no file of its own is solved, the rest is read."""
-    each = [factorize(norm, *point) for point in points]
-    times = [in_process_seconds(work) for work in each]
-    solved = sum(spent for spent in times if spent <= OWN_JOB)
-    largest = max((work.arrays_mb for work in each), default=0.0)
-    return Work("measure_norm", "", (len(each), solved), largest)
-
-
 def on_a_grid(
     rule: str, name: str, workloads: int, domain_sizes: Collection[int], epsilons: int, seeds: int = 1
 ) -> Work:
@@ -289,10 +264,10 @@ def collections(
 
 
 def experiment(kind: str, expected_seconds: float, expected_mb: float) -> Work:
-    """A part of an experiment, from what its kind expects in a process that has started."""
-    return Work("experiment", kind, (expected_seconds,), expected_mb)
+    """A part of a study, from what its kind expects in a process that has started."""
+    return Work("evaluate", kind, (expected_seconds,), expected_mb)
 
 
-def table(rule: str, kind: str = "") -> Work:
-    """Tabulate, compare or draw: small tables."""
-    return Work(rule, kind)
+def table(rule: str) -> Work:
+    """Tabulate, derive or draw: small tables."""
+    return Work(rule)
