@@ -25,13 +25,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+from factormech.measure.requests import Requests
 from scipy.optimize import linprog, nnls
 
 from factormech.bounds import registry as bounds_registry
 from factormech.config.studies import load, read_yaml
 from factormech.measure import cost
 from factormech.measure.cost import Work
-from factormech.measure.requests import Requests
 from factormech.norms import registry as norms_registry
 from factormech.workloads.registry import create
 from factormech.workloads.stored import StoredWorkload, to_datasets

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from factormech.measure.tabulate import collection_table as tabulate
 
 from factormech import reading
 from factormech.errors import BadValue, UnknownName
 from factormech.measure.agreement import collection_agreement
 from factormech.measure.collection import CollectionGrid, as_frame, collect
 from factormech.measure.exact import built, questions_of
-from factormech.measure.tabulate import collection_table as tabulate
 from factormech.tables import collections as collection_table
 from factormech.tables import kinds as tables
 from factormech.tables.collected import view

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from factormech.tables.timing import CLOCK
 
 import factormech
-from factormech.tables.timing import CLOCK
 from tests.test_workflow import copy_of_project, edited, made, planned, snakemake
 
 CONFIG = """

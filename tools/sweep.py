@@ -21,8 +21,7 @@ import yaml
 
 from factormech.config.studies import Config, ConfigErrors, load_file
 from factormech.errors import BadValue, UnknownName
-from factormech.measure.estimate import run_seconds
-from factormech.measure.requests import Requests
+from factormech.experiments.plan import Plan
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILES = ROOT / "workflow" / "profiles"
@@ -131,11 +130,10 @@ def slurm_arguments(profile: Mapping[str, Any], file: Path, partition: str, acco
 
 def cost(config: Config, file: Path) -> str:
     """The line that is printed before anything is submitted."""
-    studies = list(config.studies.values())
-    requests = Requests(config)
-    points = sum(len(study.grid.points()) * max(1, len(study.mechanisms)) for study in studies)
-    hours = run_seconds(studies) / 3600
-    arrays = len(requests.arrays())
+    plan = Plan(config)
+    studies = config.studies
+    hours = plan.seconds(studies) / 3600
+    arrays, points = len(plan.arrays()), plan.measurements(studies)
     parts = [counted(len(studies), "study", "studies"), counted(points, "measurement", "measurements")]
     if arrays:
         parts.append(counted(arrays, "array of solves", "arrays of solves"))
@@ -160,7 +158,7 @@ def arguments_of(asked: argparse.Namespace, config: Config) -> list[str]:
         arguments += slurm_arguments(profile, file, asked.partition, asked.account)
         if not CHANGES_NOTHING & set(asked.own):
             check_alone()
-        if names := Requests(config).arrays():
+        if names := Plan(config).arrays():
             arguments += ["--slurm-array-jobs", ",".join(names)]
     return [*arguments, *asked.own]
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from factormech.measure.estimate import run_seconds
 
 from factormech import labels, store
 from factormech.config import studies as config
@@ -27,7 +28,6 @@ from factormech.experiments.run import modules_of, parts_of, seconds_of
 from factormech.figures import registry as figures
 from factormech.figures import style
 from factormech.measure import cost
-from factormech.measure.estimate import run_seconds
 from factormech.tables import kinds as tables
 from factormech.tables.experiments import format_of, part_of, table_of
 from tests.experiments import toy

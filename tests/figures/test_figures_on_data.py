@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from factormech.measure.tabulate_data import consistency_table, on_data_table
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
 from tests.test_tables import edited, tabulars
@@ -20,7 +21,6 @@ from factormech.figures import registry
 from factormech.figures.captions import caption
 from factormech.measure import consistency, data_dependent
 from factormech.measure.exact import built, questions_of
-from factormech.measure.tabulate_data import consistency_table, on_data_table
 from factormech.tables import consistency_view, on_data_view
 from factormech.tables import kinds as tables
 from factormech.workloads.registry import create

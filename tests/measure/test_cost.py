@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from factormech.measure.requests import Requests
 
 from factormech.config.studies import load, read_yaml
 from factormech.measure import cost
 from factormech.measure.cost import Work
-from factormech.measure.requests import Requests
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

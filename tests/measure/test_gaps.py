@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from factormech.measure.gaps import gap_table, summary
+from factormech.tables.timing import CLOCK
 
 from factormech.errors import BadValue
 from factormech.local import registry
 from factormech.local.optimal.problem import Step
 from factormech.local.strategy import Strategy
 from factormech.measure.exact import Question, as_frame, built, measure_bounds, measure_mechanism, questions_of
-from factormech.measure.gaps import gap_table, summary
 from factormech.measure.starts import Starts, measure_starts, starts_table
 from factormech.measure.timing import Trace, iterations, time_iterations, timing_table, trace
 from factormech.tables import kinds as tables
-from factormech.tables.timing import CLOCK
 from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 

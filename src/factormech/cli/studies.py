@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 
 def check(args: argparse.Namespace) -> Answer:
     """Whether a configuration is right, which data it uses, and what a run will take."""
-    from factormech.measure.estimate import norm_points, run_seconds
+    from factormech.experiments.plan import Plan
 
     config = _config(args)
     studies = config.quick_studies if args.quick else config.studies
     used, folder = _data(config, studies.values())
-    points = sum(len(s.grid.points()) * len(s.mechanisms) for s in studies.values())
-    points += sum(len(norm_points(s, norm)) for s in studies.values() for norm in s.norms)
-    points += sum(len(list(s.asked.points())) for s in studies.values() if s.asked is not None)
-    seconds, cores = run_seconds(list(studies.values())), os.cpu_count() or 1
+    plan = Plan(config)
+    points = plan.measurements(studies)
+    seconds, cores = plan.seconds(studies), os.cpu_count() or 1
     lines = [f"data: {', '.join(used)}" + (f" from {folder}" if folder else "")] if used else []
     lines.append(
         f"{args.config}: {len(studies)} studies, {points} measurements; "
@@ -39,7 +38,7 @@ def _data(config: Config, studies: Iterable[Study]) -> tuple[list[str], str]:
     """Which data are used, and the folder they are in; a named folder that lacks a file ends here."""
     from factormech.data import files
 
-    asked = list(dict.fromkeys(name for study in studies for name in study.grid.data))
+    asked = list(dict.fromkeys(name for study in studies for name in study.asked.grid.get("data", ())))
     folder = files.named_folder(config.data, Path())
     if found := list(files.problems(asked, folder)):
         raise ValueError("\n".join(f"data: {problem}" for problem in found))
@@ -66,13 +65,13 @@ def _made(name: str) -> str:
 
 def show(args: argparse.Namespace) -> Answer:
     """One study: what is asked, and what it makes."""
-    from factormech.measure.estimate import run_seconds
+    from factormech.experiments.plan import Plan
 
     studies = {name.removeprefix("quick/"): study for name, study in _studies(args).items()}
     if args.name not in studies:
         raise UnknownName("study", args.name, studies)
     study = studies[args.name]
-    seconds = run_seconds([study])
+    seconds = Plan(_config(args)).seconds([study.name])
     rows = {
         "kind": study.kind,
         "alone": f"from nothing about {_duration(seconds)} on one core",
@@ -85,18 +84,8 @@ def show(args: argparse.Namespace) -> Answer:
 
 def _axes(study: Study) -> dict[str, Any]:
     """What the study ranges over, without what it leaves empty."""
-    grid, asked = study.grid, study.asked
-    axes: dict[str, Any] = {
-        "workloads": grid.workloads,
-        "domain_sizes": grid.domain_sizes,
-        "epsilons": grid.epsilons,
-        "alphas": grid.alphas,
-        "mechanisms": study.mechanisms,
-        "norms": study.norms,
-    }
-    if asked is not None:
-        axes = dict((*asked.grid.items(), *asked.settings.items()))
-    return {name: value for name, value in axes.items() if value not in ((), [], None)}
+    axes = dict((*study.asked.grid.items(), *study.asked.settings.items()))
+    return {name: value for name, value in axes.items() if value not in ((), [], {}, None)}
 
 
 def _lines(study: Study) -> list[str]:

@@ -25,8 +25,10 @@ Settings: TypeAlias = tuple[Key, Mapping[str, Any]]
 
 # What ``snakemake NAME`` already means: the targets, and the rules, which share one namespace with them.
 TARGETS = frozenset(
-    ["all", "quick", "figures", "tables", "claims", "report", "verify", "data"]
-    + ["workload", "solve", "evaluate", "tabulate", "derive", "draw", "judge", "verify_strategies"]
+    (
+        *("all", "quick", "figures", "tables", "claims", "report", "verify", "data"),
+        *("workload", "solve", "evaluate", "tabulate", "derive", "draw", "judge", "verify_strategies"),
+    )
 )
 
 

@@ -51,7 +51,7 @@ class ConfigErrors(ValueError):
 
 @dataclass(frozen=True)
 class Study:
-    """One item of one paper: what is asked, and how it is called. ``asked`` has the grid and the settings of its kind."""
+    """One item of one paper. ``asked`` has the grid and the settings of its kind."""
 
     name: str
     paper: str

@@ -128,8 +128,8 @@ class Axis:
 class Setting:
     """A setting beside the grid: its JSON-schema fragment, and its default (``None`` if it must be given).
 
-    The entries of a setting that is a list may be ``names``. ``optional``: ``None`` is its default. ``stage`` says which
-    stage of a run first depends on the setting: a change remakes that stage and the later ones alone.
+    The entries of a setting that is a list may be ``names``. ``optional``: ``None`` is its default. ``stage`` is
+    the first stage of a run that depends on the setting: a change remakes that stage and the later ones alone.
     """
 
     name: str

@@ -4,8 +4,8 @@ Its rows are, for every point of the grid (workload, domain size, ε, seed) and 
 ``worst-case`` stands in the place of a data set. The status is ``ok``; or ``refused`` (the workload is outside the
 strategy's row space) or ``unavailable`` (the mechanism cannot exist there), which have a reason instead of numbers.
 ``variance`` is that of one user drawn from the data, summed over the queries; ``sample_complexity`` is
-variance/(queries · α), not rounded, and ``lower_bound`` has its units: the strongest bound that holds on these data, for
-every ε-LDP factorization mechanism, and its name.
+variance/(queries · α), not rounded, and ``lower_bound`` has its units: the strongest bound that holds on these data,
+for every ε-LDP factorization mechanism, and its name.
 """
 
 from __future__ import annotations

@@ -216,13 +216,13 @@ def by_mechanism(asked: Asked) -> dict[str, Asked]:
 def by_mechanism_and_bounds(asked: Asked) -> dict[str, Asked]:
     """The same, and a part for all lower bounds."""
     own = {name: replace_settings(part, bounds=[]) for name, part in by_mechanism(asked).items()}
-    more = {"options": {}} if "options" in asked.settings else {}
+    more: dict[str, Any] = {"options": {}} if "options" in asked.settings else {}
     return own | {BOUNDS_PART: replace_settings(asked, mechanisms=[], **more)}
 
 
 def by_mechanism_and_workload(asked: Asked) -> dict[str, Asked]:
     """A part for each mechanism and workload, and one for all lower bounds."""
-    found = {}
+    found: dict[str, Asked] = {}
     for name, part in by_mechanism_and_bounds(asked).items():
         workloads = asked["workload"] if part["mechanisms"] else ()
         found |= {f"{name}_{workload}": part.only(workload=workload) for workload in workloads}
@@ -268,9 +268,7 @@ def strategy_request(asked: Asked, mechanism: str, workload: str, n: int, epsilo
 
 def bound_request(asked: Asked, bound: str, workload: str, n: int, epsilon: float, seed: int) -> Solve:
     """The request for a lower bound at a point of the grid."""
-    request = solves.of_workload(
-        "bound", bound, workload, n, seed=seed, root_seed=asked.seed, own=asked.definitions
-    )
+    request = solves.of_workload("bound", bound, workload, n, seed=seed, root_seed=asked.seed, own=asked.definitions)
     return replace(request, epsilon=float(epsilon))
 
 

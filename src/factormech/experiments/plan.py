@@ -36,13 +36,13 @@ class Plan:
         self.studies: Mapping[str, Study] = config.studies | config.quick_studies
         self.parts = {name: parts_of(study.kind, study.asked) for name, study in self.studies.items()}
         self.requests: dict[str, Solve] = {}
-        self.needs = {name: {part: self._needs(study, part) for part in self.parts[name]} for name, study in self._each()}
+        self.needs = {
+            name: {part: self._needs(self.studies[name].kind, asked) for part, asked in parts.items()}
+            for name, parts in self.parts.items()
+        }
 
-    def _each(self) -> list[tuple[str, Study]]:
-        return list(self.studies.items())
-
-    def _needs(self, study: Study, part: str) -> list[str]:
-        requests = list(dict.fromkeys(experiment(study.kind).solves(self.parts[study.name][part])))
+    def _needs(self, kind: str, asked: Asked) -> list[str]:
+        requests = list(dict.fromkeys(experiment(kind).solves(asked)))
         for request in requests:
             self._add(request)
         return [request.file for request in requests]
@@ -85,7 +85,11 @@ class Plan:
     def solve_modules(self, file: str) -> list[str]:
         """Where the code of a solve begins."""
         request = self.requests[file]
-        return ["factormech.jobs.solve", module_of_solve(request), *workload_modules(request.workload, request.definitions)]
+        return [
+            "factormech.jobs.solve",
+            module_of_solve(request),
+            *workload_modules(request.workload, request.definitions),
+        ]
 
     def part_modules(self, study: str, part: str) -> list[str]:
         """Where the code of a part begins."""
@@ -102,7 +106,10 @@ class Plan:
     @cached_property
     def part_works(self) -> dict[str, dict[str, Work]]:
         """What every part of every study takes."""
-        return {name: {p: _part_work(study.kind, a) for p, a in self.parts[name].items()} for name, study in self._each()}
+        return {
+            name: {part: _part_work(self.studies[name].kind, asked) for part, asked in parts.items()}
+            for name, parts in self.parts.items()
+        }
 
     def work(self, rule: str, wildcards: Mapping[str, str], file: str = "") -> Work:
         """What a job takes."""
@@ -151,7 +158,7 @@ def work_of(request: Solve) -> Work:
 
 
 def batch_of(request: Solve) -> str | None:
-    """The name of the solves that are submitted together with this one on a cluster; None if it is worth its own job."""
+    """The name of the solves that a cluster is given together with this one; None if it has a job of its own."""
     return cost.batch("solve", work_of(request))
 
 

@@ -48,10 +48,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
 def check(row: Mapping[str, Any]) -> Problem:
     """What holds of the numbers of a row."""
-    problem = (
-        below(row, ("domain_size",), 1)
-        or not_positive(row, ("error", "lower_bound", "ratio", "trace_bound"))
-    )
+    problem = below(row, ("domain_size",), 1) or not_positive(row, ("error", "lower_bound", "ratio", "trace_bound"))
     if problem is not None:
         return problem
     if not row["order"] >= 2.0:

@@ -11,7 +11,6 @@ from factormech.experiments.base import Experiment, Stage
 from factormech.experiments.registry import experiment, module_of
 from factormech.workloads import definitions
 
-
 STAGES = ("measure", "table", "figure")
 
 

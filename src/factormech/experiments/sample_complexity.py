@@ -173,8 +173,8 @@ EXPERIMENT = Experiment(
         Setting(
             "compare",
             {"type": "string", "minLength": 1},
-            "A mechanism of the study; tables of its improvement on the best of the others and of growth with the domain "
-            "size are made.",
+            "A mechanism of the study; tables of its improvement on the best of the others and of growth with the "
+            "domain size are made.",
             "adaptive-pgd",
             optional=True,
             stage="table",
@@ -190,8 +190,8 @@ EXPERIMENT = Experiment(
         Setting(
             "band",
             {"type": "boolean"},
-            "Whether the figure draws the strongest lower bound as a band, and of the bounds only the published one as a "
-            "line.",
+            "Whether the figure draws the strongest lower bound as a band, and of the bounds only the published one "
+            "as a line.",
             True,
             False,
             stage="figure",
@@ -207,7 +207,9 @@ EXPERIMENT = Experiment(
         Column("alpha", "number", "target error α", "α", "The error that the users suffice for."),
         number("sample_complexity", "users N", "Users that the mechanism needs.", symbol="N"),
         number("worst_variance", "worst variance", "Of one user, summed over the queries, on the worst data."),
-        number("average_variance", "average variance", "Of one user, summed over the queries, averaged over the types."),
+        number(
+            "average_variance", "average variance", "Of one user, summed over the queries, averaged over the types."
+        ),
         number("lower_bound", "lower bound", "Users that every mechanism of the bound's class needs."),
         Column("bound_name", "text", "bound", description="Which bound it is.", empty="free"),
         number("rows", "rows m", "Outputs of the strategy, where a solver chose them.", symbol="m"),

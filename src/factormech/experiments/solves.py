@@ -93,8 +93,8 @@ class Solve:
         from factormech.spec import Spec
 
         if self.family == "strategy":
-            seeds = {"seed": self.seed, "root_seed": self.root_seed}
-            return strategy_spec(self.name, workload, self.epsilon, options=self.options, **seeds)
+            seed, root = self.seed or 0, self.root_seed
+            return strategy_spec(self.name, workload, self.epsilon, options=self.options, seed=seed, root_seed=root)
         return Spec(self.family, self.name, workload.spec(), self.options, self.epsilon, alpha=self.alpha)
 
     def made(self) -> Workload:
@@ -137,9 +137,7 @@ def strategy(
     from factormech.local.registry import solver_of
 
     solver = solver_of(mechanism)
-    request = of_workload(
-        "strategy", mechanism, workload, domain_size, seed=seed, root_seed=root_seed, own=own or {}
-    )
+    request = of_workload("strategy", mechanism, workload, domain_size, seed=seed, root_seed=root_seed, own=own or {})
     if solver.seeded:
         request = replace(request, seed=seed, root_seed=root_seed)
     known = {name: option.default for name, option in solver.options.items()}

@@ -13,13 +13,13 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.experiments.consistency import FIXED, FREE, NONE
 from factormech.figures import axes as scales
 from factormech.figures import style, text
 from factormech.figures.canvas import empty_figure
 from factormech.figures.captions import capital, paragraph, sentence
 from factormech.figures.data_dependent import standin_words
 from factormech.figures.style import Style
-from factormech.experiments.consistency import FIXED, FREE, NONE
 from factormech.tables.consistency_view import LABELS, Panel, Series, View, view
 from factormech.tables.panels import number
 

@@ -1,8 +1,8 @@
 """The figures: what draws a study, and its caption.
 
-A kind of study says what its figure shows (:class:`factormech.experiments.curves.Curves`), or names the module that draws
-it, with ``draw(frame) -> Figure`` and ``caption(title, text, frame) -> str``, which take the kind's settings of the stage
-``figure`` by keyword.
+A kind of study says what its figure shows (:class:`factormech.experiments.curves.Curves`), or names the module that
+draws it, with ``draw(frame) -> Figure`` and ``caption(title, text, frame) -> str``, which take the kind's settings of
+the stage ``figure`` by keyword.
 """
 
 from __future__ import annotations

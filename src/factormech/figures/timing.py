@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech import labels
+from factormech.experiments.timing import ITERATION, TO_GAP
 from factormech.figures import axes as scales
 from factormech.figures import curves, style, text
 from factormech.figures.captions import paragraph, sentence
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import number, span, told
-from factormech.experiments.timing import ITERATION, TO_GAP
 
 if TYPE_CHECKING:
     import pandas as pd

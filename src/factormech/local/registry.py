@@ -322,8 +322,8 @@ def strategy_spec(
     solver = solver_of(name) if is_solved(name) else Solved("", per_epsilon=True, seeded=False)
     kept = {key: value for key, value in (options or {}).items() if value != solver.options[key].default}
     budget = check_epsilon(epsilon) if solver.per_epsilon else None
-    drawn = {"seed": seed or 0, "root_seed": root_seed} if solver.seeded else {}
-    return Spec("strategy", name, workload.spec(), kept, budget, **drawn)
+    drawn, root = ((seed or 0), root_seed) if solver.seeded else (None, 0)
+    return Spec("strategy", name, workload.spec(), kept, budget, seed=drawn, root_seed=root)
 
 
 def solution_for(spec: Spec, workload: Workload, report: Report = silent, start: Solution | None = None) -> Solution:

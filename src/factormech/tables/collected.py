@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.tables import arrange, collected_words
+from factormech.tables.kinds import format_named
 from factormech.tables.panels import with_numbers
 from factormech.tables.verdict import Verdict, verdict_of
-from factormech.tables.kinds import format_named
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -38,6 +38,7 @@ __all__ = [
     "write_csv",
 ]
 
+
 def names() -> list[str]:
     """Every kind of table."""
     return [*comparisons.KINDS, *experiments.names()]

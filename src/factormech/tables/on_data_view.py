@@ -12,8 +12,8 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.experiments.data_dependent import WORST_CASE
 from factormech.tables import arrange
-from factormech.tables.panels import number, with_numbers
 from factormech.tables.kinds import format_named
+from factormech.tables.panels import number, with_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

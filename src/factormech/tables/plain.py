@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from factormech import labels
-from factormech.experiments.base import Column, Curves, Experiment
+from factormech.experiments.base import Column, Curves, Experiment, TableKind
 from factormech.tables.experiments import is_empty
 from factormech.tables.latex_sample_complexity import EMPTY, escape, note, row, significant
 from factormech.tables.panels import told
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def typeset(frame: pd.DataFrame, kind: Experiment) -> str:
+def typeset(frame: pd.DataFrame, kind: Experiment | TableKind) -> str:
     """The table of a study, a ``tabular`` with its notes for every panel of its figure."""
     panels = list(kind.figure.panels) if isinstance(kind.figure, Curves) else []
     parts = [part for _, part in frame.groupby(panels, sort=False)] if panels else [frame]
-    return "\n".join(_tabular(part.drop(columns="study"), kind) for part in parts)
+    return "\n".join(_tabular(part.drop(columns=["study", "kind"]), kind) for part in parts)
 
 
-def _tabular(frame: pd.DataFrame, kind: Experiment) -> str:
+def _tabular(frame: pd.DataFrame, kind: Experiment | TableKind) -> str:
     said = [c.name for c in kind.columns if c.name in kind.keys or (c.type == "text" and c.name != "reason")]
     fixed = [name for name in said if len(frame) > 1 and len(set(frame[name])) == 1]
     shown = [c for c in kind.columns if c.name not in (*fixed, "reason") and not all(map(is_empty, frame[c.name]))]
