@@ -16,7 +16,7 @@ SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 
 STAMP := $(VENV)/.ready
-RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py --note results/$(2)runs.csv
+RUN = @python tools/unlock.py; snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py --note results/$(2)runs.csv
 # The page is written by the workflow's own reporter (workflow/reporter), which Snakemake finds by its place.
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from factormech import store
 from factormech.errors import BadValue
+from factormech.experiments import solves
+from factormech.experiments.asked import Asked
+from factormech.experiments.grids import bound_request
+from factormech.experiments.solves import Solve
 from factormech.jobs import solve as solve_job
+from factormech.local import registry
+from factormech.shared import find, shared
+from tests import studies
 
 
 def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -19,76 +28,95 @@ def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+def request(workload: str) -> Solve:
+    return solves.strategy("adaptive-pgd", workload, 8, 1.0)
+
+
+GRID = {"workload": ("prefix",), "domain_size": (8,), "epsilon": (1.0, 2.0), "seed": (0, 7)}
+
+
+def asked(mechanisms: list[str], bounds: list[str]) -> Asked:
+    settings = {"mechanisms": mechanisms, "bounds": bounds}
+    return studies.asked("optimality-gap", settings, **GRID)
+
+
+def evaluate(question: Asked, *more: str) -> list[str]:
+    return ["--kind", "optimality-gap", "--study", "one", "--part", "all", "--asked", question.to_json(), *more]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two workloads and a strategy for each of them."""
+    """Two strategies and a bound."""
     here = tmp_path_factory.mktemp("jobs")
     for name in ("prefix", "histogram"):
-        args = ["--workload", name, "--domain-size", "8", "--root-seed", "0", "--output", f"{name}.h5"]
-        assert job(here, "workload", *args).returncode == 0
-        args = ["--mechanism", "adaptive-pgd", "--epsilon", "1.0", "--root-seed", "0", "--seed", "0"]
-        assert job(here, "solve", *args, f"{name}.h5", "--output", f"{name}-strategy.h5").returncode == 0
+        done = job(here, "solve", "--request", request(name).to_json(), "--output", f"{name}.h5")
+        assert done.returncode == 0, done.stderr
+    point = bound_request(asked([], ["certified"]), "certified", "prefix", 8, 2.0, 0)
+    assert job(here, "solve", "--request", point.to_json(), "--output", "bound.h5").returncode == 0
     return here
 
 
 def test_a_strategy_from_a_file_measures_as_one_solved_on_the_spot(folder: Path) -> None:
-    common = ["--mechanism", "adaptive-pgd", "--epsilons", "1.0", "--workloads", "prefix.h5"]
-    assert job(folder, "measure", *common, "--output", "spot.h5").returncode == 0
-    assert job(folder, "measure", *common, "--output", "file.h5", "--strategies", "prefix-strategy.h5").returncode == 0
-    spot, file = (store.read(folder / name)["measurements"] for name in ("spot.h5", "file.h5"))
+    question = asked(["adaptive-pgd"], [])
+    assert job(folder, "evaluate", *evaluate(question), "--output", "spot.h5").returncode == 0
+    given = ["--solved", "prefix.h5", "histogram.h5", "--output", "file.h5"]
+    assert job(folder, "evaluate", *evaluate(question), *given).returncode == 0
+    spot, file = (store.read(folder / name)["rows"] for name in ("spot.h5", "file.h5"))
     assert spot.equals(file)
-    assert spot.loc[0, "status"] == "ok"
+    assert set(spot["status"]) == {"ok"}
 
 
-MEASURE = ["--epsilons", "1.0", "--workloads", "prefix.h5", "--output", "out.h5"]
+def test_a_bound_in_a_file_is_not_evaluated_again(folder: Path) -> None:
+    """That of the file is taken, at its point and for every seed; the others are evaluated."""
+    record = store.read(folder / "bound.h5", "bound")
+    store.write(folder / "other.h5", "bound", datasets={"value": np.array([123.0])}, attributes=record.attributes)
+    question = asked([], ["svd", "certified"])
+    for files, wanted in ((["bound.h5"], float(record["value"][0])), (["other.h5"], 123.0)):
+        done = job(folder, "evaluate", *evaluate(question), "--solved", *files, "--output", "out.h5")
+        assert done.returncode == 0, done.stderr
+        rows = store.read(folder / "out.h5")["rows"]
+        at = rows[(rows["bound_name"] == "certified") & (rows["epsilon"] == 2.0)]
+        assert at["variance_bound"].tolist() == [wanted] * 2
+    assert len(rows) == 8
+    others = rows.drop(index=at.index)
+    assert (others["variance_bound"] > 0).all()
+    assert 123.0 not in set(others["variance_bound"])
+
+
+def test_files_are_found_by_what_they_answer(folder: Path) -> None:
+    """Another budget, seed, setting or workload is another request."""
+    W = request("prefix").made()
+    with shared([folder / "prefix.h5"]):
+        assert find(request("prefix").spec(W)) is not None
+        for other in (
+            dataclasses.replace(request("prefix"), epsilon=2.0),
+            dataclasses.replace(request("prefix"), seed=1),
+            dataclasses.replace(request("prefix"), root_seed=1),
+            dataclasses.replace(request("prefix"), options={"rows": 16}),
+        ):
+            assert find(other.spec(W)) is None
+        assert find(request("histogram").spec(request("histogram").made())) is None
+    assert find(request("prefix").spec(W)) is None
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
+        ("evaluate", [*evaluate(asked(["hadamarx"], [])), "--output", "out.h5"], "did you mean 'hadamard'?"),
         (
-            "measure",
-            ["--mechanism", "adaptive-pgd", *MEASURE, "--strategies", "histogram-strategy.h5"],
-            "histogram-strategy.h5 = ('histogram', 8, 0, 1.0): must be of a workload",
-        ),
-        (
-            "measure",
-            ["--mechanism", "matrix-l2", *MEASURE, "--strategies", "prefix-strategy.h5"],
-            "prefix-strategy.h5 = 'adaptive-pgd': must be a strategy of matrix-l2",
-        ),
-        (
-            "measure",
-            ["--mechanism", "hadamard", *MEASURE, "--strategies", "prefix-strategy.h5"],
-            "must not be given for hadamard",
-        ),
-        ("measure", ["--mechanism", "hadamarx", *MEASURE], "did you mean 'hadamard'?"),
-        (
-            "measure",
-            ["--mechanism", "hadamard", "--epsilons", "0", "--workloads", "prefix.h5", "--output", "out.h5"],
-            "above 0",
-        ),
-        (
-            "measure",
-            ["--mechanism", "hadamard", "--epsilons", "1", "--workloads", "none.h5", "--output", "out.h5"],
+            "evaluate",
+            [*evaluate(asked(["hadamard"], [])), "--solved", "none.h5", "--output", "out.h5"],
             "none.h5",
         ),
         (
-            "measure",
-            ["--mechanism", "hadamard", "--epsilons", "1", "--workloads", "prefix-strategy.h5", "--output", "out.h5"],
-            "prefix-strategy.h5 = 'kind strategy': must be a file of kind 'workload'",
+            "evaluate",
+            ["--kind", "pie", "--study", "one", "--part", "all", "--asked", "{}", "--output", "out.h5"],
+            "kind of experiment = 'pie'",
         ),
         (
-            "collect",
-            [
-                *("--mechanism", "hadamard", "--users", "0", "--populations", "zipf", "--trials", "2"),
-                *("--level", "1e-6", "--root-seed", "0", "--seeds", "0", *MEASURE),
-            ],
-            "users = 0: must be a whole number of at least 1",
-        ),
-        (
-            "workload",
-            ["--workload", "all-marginals", "--domain-size", "12", "--root-seed", "0", "--output", "out.h5"],
-            "domain_size = 12: must suit the workload all-marginals",
+            "solve",
+            ["--request", request("prefix").to_json(), "--start", "histogram.h5", "--output", "out.h5"],
+            "be the solution that this solve begins with",
         ),
         ("draw", ["--kind", "sample-complexity", "none.csv", "out"], "none.csv"),
         ("draw", ["--kind", "pie", "none.csv", "out"], "pie"),
@@ -104,46 +132,19 @@ def test_refusals_are_one_line(folder: Path, name: str, arguments: list[str], me
     assert sorted(folder.iterdir()) == before
 
 
-BOUND = ["--bounds", "svd", "certified", "--epsilons", "1.0", "2.0"]
+def test_a_request_that_cannot_be_read_is_refused(folder: Path) -> None:
+    done = job(folder, "solve", "--request", json.dumps({"family": "strategy"}), "--output", "out.h5")
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
 
 
 def test_a_strategy_that_is_not_private_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver's answer for a larger budget, as if it were for this one."""
-    solve = solve_job.solution_for
+    solve = registry.solution_for
     leaky = lambda spec, *rest: solve(dataclasses.replace(spec, epsilon=1.1 * spec.epsilon), *rest)  # noqa: E731
-    monkeypatch.setattr(solve_job, "solution_for", leaky)
+    monkeypatch.setattr(registry, "solution_for", leaky)
     output = folder / "leaky.h5"
-    given = ["--mechanism", "adaptive-pgd", "--epsilon", "1.0", "--root-seed", "0", "--seed", "0"]
-    monkeypatch.setattr("sys.argv", ["solve", *given, str(folder / "prefix.h5"), "--output", str(output)])
+    monkeypatch.setattr("sys.argv", ["solve", "--request", request("prefix").to_json(), "--output", str(output)])
     with pytest.raises(BadValue, match=r"be at least the privacy loss of the strategy, 1\.0999"):
         solve_job.main()
     assert not output.exists()
-
-
-def test_a_bound_from_a_file_is_the_one_evaluated_on_the_spot(folder: Path) -> None:
-    point = ["--bounds", "certified", "--epsilons", "2.0", "--workloads", "prefix.h5", "--output", "point.h5"]
-    assert job(folder, "bound", *point).returncode == 0
-    common = [*BOUND, "--workloads", "prefix.h5", "histogram.h5", "--seeds", "0", "7"]
-    assert job(folder, "bound", *common, "--output", "spot.h5").returncode == 0
-    assert job(folder, "bound", *common, "--output", "file.h5", "--points", "point.h5").returncode == 0
-    spot, file = (store.read(folder / name)["bounds"] for name in ("spot.h5", "file.h5"))
-    assert spot.equals(file)
-    assert len(spot) == 16
-
-
-def test_a_bound_in_a_file_is_not_evaluated_again(folder: Path) -> None:
-    frame = store.read(folder / "point.h5")["bounds"].assign(variance_bound=123.0)
-    store.write(folder / "other.h5", "bounds", datasets={"bounds": frame}, attributes={"workload_seed": None})
-    arguments = [*BOUND, "--workloads", "prefix.h5", "--points", "other.h5", "--output", "out.h5"]
-    assert job(folder, "bound", *arguments).returncode == 0
-    found = store.read(folder / "out.h5")["bounds"].set_index(["bound_name", "epsilon"])["variance_bound"]
-    assert found["certified", 2.0] == 123.0
-    assert 0.0 < found["certified", 1.0] != 123.0
-
-
-def test_a_bound_of_another_study_is_refused(folder: Path) -> None:
-    arguments = ["--bounds", "svd", "--epsilons", "2.0", "--workloads", "prefix.h5", "--points", "point.h5"]
-    done = job(folder, "bound", *arguments, "--output", "refused.h5")
-    assert done.returncode == 1
-    assert "point.h5 = ('certified', 'prefix', 8, 2.0): must be of a bound" in done.stderr
-    assert not (folder / "refused.h5").exists()

@@ -153,19 +153,6 @@ def test_a_place_is_no_place_of_a_machine(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(contents) == 2
 
 
-def test_what_was_not_finished_is_remembered_until_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    notes = tmp_path / "notes"
-    assert recovery.unfinished(notes) == []
-    recovery.note_unfinished(notes, ["a", "b"])
-    Path("a").touch()
-    assert recovery.unfinished(notes) == ["b"]
-    recovery.note_unfinished(notes, ["c"])  # a run of something else
-    assert recovery.unfinished(notes) == ["b", "c"]
-    (notes / "unfinished.json").write_bytes(b"[")
-    assert recovery.unfinished(notes) == []
-
-
 def test_a_disk_without_room_or_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recovery.check_writable(tmp_path / "not" / "yet", tmp_path)
     monkeypatch.setattr(recovery, "ROOM", 2**60)
@@ -216,31 +203,10 @@ def test_a_refusal_ends_a_program_with_its_line() -> None:
         raise ZeroDivisionError
 
 
-def test_work_of_others_fails_in_one_line_where_nothing_can_be_written() -> None:
-    """And in their own words where it is anything else, such as a line of their own."""
-
-    class Told(Exception):
-        pass
-
-    def work(asked: object) -> object:
-        if isinstance(asked, Exception):
-            raise asked
-        return asked
-
-    careful = recovery.in_one_line(work, Told)
-    assert careful(3) == 3
-    with pytest.raises(Told, match=r"^error: results/x.log = 'no right to write': must be writable; give .+ again"):
-        careful(OSError(errno.EROFS, "Read-only file system", "results/x.log"))
-    for other in (Told("a line"), ValueError("a fault"), FileNotFoundError(errno.ENOENT, "no", "x")):
-        with pytest.raises(type(other)) as caught:
-            careful(other)
-        assert caught.value is other
-
-
 @pytest.mark.parametrize("mebibytes", [40, 170])  # at 170, OpenBLAS would try for ever to be loaded
 def test_a_job_without_memory_for_its_libraries_says_so(mebibytes: int) -> None:
     done = subprocess.run(
-        ["sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$0" -m factormech.jobs.measure', sys.executable],
+        ["sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$0" -m factormech.jobs.evaluate', sys.executable],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -131,11 +132,11 @@ def test_everything_is_made(project: Path) -> None:
 
 def test_files_explain_themselves(project: Path) -> None:
     """With nothing but h5py: parameters, versions, digest of the code."""
-    with h5py.File(project / "results/measurements/small/hadamard.h5") as file:
+    with h5py.File(project / "results/parts/small/hadamard.h5") as file:
         attributes = dict(file.attrs)
-    assert attributes["kind"] == "measurement"
-    assert attributes["mechanism"] == "hadamard"
-    np.testing.assert_array_equal(attributes["epsilons"], [0.5, 1.0])
+    assert attributes["kind"] == "part"
+    assert (attributes["study"], attributes["part"]) == ("small", "hadamard")
+    assert json.loads(attributes["asked"])["grid"]["epsilon"] == [0.5, 1.0]
     assert len(attributes["code"]) == 12
     assert attributes["package_version"] == factormech.__version__
     assert str(attributes["blas_threads"]) == "1"
@@ -217,8 +218,8 @@ def test_plain_snakemake_makes_all(project: Path) -> None:
 
 
 HADAMARD_AND_WHAT_USES_IT = {
-    "measure study=small, mechanism=hadamard",
-    "measure study=small, mechanism=hierarchical",
+    "evaluate study=small, part=hadamard",
+    "evaluate study=small, part=hierarchical",
     "tabulate study=small",
     "draw study=small",
 }
@@ -251,8 +252,8 @@ def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "stale"),
     [
-        ("src/factormech/workloads/ranges.py", "\nOTHER = 1\n", {"workload", "measure", "bound", "tabulate", "draw"}),
-        ("src/factormech/bounds/spectral.py", "\nOTHER = 1\n", {"bound", "tabulate", "draw"}),
+        ("src/factormech/workloads/ranges.py", "\nOTHER = 1\n", {"evaluate", "tabulate", "draw"}),
+        ("src/factormech/bounds/spectral.py", "\nOTHER = 1\n", {"evaluate", "tabulate", "draw"}),
         ("src/factormech/figures/style.py", "\nOTHER = 1\n", {"draw"}),
         ("src/factormech/local/registry.py", "\nOTHER = 1\n", set()),
         ("src/factormech/cli/norms.py", "\nOTHER = 1\n", set()),
@@ -276,7 +277,7 @@ def test_the_grid_of_one_study_can_be_overridden_alone(project: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     report = done.stdout + done.stderr
     wildcards = {match[1] for match in re.finditer(r"wildcards: (.*)", report)}
-    assert "study=small, mechanism=hadamard" in wildcards
+    assert "study=small, part=hadamard" in wildcards
     assert not any("study=other" in found for found in wildcards)
 
 
@@ -299,7 +300,7 @@ def test_equal_inputs_give_equal_files(project: Path, tmp_path: Path) -> None:
     """Another folder, another run: byte for byte the same results and figures."""
     again = copy_of_project(tmp_path)
     made(again, "small")
-    for folder in ("results/workloads", "results/measurements/small", "results/tables", "figures"):
+    for folder in ("results/parts/small", "results/tables", "figures"):
         for path in sorted((again / folder).rglob("*")):
             if path.is_file():
                 relative = path.relative_to(again)
@@ -320,17 +321,16 @@ def test_a_bad_configuration_is_answered_in_lines(project: Path) -> None:
 
 def test_a_damaged_result_is_to_be_made_again(project: Path) -> None:
     """A bit that turned over under an old time stamp, in a file that everything was already made from."""
-    path = project / "results/measurements/small/hadamard.h5"
+    path = project / "results/parts/small/hadamard.h5"
     whole, stamp = path.read_bytes(), path.stat().st_mtime_ns
     path.write_bytes(whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:])
     os.utime(path, ns=(stamp, stamp))
-    try:
-        again = planned(project)
-    finally:
-        path.write_bytes(whole)
-        os.utime(path, ns=(stamp, stamp))
-    assert {job.split()[0] for job in again} == {"measure", "tabulate", "draw"}
-    assert all("small" in job for job in again)
+    done = snakemake(project, "all")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "damaged, to be made again: results/parts/small/hadamard.h5" in done.stderr
+    assert path.read_bytes() == whole
+    assert set(re.findall(r"^rule (\w+):", done.stdout + done.stderr, re.M)) == {"evaluate", "tabulate", "draw"}
+    assert planned(project) == set()
 
 
 ON_DATA = """

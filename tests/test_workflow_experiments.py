@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -33,8 +34,8 @@ studies:
     title: Noise
     grid: {epsilon: [0.5, 1.0], delta: [1.0e-6]}
 """
-PARTS = {f"experiment study=toy-study, part={name}" for name in ("prefix", "random-signs", "mine")}
-AFTER = {"tabulate_experiment study=toy-study", "draw study=toy-study"}
+PARTS = {f"evaluate study=toy-study, part={name}" for name in ("prefix", "random-signs", "mine")}
+AFTER = {"tabulate study=toy-study", "draw study=toy-study"}
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_everything_is_made_once(project: Path) -> None:
         assert len(stored["table"]) == {"toy-study": 12, "calibration": 4}[study]
         assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
     header = (project / "results/tables/toy-study.csv").read_text().partition("\n")[0]
-    assert header == "study,workload,domain_size,p,method,value,low,high,bound,reason"
+    assert header == "study,kind,workload,domain_size,p,method,value,low,high,bound,reason"
     assert "Of no use. Values of no worth." in (project / "figures/toy-study.txt").read_text()
     assert factormech.load(project / "results/tables/calibration.csv").equals(
         factormech.load(project / "results/calibration.h5")
@@ -67,7 +68,7 @@ def test_everything_is_made_once(project: Path) -> None:
 
 
 def test_a_part_says_what_it_was_asked(project: Path) -> None:
-    record = store.read(project / "results/experiments/toy-study/mine.h5", "experiment")
+    record = store.read(project / "results/parts/toy-study/mine.h5", "part")
     asked = record.attributes["asked"]
     assert asked["grid"]["workload"] == ["mine"]
     assert asked["definitions"] == {"mine": {"file": "mine.csv"}}
@@ -78,7 +79,7 @@ def test_a_part_says_what_it_was_asked(project: Path) -> None:
 
 def test_another_run_gives_equal_bytes(project: Path) -> None:
     names = [
-        *("results/experiments/toy-study/random-signs.h5", "results/tables/toy-study.csv", "results/toy-study.h5"),
+        *("results/parts/toy-study/random-signs.h5", "results/tables/toy-study.csv", "results/toy-study.h5"),
         *("results/tables/toy-study.tex", "figures/toy-study.svg", "figures/toy-study.pdf", "figures/toy-study.txt"),
     ]
     before = {name: (project / name).read_bytes() for name in names}
@@ -96,7 +97,7 @@ def test_another_run_gives_equal_bytes(project: Path) -> None:
         (
             "[prefix, random-signs, mine]",
             "[prefix, random-signs, mine, histogram]",
-            {"experiment study=toy-study, part=histogram", *AFTER},
+            {"evaluate study=toy-study, part=histogram", *AFTER},
         ),
         pytest.param("kind: toy\n", "kind: toy\n    methods: [analytic]\n", PARTS | AFTER, marks=pytest.mark.slow),
         pytest.param("title: Toy", "title: Other", {"draw study=toy-study"}, marks=pytest.mark.slow),
@@ -104,7 +105,7 @@ def test_another_run_gives_equal_bytes(project: Path) -> None:
         pytest.param(
             "[0.5, 1.0]",
             "[0.5]",
-            {"experiment study=calibration, part=all", "tabulate_experiment study=calibration"},
+            {"evaluate study=calibration, part=all", "tabulate study=calibration"},
             marks=pytest.mark.slow,
         ),
     ],
@@ -145,8 +146,9 @@ def test_changed_code_makes_what_depends_on_it_again(project: Path, file: str, s
 def test_a_part_of_another_study_is_refused(project: Path) -> None:
     """By the job itself, in one line."""
     forms = [word for name in ("csv", "latex", "hdf5") for word in (f"--{name}", f"out.{name}")]
-    command = [sys.executable, "-m", "factormech.jobs.tabulate_experiment", "--kind", "gaussian-calibration"]
-    command += ["--study", "other", "--parts", "results/experiments/calibration/all.h5", *forms]
+    command = [sys.executable, "-m", "factormech.jobs.tabulate", "--kind", "gaussian-calibration"]
+    asked = store.read(project / "results/calibration.h5", "table").attributes["asked"]
+    command += ["--study", "other", "--asked", json.dumps(asked), "--parts", "results/parts/calibration/all.h5", *forms]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "must be a part of study other" in done.stderr

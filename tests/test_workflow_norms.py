@@ -145,17 +145,19 @@ def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
     module = project / "src/factormech/norms/approximate/boxes.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project)
-    assert "measure_norm study=sandwich, norm=gamma-2-shifted" in jobs
-    assert "measure_norm study=classes, norm=eta" in jobs
+    assert "evaluate study=sandwich, part=gamma-2-shifted" in jobs
+    assert "evaluate study=classes, part=eta" in jobs
     rules = project / "src/factormech/workloads/ranges.py"
     with edited(rules, rules.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project, "ranges")
-    assert any(job.startswith("factorize norm=gamma-2, workload=all-ranges, domain_size=72") for job in jobs)
+    assert any(
+        job.startswith("solve family=factorizations, name=gamma-2, workload=all-ranges, domain_size=72") for job in jobs
+    )
     data = project / "mine.csv"
     with edited(data, data.read_text() + "1,1,1,1\n"):
         jobs = planned(project)
-    assert "measure_norm study=norms-of-six, norm=gamma-2" in jobs
-    assert "measure_norm study=ranges, norm=gamma-2" not in jobs
+    assert "evaluate study=norms-of-six, part=gamma-2" in jobs
+    assert "evaluate study=ranges, part=gamma-2" not in jobs
 
 
 @pytest.mark.slow

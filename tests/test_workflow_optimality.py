@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from factormech.tables.timing import CLOCK
 
 import factormech
+from factormech.experiments.timing import CLOCK
 from tests.test_workflow import copy_of_project, edited, made, planned, snakemake
 
 CONFIG = """
@@ -53,7 +53,7 @@ studies:
 STUDIES = ("gap", "beginnings", "times", "band")
 # Made from a clock's numbers: the only results of the project that another run does not repeat byte for byte.
 EXEMPT = re.compile(
-    r"results/(times\.h5|tables/times\.(csv|tex)|iterations/times\.h5|traces/times/.*|(benchmarks|logs)/.*)"
+    r"results/(times\.h5|tables/times\.(csv|tex)|parts/times/.*|(benchmarks|logs)/.*)"
     r"|figures/times\.(svg|pdf|png)"
 )
 
@@ -115,8 +115,7 @@ def test_only_clocks_differ_in_another_run(project: Path, tmp_path: Path) -> Non
 def test_a_clock_leaves_cores_to_others(project: Path) -> None:
     """Seconds are of the processor: the rules that count them need no machine of their own."""
     done = snakemake(project, "times", "--forceall", "--dry-run", "--cores", "2")
-    for rule in ("iterate", "trace"):
-        [body] = re.findall(rf"^rule {rule}:\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE)
+    for body in re.findall(r"^rule evaluate:\n((?:    .*\n)+)", done.stdout + done.stderr, re.MULTILINE):
         threads = re.search(r"threads: (\d+)", body)
         assert threads is None or threads[1] == "1"
 
@@ -125,7 +124,7 @@ def test_what_depends_on_the_optimiser_is_made_again(project: Path) -> None:
     module = project / "src/factormech/local/adaptive_pgd.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project)
-    assert "starts study=beginnings, mechanism=adaptive-pgd, workload=prefix" in jobs
-    assert "trace study=times, mechanism=adaptive-pgd, workload=prefix" in jobs
-    assert "measure study=gap, mechanism=adaptive-pgd" in jobs
-    assert "measure study=gap, mechanism=subset-selection" not in jobs
+    assert "evaluate study=beginnings, part=adaptive-pgd_prefix" in jobs
+    assert "evaluate study=times, part=adaptive-pgd_prefix" in jobs
+    assert "evaluate study=gap, part=adaptive-pgd" in jobs
+    assert "evaluate study=gap, part=subset-selection" not in jobs

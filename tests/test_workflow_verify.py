@@ -63,7 +63,7 @@ def test_every_strategy_is_verified_once(project: Path) -> None:
     quick = (project / "results/quick/verification.txt").read_text().splitlines()
     assert quick[-1] == "2 of 2 strategies verified"
     assert not planned(project, "verify")
-    assert "measure study=best, mechanism=optimised" in planned(project, "quick") | planned(project)
+    assert "evaluate study=best, part=optimised" in planned(project, "quick") | planned(project)
 
 
 def test_quick_verifies_and_a_changed_tool_verifies_again(project: Path) -> None:

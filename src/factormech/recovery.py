@@ -12,30 +12,27 @@ Where a file system has no such locks, nothing is locked: the workflow system's 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import platform
 import re
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from functools import wraps
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from factormech import _seal
 from factormech._seal import DamagedFile
-from factormech.atomic import write_whole
 from factormech.errors import BadValue
 
 # Where the jobs of a run find their ticket.
 VARIABLE = "FACTORMECH_JOB"
 # Free bytes below which no run begins (its first results and logs would fill the disk), and a failed one says so.
 ROOM = 2**24
-_RUN, _JOBS, _UNFINISHED = "run.lock", "jobs.lock", "unfinished.json"
+_RUN, _JOBS = "run.lock", "jobs.lock"
 AGAIN = "run the same command again: what is complete is kept"
 
 
@@ -157,21 +154,6 @@ def _problem_of(path: Path) -> DamagedFile | None:
     return None
 
 
-def note_unfinished(notes: Path, names: Iterable[str]) -> None:
-    """Note what a run sets out to make, beside what earlier ones did not finish."""
-    every = dict.fromkeys([*unfinished(notes), *names])
-    write_whole(notes / _UNFINISHED, json.dumps(list(every), indent=0).encode())
-
-
-def unfinished(notes: Path) -> list[str]:
-    """What earlier runs set out to make and is not there."""
-    try:
-        names = json.loads((notes / _UNFINISHED).read_bytes())
-    except (OSError, ValueError):  # no run yet; nothing else writes this file, and it is written whole
-        return []
-    return [name for name in names if not os.path.exists(name)]
-
-
 def check_writable(*folders: Path) -> None:
     """Refuse folders that cannot be written to, or are on a full disk, before anything is computed for them."""
     for folder in folders:
@@ -211,22 +193,6 @@ def refusing() -> Iterator[None]:
         if line is None:  # the traceback is what the developer needs
             raise
         sys.exit(f"error: {line}")
-
-
-def in_one_line(work: Callable[[Any], Any], kind: type[Exception]) -> Callable[[Any], Any]:
-    """The same work, with an error of this kind, of one line, for a failure that is none of the code."""
-
-    @wraps(work)
-    def told(asked: Any) -> Any:
-        try:
-            return work(asked)
-        except Exception as error:
-            line = line_of(error)
-            if line is None:
-                raise
-            raise kind(f"error: {line}") from None
-
-    return told
 
 
 def line_of(error: Exception) -> str | None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
-from factormech.labels import mechanism_label
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,11 +84,6 @@ class Spec(Identity):
             value = getattr(self, number)
             object.__setattr__(self, number, None if value is None else float(value))
         self.as_data()  # refuses here the values that JSON cannot hold
-
-    @property
-    def label(self) -> str:
-        """What a reader calls it: options that change the result are part of the name."""
-        return mechanism_label(self.name, self.options)
 
     def stream(self, *more: object) -> np.random.Generator:
         """Return the random stream: fixed by the root seed, the family, name, workload, n, ε, the seed, and ``more``.

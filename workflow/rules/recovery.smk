@@ -39,6 +39,7 @@ def begin():
     run = recovery.claim(Path.cwd(), NOTES)
     if run is not None:
         globals()["RUN_LOCK"] = run  # open until this process ends
+        recovery.was_here(run)  # the next run reads which machine this one was on
         if workflow.local_exec:
             os.environ[recovery.VARIABLE] = recovery.ticket(NOTES)
         for folder in ("results", "figures"):

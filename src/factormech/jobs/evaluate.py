@@ -31,14 +31,14 @@ def main() -> None:
     with shared(args.solved):
         frame = part_of(kind, args.study, kind.measure(asked))
     attributes = {
-        "experiment": kind.kind,
+        "kind_of_study": kind.kind,
         "study": args.study,
         "part": args.part,
         "asked": json.loads(asked.to_json()),
         "root_seed": asked.seed,
         "code": args.code,
     }
-    store.write(args.output, "experiment", datasets={"rows": frame}, attributes=attributes)
+    store.write(args.output, "part", datasets={"rows": frame}, attributes=attributes)
 
 
 if __name__ == "__main__":

@@ -26,9 +26,9 @@ def main() -> None:
     parser.add_argument("--hdf5", type=Path, required=True)
     args = parser.parse_args()
     kind, asked = experiment(args.kind), Asked.from_json(args.asked)
-    records = [store.read(path, "experiment", needs=["rows"]) for path in args.parts]
+    records = [store.read(path, "part", needs=["rows"]) for path in args.parts]
     for record in records:
-        if (record.attributes["experiment"], record.attributes["study"]) != (args.kind, args.study):
+        if (record.attributes["kind_of_study"], record.attributes["study"]) != (args.kind, args.study):
             found = f"{record.attributes['experiment']}, {record.attributes['study']}"
             rule = f"be a part of study {args.study}, of kind {args.kind}"
             raise BadValue(str(record.path), found, rule, "give the parts of this study")
