@@ -20,7 +20,6 @@ from factormech.experiments.solves import Solve
 from factormech.jobs import solve as solve_job
 from factormech.local import registry
 from factormech.shared import find, shared
-from tests import studies
 
 
 def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -36,8 +35,7 @@ GRID = {"workload": ("prefix",), "domain_size": (8,), "epsilon": (1.0, 2.0), "se
 
 
 def asked(mechanisms: list[str], bounds: list[str]) -> Asked:
-    settings = {"mechanisms": mechanisms, "bounds": bounds}
-    return studies.asked("optimality-gap", settings, **GRID)
+    return Asked(GRID, {"mechanisms": mechanisms, "options": {}, "bounds": bounds})
 
 
 def evaluate(question: Asked, *more: str) -> list[str]:
