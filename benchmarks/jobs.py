@@ -1,7 +1,7 @@
 """What the jobs of the workflow take: gather the measurements of finished runs, and fit the costs to them.
 
     python benchmarks/jobs.py gather FOLDER [CONFIG] ...   # adds the jobs of finished runs to benchmarks/jobs.csv
-    python benchmarks/jobs.py clock                        # clocks bounds and dense workloads, into the same table
+    python benchmarks/jobs.py clock                        # clocks bounds, into the same table
     python benchmarks/jobs.py fit                          # writes src/factormech/measure/costs.json
     python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
 
@@ -25,16 +25,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-from factormech.measure.requests import Requests
 from scipy.optimize import linprog, nnls
 
 from factormech.bounds import registry as bounds_registry
 from factormech.config.studies import load, read_yaml
+from factormech.experiments.plan import Plan
 from factormech.measure import cost
 from factormech.measure.cost import Work
 from factormech.norms import registry as norms_registry
 from factormech.workloads.registry import create
-from factormech.workloads.stored import StoredWorkload, to_datasets
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "jobs.csv"
@@ -43,16 +42,9 @@ SCHEMA = HERE.parent / "workflow/schemas/config.schema.yaml"
 FIELDS = ("rule", "name", "job", "units", "arrays_mb", "known", "seconds", "memory_mb")
 # Where the benchmark file of a job is, in the folder of its rule.
 PATTERNS = {
-    "workload": r"(?P<workload>[^/]+)/n(?P<domain_size>\d+)(-seed\d+)?",
-    "solve": r"(?P<mechanism>[^/]+)/[^/]+/n(?P<domain_size>\d+)/.+",
-    "factorize": r"(?P<norm>[^/]+)/(?P<workload>[^/]+)/n(?P<domain_size>\d+)-.+",
-    "measure_norm": r"(?P<study>.+)/(?P<norm>[^/]+)",
-    "starts": r"(?P<study>.+)/(?P<mechanism>[^/]+)/[^/]+",
-    "trace": r"(?P<study>.+)/(?P<mechanism>[^/]+)/[^/]+",
-    "experiment": r"(?P<study>.+)/(?P<part>[^/]+)",
-    "compare": r"(?P<study>.+)",
-    **dict.fromkeys(("measure", "measure_on_data", "collect", "process"), r"(?P<study>.+)/(?P<mechanism>[^/]+)"),
-    **dict.fromkeys(("bound", "bound_on_data", "iterate", "tabulate", "tabulate_experiment", "draw"), r"(?P<study>.+)"),
+    "solve": r"(?P<file>.+)",
+    "evaluate": r"(?P<study>.+)/(?P<part>[^/]+)",
+    **dict.fromkeys(("tabulate", "derive", "draw"), r"(?P<study>.+)"),
 }
 # What a job says of itself when it ends (factormech.jobs.common.run).
 SAID = re.compile(r"^processor: ([\d.]+) s to start, ([\d.]+) s of work$", re.MULTILINE)
@@ -65,7 +57,7 @@ SMALL_MB, DISTINCT_SIZES = 10.0, 3
 # Of the arrays at least so much is held at a time, where few jobs say less.
 LEAST_HELD = 0.25
 # What a second that a kind of experiment expects of itself may take, at most.
-DEAREST_EXPERIMENT = 5.0
+LARGEST_RATE = 5.0
 # Jobs whose units are seconds of solves, and how many seconds they must be of to tell a rate from their start.
 IN_SECONDS, TELLING_SECONDS = frozenset({"trace", "starts"}), 1.0
 # Assumed, not fitted: the strategies of a verification cannot be told from its name, so that its rates are those of an
@@ -80,12 +72,12 @@ NOT_IN_RUNS: dict[str, dict[str, object]] = {
         "array_rates": [0.0, 1.0],
         "base_mb": 100.0,
     },
-    # A kind of experiment that has not been measured: what it expects of itself, and for a limit the dearest known.
-    "experiment": {
+    # A kind of study that has not been measured: what it expects of itself, and for a limit the most expensive known.
+    "evaluate": {
         "jobs": 1,
         "rates": [1.5],
         "start": 1.5,
-        "slow_rates": [DEAREST_EXPERIMENT],
+        "slow_rates": [LARGEST_RATE],
         "slow_start": 10.0,
         "array_rates": [0.0, 1.0],
         "base_mb": 250.0,
@@ -100,26 +92,38 @@ NOT_IN_RUNS: dict[str, dict[str, object]] = {
         "base_mb": 225.0,
     },
 }
+# Kinds that say what they take by the fits of what they call, such as the measurement of a strategy.
+BY_OTHER_FITS = (
+    *("sample-complexity", "simulated-collection", "data-dependent", "consistency", "optimality-gap"),
+    *("initialisation", "timing", "norms", "prefix-factorizations"),
+)
+BY_OTHERS: dict[str, object] = {
+    "jobs": 1,
+    "rates": [1.0],
+    "start": 0.4,
+    "slow_rates": [2.0],
+    "slow_start": 2.0,
+    "array_rates": [0.0, 1.0],
+    "base_mb": 0.0,
+}
 # Where the lower bounds are clocked, one by one: their jobs are mostly start.
 BOUND_WORKLOADS, BOUND_SIZES = ("histogram", "prefix", "all-marginals", "3-way-marginals"), (64, 256, 512, 1024)
 # Budgets that they are clocked at: weights are sought where reports say much.
 BOUND_BUDGETS = (1.0, 4.0)
-# What a workload without structure is clocked at, after a small one.
-DENSE_SIZES = (64, 512, 1024, 2048)
 # Of the published optimiser: iterations of a solve, assumed.
 PGD_ITERATIONS = 500
 
 
 def gathered(folder: Path, config: Path) -> Iterator[dict[str, object]]:
     """The jobs that a finished run has measured."""
-    requests = Requests(load(read_yaml(config), SCHEMA, base=folder))
+    plan = Plan(load(read_yaml(config), SCHEMA, base=folder))
     for rule, pattern in PATTERNS.items():
         root = folder / "results/benchmarks" / rule
         for path in sorted(root.rglob("*.tsv")):
             job = str(path.relative_to(root).with_suffix(""))
             match = re.fullmatch(pattern, job)
             try:
-                work = requests.work(rule, match.groupdict() if match else {})
+                work = plan.work(rule, match.groupdict() if match else {}, f"results/{job}.h5")
             except (KeyError, ValueError):
                 continue  # a job of another configuration
             with path.open(newline="") as file:
@@ -162,23 +166,13 @@ def clocked_bounds() -> Iterator[dict[str, object]]:
     """
     for bound in bounds_registry.names():
         for workload, n, epsilon in itertools.product(BOUND_WORKLOADS, BOUND_SIZES, BOUND_BUDGETS):
-            asked = StoredWorkload(*to_datasets(create(workload, n)))
+            asked = create(workload, n)
             before = time.process_time()
             bounds_registry.variance_bound(bound, asked, epsilon)
             seconds = time.process_time() - before
             if n > BOUND_SIZES[0]:
                 job = f"{bound}/{workload}/n{n}/eps{epsilon}"
                 yield record(cost.bound_point(bound, n), job, START_SECONDS + seconds, 0.0)
-
-
-def clocked_workloads() -> Iterator[dict[str, object]]:
-    """A workload without structure, whose spectra take n³: those of a run have it, and are described in no time."""
-    for n in DENSE_SIZES:
-        before = time.process_time()
-        to_datasets(create("random-signs", n))
-        seconds = time.process_time() - before
-        if n > DENSE_SIZES[0]:
-            yield record(cost.workload(n), f"random-signs/n{n}", START_SECONDS + seconds, 0.0)
 
 
 def table() -> list[dict[str, str]]:
@@ -283,10 +277,10 @@ def fit(observed: list[dict[str, str]]) -> dict[str, object]:
     column = {key: np.array([float(row[key]) for row in observed]) for key in FIELDS[4:]}
     own = np.maximum(column["seconds"] - column["known"], 0.1 * column["seconds"])
     rates, start = line(units, own, START_SECONDS)
-    if observed[0]["rule"] == "experiment" and rates[0] > DEAREST_EXPERIMENT:
+    if observed[0]["rule"] == "evaluate" and rates[0] > LARGEST_RATE:
         # Imports that the kind did not count, not work: part of the start.
-        imports = float(np.median(np.maximum(own - DEAREST_EXPERIMENT * units[:, 0], START_SECONDS)))
-        rates, start = [DEAREST_EXPERIMENT], imports
+        imports = float(np.median(np.maximum(own - LARGEST_RATE * units[:, 0], START_SECONDS)))
+        rates, start = [LARGEST_RATE], imports
     slow_rates, slow_start = upper_line(units, own, start, start + units @ np.array(rates) <= 2 * start, rates)
     seen = column["memory_mb"] > IMPORTED_MB
     array_rates, base = [0.0, 1.0], BASE_MB
@@ -317,6 +311,7 @@ def costs() -> dict[str, dict[str, object]]:
     for row in rows():
         groups.setdefault((row["rule"], row["name"]), []).append(row)
     found: dict[str, dict[str, object]] = {rule: {"": fit} for rule, fit in NOT_IN_RUNS.items()}
+    found["evaluate"] |= dict.fromkeys(BY_OTHER_FITS, BY_OTHERS)
     for (rule, name), observed in sorted(groups.items()):
         if rule in IN_SECONDS and max(float(row["units"]) for row in observed) < TELLING_SECONDS:
             continue
@@ -349,7 +344,7 @@ def main() -> None:
     if asked.what == "gather":
         gather(asked.runs)
     elif asked.what == "clock":
-        add(itertools.chain(clocked_bounds(), clocked_workloads()))
+        add(clocked_bounds())
     elif asked.what == "fit":
         COSTS.write_text(text())
     else:

@@ -35,6 +35,7 @@ def main() -> None:
         "study": args.study,
         "part": args.part,
         "asked": json.loads(asked.to_json()),
+        "solved": [str(path) for path in args.solved],
         "root_seed": asked.seed,
         "code": args.code,
     }

@@ -32,13 +32,15 @@ def main() -> None:
             found = f"{record.attributes['experiment']}, {record.attributes['study']}"
             rule = f"be a part of study {args.study}, of kind {args.kind}"
             raise BadValue(str(record.path), found, rule, "give the parts of this study")
-    frame = table_of(kind, args.study, asked, {record.attributes["part"]: record["rows"] for record in records})
+    parts = {record.attributes["part"]: record["rows"] for record in records}
+    digests = {record.attributes["part"]: record.provenance["content_digest"] for record in records}
+    frame = table_of(kind, args.study, asked, parts, digests)
     tables.write(frame, args.csv, args.latex)
     attributes = {
         "study": args.study,
         "kind_of_study": args.kind,
         "asked": json.loads(asked.to_json()),
-        "parts": {r.attributes["part"]: r.provenance["content_digest"] for r in records},
+        "parts": digests,
         "code": args.code,
     }
     store.write(args.hdf5, "table", datasets={"table": frame}, attributes=attributes)

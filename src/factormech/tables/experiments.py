@@ -1,6 +1,7 @@
 """The tables of experiments: formats made of what a kind of study says of its columns.
 
-The first columns are ``study`` and ``kind``; the others, their types and their rules are the experiment's
+The first columns are ``study`` and ``kind``, the last one is ``source``: the digest of the file of the part that the
+row comes from, as that file states it. The others, their types and their rules are the experiment's
 (:class:`factormech.experiments.base.Experiment`).
 """
 
@@ -18,7 +19,9 @@ from factormech.tables.format import Problem, TableFormat, check_grid
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY, KIND = "study", "kind"
+STUDY, KIND, SOURCE = "study", "kind", "source"
+# How much of the digest of a file a row carries.
+DIGITS = 12
 
 
 def format_of(kind: Experiment | TableKind) -> TableFormat:
@@ -26,7 +29,9 @@ def format_of(kind: Experiment | TableKind) -> TableFormat:
     integers = frozenset(column.name for column in kind.columns if column.type == "integer")
     floats = frozenset(column.name for column in kind.columns if column.type == "number")
     infinite = frozenset(column.name for column in kind.columns if column.infinite)
-    added = {KIND: kind.kind} | {column.name: column.added for column in kind.columns if column.added is not None}
+    added = {KIND: kind.kind, SOURCE: ""} | {
+        column.name: column.added for column in kind.columns if column.added is not None
+    }
 
     def problem(row: Mapping[str, Any]) -> Problem:
         if row[STUDY] == "":
@@ -44,7 +49,7 @@ def format_of(kind: Experiment | TableKind) -> TableFormat:
         for study, part in frame.groupby(STUDY, sort=False):
             _check_keys(part, kind, f"{name}, study {study}")
 
-    columns = (STUDY, KIND, *(column.name for column in kind.columns))
+    columns = (STUDY, KIND, *(column.name for column in kind.columns), SOURCE)
     return TableFormat(kind.kind, columns, integers, floats, problem, check_whole, added, infinite=infinite)
 
 
@@ -58,10 +63,20 @@ def part_of(kind: Experiment, study: str, rows: Iterable[Mapping[str, Any]]) -> 
     return format_.from_rows({STUDY: study, KIND: kind.kind, **row} for row in rows)
 
 
-def table_of(kind: Experiment, study: str, asked: Asked, parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The table of a study: its parts in their order, or what the kind makes of them."""
+def table_of(
+    kind: Experiment,
+    study: str,
+    asked: Asked,
+    parts: Mapping[str, pd.DataFrame],
+    digests: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """The table of a study: its parts in their order, or what the kind makes of them.
+
+    ``digests`` are those of the files of the parts, by name.
+    """
     import pandas as pd
 
+    parts = {name: frame.assign(**{SOURCE: (digests or {}).get(name, "")[:DIGITS]}) for name, frame in parts.items()}
     if kind.table is not None:
         rows = kind.table(asked, parts)
         return format_of(kind).from_rows({STUDY: study, KIND: kind.kind, **row} for row in rows)
