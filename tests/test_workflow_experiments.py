@@ -12,7 +12,6 @@ import pytest
 
 import factormech
 from factormech import store
-from tests.test_adding import add_line
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
 CONFIG = """
@@ -40,11 +39,10 @@ AFTER = {"tabulate study=toy-study", "draw study=toy-study"}
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy with the toy as a kind more: a module and a line."""
+    """A copy with the toy as a kind more: a module."""
     folder = copy_of_project(tmp_path_factory.mktemp("experiments"))
     room = folder / "src/factormech/experiments"
     shutil.copy(ROOT / "tests/experiments/toy.py", room / "toy.py")
-    add_line(room / "registry.py", "EXPERIMENTS: dict[str, str] = {\n", '    "toy": _HERE + "toy",\n')
     (folder / "config.yaml").write_text(CONFIG)
     (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
     made(folder, "all", "figures/quick/toy-study.pdf")

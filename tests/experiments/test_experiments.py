@@ -47,7 +47,7 @@ STUDY: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy is an experiment like any other."""
-    monkeypatch.setitem(registry.EXPERIMENTS, "toy", "tests.experiments.toy")
+    monkeypatch.setitem(registry.modules(), "toy", "tests.experiments.toy")
 
 
 def loaded(changes: dict[str, Any] | None = None, **others: Any) -> Study:
@@ -313,7 +313,7 @@ def test_a_declaration_does_not_contradict_itself(change: dict[str, Any], messag
 def test_unknown_kinds_and_wrong_modules_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownName, match="did you mean 'toy'"):
         registry.module_of("toyy")
-    monkeypatch.setitem(registry.EXPERIMENTS, "other", "tests.experiments.toy")
+    monkeypatch.setitem(registry.modules(), "other", "tests.experiments.toy")
     with pytest.raises(BadValue, match="have an Experiment of kind 'other'"):
         registry.experiment("other")
 
@@ -541,7 +541,7 @@ def test_the_kind_of_the_page_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) 
     module = types.ModuleType("page_kind")
     exec(compile(code, "docs/adding.md", "exec"), vars(module))  # noqa: S102
     monkeypatch.setitem(sys.modules, "page_kind", module)
-    monkeypatch.setitem(registry.EXPERIMENTS, "noise-per-query", "page_kind")
+    monkeypatch.setitem(registry.modules(), "noise-per-query", "page_kind")
     grid = {"workload": ["prefix", "histogram"], "domain_size": [8], "epsilon": [1, 2, 20]}
     study = loaded({"kind": "noise-per-query", "grid": grid})
     frame = frame_of(study)

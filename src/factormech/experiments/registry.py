@@ -1,82 +1,44 @@
-"""The kinds of study of this room: a name, and the module that has its ``EXPERIMENT``.
+"""The kinds of study: every module of this package that has an ``EXPERIMENT``, named like its kind.
 
-To add one, write such a module (:mod:`factormech.experiments.base`) and add its line here.
+A module ``local_release.py`` has the kind ``local-release``. To add a kind, write such a module
+(:mod:`factormech.experiments.base`); nothing else names it.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.base import Experiment
 
-_HERE = "factormech.experiments."
-EXPERIMENTS: dict[str, str] = {
-    "sample-complexity": _HERE + "sample_complexity",
-    "simulated-collection": _HERE + "simulated_collection",
-    "data-dependent": _HERE + "data_dependent",
-    "consistency": _HERE + "consistency",
-    "optimality-gap": _HERE + "optimality_gap",
-    "initialisation": _HERE + "initialisation",
-    "timing": _HERE + "timing",
-    "norms": _HERE + "norms",
-    "prefix-factorizations": _HERE + "prefix_factorizations",
-    "central-errors": _HERE + "central_errors",
-    "central-prefix": _HERE + "central_prefix",
-    "few-users": _HERE + "few_users",
-    "gaussian-calibration": _HERE + "gaussian_calibration",
-    "noise-floor": _HERE + "noise_floor",
-    "central-bounds": _HERE + "central_bounds",
-    "published-bounds": _HERE + "published_bounds",
-    "polytope-width": _HERE + "polytope_width",
-    "sensitivity-polytope": _HERE + "sensitivity_polytope",
-    "hard-pairs": _HERE + "hard_pairs",
-    "distinguishing-advantage": _HERE + "distinguishing_advantage",
-    "pure-skew": _HERE + "pure_skew",
-    "jl-distortion": _HERE + "jl_distortion",
-    "recursion-depths": _HERE + "recursion_depths",
-    "pure-covariance": _HERE + "pure_covariance",
-    "pure-marginals": _HERE + "pure_marginals",
-    "local-release": _HERE + "local_release",
-    "local-error": _HERE + "local_error",
-    "local-approximation": _HERE + "local_approximation",
-    "correlational-queries": _HERE + "correlational_queries",
-    "correlational-success": _HERE + "correlational_success",
-    "sq-dimension": _HERE + "sq_dimension",
-    "query-complexity": _HERE + "query_complexity",
-    "pan-private": _HERE + "pan_private",
-    "full-parity": _HERE + "full_parity",
-    "full-parity-users": _HERE + "full_parity_users",
-    "pure-random-queries": _HERE + "pure_random_queries",
-    "channel-information": _HERE + "channel_information",
-    "selection": _HERE + "selection",
-    "selection-success": _HERE + "selection_success",
-    "disjointness": _HERE + "disjointness",
-    "agnostic-learning": _HERE + "agnostic_learning",
-    "refutation": _HERE + "refutation",
-    "realizable-learning": _HERE + "realizable_learning",
-    "learning-users": _HERE + "learning_users",
-    "class-norms": _HERE + "class_norms",
-    "coarse-jl": _HERE + "coarse_jl",
-    "pure-constants": _HERE + "pure_constants",
-}
+_DECLARATION = b"\nEXPERIMENT = "
+
+
+@cache
+def modules() -> dict[str, str]:
+    """Kind → module, found without importing."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    kinds = [file.stem for file in files if _DECLARATION in file.read_bytes()]
+    return {stem.replace("_", "-"): f"{__package__}.{stem}" for stem in kinds}
 
 
 def names() -> list[str]:
     """The known kinds, sorted."""
-    return sorted(EXPERIMENTS)
+    return sorted(modules())
 
 
 def is_experiment(kind: object) -> bool:
-    """Whether a kind of study is one of this room."""
-    return isinstance(kind, str) and kind in EXPERIMENTS
+    """Whether there is a kind of study of this name."""
+    return isinstance(kind, str) and kind in modules()
 
 
 def module_of(kind: str) -> str:
     """The module that has a kind."""
-    if kind not in EXPERIMENTS:
-        raise UnknownName("kind of experiment", kind, EXPERIMENTS)
-    return EXPERIMENTS[kind]
+    if kind not in modules():
+        raise UnknownName("kind of study", kind, names())
+    return modules()[kind]
 
 
 def experiment(kind: str) -> Experiment:
@@ -85,5 +47,5 @@ def experiment(kind: str) -> Experiment:
     found = getattr(import_module(module), "EXPERIMENT", None)
     if not isinstance(found, Experiment) or found.kind != kind:
         rule = f"have an Experiment of kind {kind!r} as EXPERIMENT"
-        raise BadValue(f"module {module}", found, rule, "correct the module, or its line in experiments/registry.py")
+        raise BadValue(f"module {module}", found, rule, "correct the module, or its name")
     return found
