@@ -121,7 +121,8 @@ def table_modules(wildcards):
 
 
 def derive_modules(wildcards):
-    return [*PLAN.kind_modules(wildcards.study, "derive"), *named_plugins(wildcards.study)]
+    made_by = PLAN.derived(wildcards.study)[wildcards.what].partition(":")[0]
+    return [*PLAN.kind_modules(wildcards.study, "derive"), made_by, *named_plugins(wildcards.study)]
 
 
 def figure_modules(wildcards):

@@ -36,9 +36,6 @@ Problem: TypeAlias = tuple[str, str] | None
 Type: TypeAlias = Literal["text", "integer", "number"]
 Stage: TypeAlias = Literal["measure", "table", "figure"]
 
-# A table from a study's table.
-Derive: TypeAlias = Callable[[Any], Any]
-
 # Settings that every study has.
 COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "quick")
 
@@ -154,7 +151,7 @@ def _no_solves(_: Asked) -> Iterable[Solve]:
     return ()
 
 
-def _no_tables(_: Asked) -> Mapping[str, Derive]:
+def _no_tables(_: Asked) -> Mapping[str, str]:
     return {}
 
 
@@ -213,7 +210,7 @@ class Experiment:
         The strategies, bounds and factorizations that a part needs and that studies share
         (:mod:`factormech.experiments.solves`).
     derived
-        Tables that are made from the study's table: name → function of the question and the table.
+        Tables that are made from the study's table: name → module and name of a function of the table and the question.
     check
         The rule that a row breaks, if any, beyond those of the columns.
     check_table
@@ -238,7 +235,7 @@ class Experiment:
     parts: Parts = whole
     table: Callable[[Asked, Mapping[str, Any]], Iterable[Mapping[str, Any]]] | None = None
     solves: Callable[[Asked], Iterable[Solve]] = _no_solves
-    derived: Callable[[Asked], Mapping[str, Derive]] = _no_tables
+    derived: Callable[[Asked], Mapping[str, str]] = _no_tables
     complete: bool = True
     check: Callable[[Mapping[str, Any]], Problem] = _no_problem
     check_table: Callable[[Any, str], None] | None = None

@@ -70,10 +70,10 @@ class Plan:
                 waiting += self.start(file)
         return dict(sorted(found.items()))
 
-    def derived(self, study: str) -> list[str]:
-        """The tables that are made from the study's table."""
+    def derived(self, study: str) -> Mapping[str, str]:
+        """The tables that are made from the study's table, and the functions that make them."""
         declared = self.studies[study]
-        return list(experiment(declared.kind).derived(declared.asked))
+        return experiment(declared.kind).derived(declared.asked)
 
     def text(self, study: str, stage: str) -> str:
         """What a stage of a study is asked, as its job takes it."""

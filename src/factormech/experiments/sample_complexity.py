@@ -23,7 +23,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
-from factormech.experiments.base import Column, Derive, Experiment, Problem, Setting
+from factormech.experiments.base import Column, Experiment, Problem, Setting
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, METRIC, OPTIONS, POINT, TARGET, number
 from factormech.tables.format import check_grid, not_among, not_positive, unreasoned
 
@@ -145,14 +145,12 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
             yield BadValue(f"exclude[{i}]", name, "be another mechanism of the study", remedy)
 
 
-def derived(asked: Asked) -> dict[str, Derive]:
+def derived(asked: Asked) -> dict[str, str]:
     """The tables of improvement and of growth, where the study compares a mechanism; growth needs three sizes."""
-    from factormech.measure.compare import improvement, slopes
-
     if not asked["compare"]:
         return {}
-    found: dict[str, Derive] = {"improvement": lambda frame: improvement(frame, asked["compare"], asked["exclude"])}
-    return found | ({"slopes": slopes} if len(asked["domain_size"]) > 2 else {})
+    names = ["improvement", *(["slopes"] if len(asked["domain_size"]) > 2 else [])]
+    return {name: f"factormech.measure.compare:{name}_of_study" for name in names}
 
 
 def seconds(asked: Asked) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from factormech.errors import UnknownName
@@ -21,10 +22,13 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, required=True)
     parser.add_argument("--latex", type=Path, required=True)
     args = parser.parse_args()
-    known = experiment(args.kind).derived(Asked.from_json(args.asked))
+    asked = Asked.from_json(args.asked)
+    known = experiment(args.kind).derived(asked)
     if args.what not in known:
         raise UnknownName("--what", args.what, known)
-    tables.write(known[args.what](tables.read_csv(args.table)), args.csv, args.latex)
+    module, _, function = known[args.what].partition(":")
+    frame = getattr(import_module(module), function)(tables.read_csv(args.table), asked)
+    tables.write(frame, args.csv, args.latex)
 
 
 if __name__ == "__main__":

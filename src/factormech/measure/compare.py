@@ -14,6 +14,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments.asked import Asked
 from factormech.experiments.sample_complexity import LOWER_BOUND, PLACES
 from factormech.tables import kinds as tables
 from factormech.tables.comparisons import ALL_SIZES, IMPROVEMENT, LEAST_SIZES, UPPER_HALF
@@ -70,6 +71,16 @@ def improvement(frame: pd.DataFrame, mechanism: str, exclude: Sequence[str] = ()
     points = frame[~frame["mechanism"].isin(list(exclude))].groupby(["study", *PLACES], sort=False)
     told = {"excluded": " ".join(exclude)}
     return tables.from_rows(({**_improvement(part, mechanism), **told} for _, part in points), "improvement")
+
+
+def improvement_of_study(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+    """The table of improvements of the mechanism that a study compares."""
+    return improvement(frame, asked["compare"], asked["exclude"])
+
+
+def slopes_of_study(frame: pd.DataFrame, _: Asked) -> pd.DataFrame:
+    """The table of growth of a study."""
+    return slopes(frame)
 
 
 def _improvement(point: pd.DataFrame, mechanism: str) -> dict[str, Any]:
