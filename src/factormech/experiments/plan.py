@@ -85,11 +85,8 @@ class Plan:
     def solve_modules(self, file: str) -> list[str]:
         """Where the code of a solve begins."""
         request = self.requests[file]
-        return [
-            "factormech.jobs.solve",
-            module_of_solve(request),
-            *workload_modules(request.workload, request.definitions),
-        ]
+        own = workload_modules(request.workload, request.definitions)
+        return ["factormech.jobs.solve", f"factormech.jobs.solve_{request.family}", module_of_solve(request), *own]
 
     def part_modules(self, study: str, part: str) -> list[str]:
         """Where the code of a part begins."""
