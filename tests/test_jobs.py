@@ -109,7 +109,7 @@ def test_files_are_found_by_what_they_answer(folder: Path) -> None:
         (
             "evaluate",
             ["--kind", "pie", "--study", "one", "--part", "all", "--asked", "{}", "--output", "out.h5"],
-            "kind of experiment = 'pie'",
+            "kind of study = 'pie'",
         ),
         (
             "solve",

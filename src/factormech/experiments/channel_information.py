@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
+from factormech.experiments.grids import strategy_requests
 from factormech.experiments.hard_pairs import HALF_GAP
 from factormech.experiments.strategies import matrix_of
 
@@ -113,6 +114,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     check=check,
     parts=split("workload", "domain_size"),
+    solves=lambda asked: strategy_requests(asked, asked["mechanism"]),
     figure=Curves(
         panel=("workload", "domain_size", "quantity"),
         x="epsilon",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.errors import BadValue
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, USERS, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
+from factormech.experiments.grids import strategy_requests
 from factormech.experiments.hard_pairs import HALF_GAP
 from factormech.experiments.strategies import matrix_of
 
@@ -120,6 +121,7 @@ EXPERIMENT = Experiment(
     check=check,
     refuse=refuse,
     parts=split("workload"),
+    solves=lambda asked: strategy_requests(asked, asked["mechanism"]),
     figure=Curves(
         panel="workload",
         x="users",

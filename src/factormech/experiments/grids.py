@@ -286,6 +286,18 @@ def requests(asked: Asked) -> Iterator[Solve]:
             yield bound_request(asked, bound, name, n, epsilon, seed)
 
 
+def strategy_requests(asked: Asked, names: Iterable[str]) -> Iterator[Solve]:
+    """The strategies of those of these mechanisms that have a solver, at every workload, size and budget of a part."""
+    from factormech.local.registry import is_solved
+    from factormech.local.registry import names as registered
+    from factormech.measure import cost
+
+    solved = [name for name in names if name in registered() and is_solved(name)]
+    for mechanism, (name, n, epsilon) in itertools.product(solved, asked.points("workload", "domain_size", "epsilon")):
+        if cost.deserves_a_job(mechanism, n):
+            yield strategy_request(asked, mechanism, name, n, epsilon, 0)
+
+
 class Strategies:
     """The strategies of one mechanism, with what their solver recorded: read from files, built, or solved here."""
 

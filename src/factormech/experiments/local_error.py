@@ -17,6 +17,7 @@ from typing import Any
 from factormech.errors import UnknownName
 from factormech.experiments.axes import DOMAIN_SIZE, USERS, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Family, Problem, Setting, split
+from factormech.experiments.grids import strategy_requests
 from factormech.experiments.local_releases import (
     ACCURACY,
     BUDGET,
@@ -181,6 +182,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     check=check,
     parts=split("workload"),
+    solves=lambda asked: strategy_requests(asked, asked["mechanisms"]),
     figure="factormech.figures.local_error",
     seconds=seconds,
     memory_mb=lambda asked: 800,

@@ -16,6 +16,7 @@ from typing import Any
 
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Column, Experiment, Problem, split
+from factormech.experiments.grids import strategy_requests
 from factormech.experiments.local_releases import (
     ACCURACY,
     BUDGET,
@@ -141,6 +142,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     check=check,
     parts=split("workload"),
+    solves=lambda asked: strategy_requests(asked, asked["mechanisms"]),
     figure="factormech.figures.local_release",
     seconds=seconds,
     memory_mb=lambda asked: 600,
