@@ -30,9 +30,9 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.norms.approximate import projections, symmetry
-from factormech.norms.approximate.anderson import Anderson
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.exact import factorization_norm
+from factormech.numerics.acceleration import Anderson
 
 Stopped = Literal["gap", "iteration_limit"]
 
