@@ -63,9 +63,9 @@ def _threshold(b: FloatArray, s: FloatArray) -> float:
     high = float(np.max(b) + np.max(s) * math.sqrt(2.0 * math.log(2.0 * len(b))))
 
     def log_beyond(T: float) -> float:
-        return math.log(float(np.sum(ndtr((b - T) / s) + ndtr(-(b + T) / s))))
+        return math.log(float(np.sum(ndtr((b - T) / s) + ndtr((-b - T) / s))))
 
-    return float(brentq(log_beyond, 0.0, high, xtol=1e-12 * high, rtol=1e-12))
+    return float(brentq(log_beyond, 0.0, high, xtol=1e-11 * high, rtol=1e-11))
 
 
 def _excess(b: FloatArray, s: FloatArray, T: float) -> FloatArray:
