@@ -31,7 +31,8 @@ import numpy as np
 from factormech.errors import BadValue
 from factormech.gaussian import check_delta
 from factormech.numerics.roots import bisect
-from factormech.privacy import GROUNDS, Guarantee, rounded_up
+from factormech.numerics.rounding import rounded_up
+from factormech.privacy import GROUNDS, Guarantee
 
 # Relative: logarithms of factorials of 10⁶ and their sums keep twelve digits of the probabilities.
 _ROUNDING = 1e-9

@@ -19,6 +19,7 @@ from factormech.norms.approximate.reduced import reduce
 from factormech.norms.certified import CertifiedNorm
 from factormech.norms.dual import dual_norm
 from factormech.norms.exact import factorization_norm
+from factormech.numerics.simplex import level
 from tests.norms import exactly, matrices
 
 RNG = np.random.default_rng(11)
@@ -474,7 +475,7 @@ def test_shifts_minimise_the_distance(make: Callable[[], Boxes]) -> None:
 def test_level_is_the_proximal_step() -> None:
     """t + ½Σ(v_i − t)₊²/m over a fine grid is least at the level."""
     v, mass = np.random.default_rng(9).standard_normal(12), 0.7
-    t = projections.level(v, mass)
+    t = level(v, mass)
     assert np.maximum(v - t, 0.0).sum() == pytest.approx(mass)
     grid = np.linspace(-3.0, 3.0, 20_001)
     values = mass * grid + 0.5 * np.square(np.maximum(v[:, None] - grid, 0.0)).sum(axis=0)

@@ -18,7 +18,8 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.norms.rounding import (
+from factormech.norms.weighted import thin_svd
+from factormech.numerics.rounding import (
     TINY,
     UNIT,
     above,
@@ -30,7 +31,6 @@ from factormech.norms.rounding import (
     squared_norms_above,
     sum_above,
 )
-from factormech.norms.weighted import thin_svd
 
 # Column weights are raised to this fraction of their mean: it costs about as much of the upper end, and dividing by
 # less would magnify rounding.

@@ -15,8 +15,8 @@ import numpy as np
 
 from factormech.norms import certify
 from factormech.norms.matrices import checked_matrix, core_of
-from factormech.norms.rounding import below, scaled_interval
 from factormech.norms.weighted import checked_exponent
+from factormech.numerics.rounding import below, scaled_interval
 from factormech.workloads.base import Workload
 
 

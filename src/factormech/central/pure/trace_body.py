@@ -20,6 +20,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
+from factormech.numerics.simplex import nearest
 
 # Eigenvalues and traces of data may be off by rounding.
 _TOLERANCE = 1e-9
@@ -41,15 +42,7 @@ def project_eigenvalues(eigenvalues: FloatArray, *, unit: bool = False) -> Float
     """The nearest points of {λ ≥ 0, Σλ ≤ 1}, or of Σλ = 1 if ``unit``, to the lines of (…, d)."""
     clipped = np.maximum(eigenvalues, 0.0)
     over = np.ones(clipped.shape[:-1], dtype=bool) if unit else clipped.sum(axis=-1) > 1.0
-    return np.where(over[..., None], _simplex(eigenvalues), clipped)
-
-
-def _simplex(values: FloatArray) -> FloatArray:
-    """The probability vectors nearest to the lines of (…, d)."""
-    falling = -np.sort(-values, axis=-1)
-    shifts = (np.cumsum(falling, axis=-1) - 1.0) / np.arange(1, values.shape[-1] + 1)
-    last = (falling > shifts).sum(axis=-1, keepdims=True) - 1
-    return np.asarray(np.maximum(values - np.take_along_axis(shifts, last, axis=-1), 0.0))
+    return np.where(over[..., None], nearest(eigenvalues), clipped)
 
 
 def project(matrices: FloatArray, *, unit: bool = False) -> FloatArray:
