@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from factormech.central import sequential
 from factormech.central.pure import parity
 from factormech.central.pure.laws import pure_law
 from factormech.central.pure.projection import NoisyRelease
@@ -91,7 +92,7 @@ def test_intervals() -> None:
     plain = found.mean(0, [1, 8].index(s))
     assert plain.value == one.value
     assert plain.high < one.high
-    assert parity.student(np.ones(1)).high == math.inf
+    assert sequential.student(np.ones(1)).high == math.inf
 
 
 def test_bad_input() -> None:

@@ -16,7 +16,6 @@ places.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +23,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.directions import positive_counts, simplex_second_moment
-from factormech.central.sequential import LEVEL, Estimate
+from factormech.central.sequential import LEVEL, Estimate, student
 from factormech.errors import BadValue
 from factormech.numerics.simplex import nearest_long
 
@@ -139,17 +138,6 @@ def _pairs(users: Sequence[int], sparsities: Sequence[int]) -> Iterator[tuple[tu
 def slopes(alphas: FloatArray, sizes: FloatArray) -> FloatArray:
     """Local slopes d log n/d log(1/α) between neighbouring points: 1 for noise alone, up to 2 with projection."""
     return np.asarray(-np.diff(np.log(sizes)) / np.diff(np.log(alphas)))
-
-
-def student(values: FloatArray, level: float = LEVEL) -> Estimate:
-    """The mean of independent draws, with Student's interval."""
-    from scipy.special import stdtrit
-
-    value, t = float(values.mean()), len(values)
-    if t < 2:
-        return Estimate(value, 0.0, math.inf)
-    half = float(stdtrit(t - 1, 1.0 - level / 2.0)) * float(values.std(ddof=1)) / math.sqrt(t)
-    return Estimate(value, value - half, value + half)
 
 
 def checked_size(size: int) -> int:

@@ -13,14 +13,14 @@ Johnson–Lindenstrauss transform*, SODA 2023, Lemma 6.1), near √(2d).
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from factormech.arrays import FloatArray, IntArray
+from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.numerics.simplex import nearest
+from factormech.numerics.symmetric import unpack
 
 # Eigenvalues and traces of data may be off by rounding.
 _TOLERANCE = 1e-9
@@ -50,32 +50,6 @@ def project(matrices: FloatArray, *, unit: bool = False) -> FloatArray:
     values, vectors = np.linalg.eigh(matrices)
     near = project_eigenvalues(values, unit=unit)
     return np.asarray((vectors * near[..., None, :]) @ np.swapaxes(vectors, -1, -2))
-
-
-@cache
-def places(dimension: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """Lines and columns of the coordinates of :func:`pack`, and what entries are multiplied by; never written to."""
-    rows, columns = np.triu_indices(dimension)
-    found = rows, columns, np.where(rows == columns, 1.0, np.sqrt(2.0))
-    for array in found:
-        array.setflags(write=False)
-    return found
-
-
-def pack(matrices: FloatArray) -> FloatArray:
-    """Symmetric matrices (…, d, d) as vectors (…, d(d+1)/2) of the same inner products."""
-    rows, columns, scale = places(matrices.shape[-1])
-    return np.asarray(matrices[..., rows, columns] * scale)
-
-
-def unpack(vectors: FloatArray, dimension: int) -> FloatArray:
-    """The inverse of :func:`pack`."""
-    rows, columns, scale = places(dimension)
-    found = np.zeros((*vectors.shape[:-1], dimension, dimension))
-    entries = vectors / scale
-    found[..., rows, columns] = entries
-    found[..., columns, rows] = entries
-    return found
 
 
 def clipped(data: Any, *, unit: bool = False) -> FloatArray:
