@@ -73,7 +73,7 @@ def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
 
 def l1_diameter(A: FloatArray) -> float:
     """max_{u,v} ‖a_u − a_v‖₁ from all pairs of columns, a sum of absolute differences each; NaN unless A is finite."""
-    from factormech.local.distance_kernels import largest_l1_distance
+    from factormech.local.column_kernels import largest_l1_distance
 
     # A maximum of compiled code passes over what is no number: no sensitivity may.
     finite = bool(np.isfinite(A).all())
