@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 # Beside their own room, what these rooms may know: the mathematics below them, and no mechanism of another room.
-BELOW = {"arrays", "compiled", "atomic", "errors", "gaussian", "norms", "privacy", "seeds", "workloads"}
+BELOW = {"arrays", "compiled", "atomic", "errors", "gaussian", "norms", "numerics", "privacy", "seeds", "workloads"}
 MAY_IMPORT = {"bounds": BELOW, "central": BELOW | {"unavailable"}}
 
 
@@ -57,6 +57,8 @@ def test_rooms_import_only_what_they_may(path: Path) -> None:
         "figures": {"workloads", "local", "bounds", "measure", "jobs", "store"},
     }
     assert not inside & forbidden.get(room(path), {"jobs"} if room(path) != "jobs" else set())
+    if room(path) == "numerics":
+        assert inside <= {"arrays", "compiled", "errors", "numerics"}
     if room(path) in MAY_IMPORT:
         assert inside <= MAY_IMPORT[room(path)] | {room(path)}
 

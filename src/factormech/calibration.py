@@ -10,8 +10,8 @@ import math
 from fractions import Fraction
 
 from factormech.errors import BadValue
-from factormech.norms.rounding import above
-from factormech.privacy import Guarantee, rounded_up
+from factormech.numerics.rounding import above, rounded_up
+from factormech.privacy import Guarantee
 
 
 def laplace_scale(sensitivity: float, guarantee: Guarantee) -> float:

@@ -30,7 +30,9 @@ import numpy as np
 
 from factormech.errors import BadValue
 from factormech.gaussian import check_delta
-from factormech.privacy import GROUNDS, Guarantee, rounded_up
+from factormech.numerics.roots import bisect
+from factormech.numerics.rounding import rounded_up
+from factormech.privacy import GROUNDS, Guarantee
 
 # Relative: logarithms of factorials of 10⁶ and their sums keep twelve digits of the probabilities.
 _ROUNDING = 1e-9
@@ -129,11 +131,9 @@ def _optimally(parts: Sequence[Guarantee], delta: float) -> list[float]:
     room = (delta - spent) * (1.0 - _ROUNDING)  # 1 − Π(1 − δ_i)(1 − δ') ≤ Σδ_i + δ'
     if room <= 0.0:
         return []
-    low, high = 0.0, len(parts) * epsilon
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if optimal_delta(epsilon, len(parts), middle) <= room else (middle, high)
-    return [high * (1.0 + _ROUNDING)]
+    k = len(parts)
+    least = bisect(lambda total: optimal_delta(epsilon, k, total) <= room, 0.0, k * epsilon)[1]
+    return [least * (1.0 + _ROUNDING)]
 
 
 def _by_concentration(parts: Sequence[Guarantee], delta: float) -> list[float]:

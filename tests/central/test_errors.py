@@ -11,8 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import kstest, norm
 
 from factormech.central import moments, sequential
-from factormech.central.entropy import system_gaussians
-from factormech.central.mechanism import CentralMechanism
+from factormech.central.mechanism import CentralMechanism, system_gaussians
 from factormech.central.registry import build
 from factormech.errors import BadValue
 from factormech.workloads.registry import create

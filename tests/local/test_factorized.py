@@ -18,11 +18,12 @@ from factormech.local.factorized.factors import compressed, factorization
 from factormech.local.factorized.gaussian_maximum import expected_maximum
 from factormech.local.factorized.one_query import OneQuery
 from factormech.local.factorized.release import LocalRelease
-from factormech.local.factorized.simulate import simulate, student_half_width
+from factormech.local.factorized.simulate import simulate
 from factormech.local.factorized.strategy_release import StrategyRelease
 from factormech.local.randomizers import registry as randomizers
 from factormech.measure import local_release
 from factormech.norms.registry import compute
+from factormech.numerics.intervals import student_half_width
 from factormech.unavailable import Unavailable
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create

@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 from factormech.local.factorized import chernoff, gaussian_maximum
-
-ERRORS: dict[str, Callable[[int], float]] = {
-    "root": lambda n: 2.0 / math.sqrt(n),
-    "offset": lambda n: 0.0999 + 1.0 / math.sqrt(n),
-    "exponential": lambda n: math.exp(-n / 300.0),
-    "to nothing": lambda n: max(0.0, 1.0 - n / 777.0),
-    "infinite at first": lambda n: math.inf if n < 50 else 3.0 / math.sqrt(n),
-    "one step": lambda n: 1.0 if n < 913 else 0.0,
-    "enough at once": lambda n: 0.01 / n,
-}
-
-
-@pytest.mark.parametrize("smooth", [True, False])
-@pytest.mark.parametrize("name", ERRORS)
-def test_least_number_of_users(name: str, smooth: bool) -> None:
-    looks: list[int] = []
-
-    def error(n: int) -> float:
-        looks.append(n)
-        return ERRORS[name](n)
-
-    n = chernoff.whole_users(error, 0.1, smooth=smooth)
-    assert ERRORS[name](n) <= 0.1
-    assert n == 1 or ERRORS[name](n - 1) > 0.1
-    assert len(looks) <= 2 * math.log2(max(looks)) + 8
-    if smooth and name == "root":
-        assert len(looks) <= 5
 
 
 def test_real_number_of_users_meets_alpha() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from factormech.local import l2_strategies
-from factormech.local.gram_root import gram_root
 from factormech.local.l2_symmetry import Blocks, blocks_of, symmetries
+from factormech.numerics.symmetric import root
 from tests.oracles import all_ranges, prefix
 
 
@@ -45,7 +45,7 @@ def centred(name: str) -> np.ndarray:
 
 def whole(name: str) -> tuple[np.ndarray, Blocks]:
     C = centred(name)
-    return gram_root(C), Blocks.of(C, symmetries(C))
+    return root(C).T, Blocks.of(C, symmetries(C))
 
 
 @cases
@@ -116,4 +116,4 @@ def _energy(A: np.ndarray, B: np.ndarray) -> float:
 
 
 def test_no_blocks_without_symmetry() -> None:
-    assert blocks_of(gram_root(centred("skewed"))) is None
+    assert blocks_of(root(centred("skewed")).T) is None

@@ -16,7 +16,6 @@ from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
 from factormech.local import column_variance, kept, l1_descent, l1_families, l1_strategies, l2_strategies
 from factormech.local.column_variance import inverse_of
-from factormech.local.gram_root import gram_root
 from factormech.local.matrix_mechanism import (
     half_sphere_mechanism,
     laplace_mechanism,
@@ -25,6 +24,7 @@ from factormech.local.matrix_mechanism import (
     matrix_l2_gaussian,
 )
 from factormech.local.randomizers import half_sphere
+from factormech.numerics.symmetric import root
 from tests.oracles import all_ranges, prefix
 
 FALSE_ALARM = 1e-6
@@ -248,7 +248,7 @@ def test_diameter_strategy_is_certified_and_no_worse_than_the_ball(name: str) ->
     assert -1e-12 < s.solver.gap < 1e-3
     sigma = gaussian_noise_multiplier(1.0, 1e-9)
     assert s.worst_variance == pytest.approx(sigma**2 * s.solver.objective, rel=1e-7)
-    A, _, record = l2_strategies.enclosing_ball_strategy(gram_root(C))
+    A, _, record = l2_strategies.enclosing_ball_strategy(root(C).T)
     diameter = max(np.sum((a - b) ** 2) for a in A.T for b in A.T)
     assert s.solver.objective <= l1_strategies.reconstruction_energy(A, C) * diameter * (1 + 1e-9)
     assert s.solver.lower_bound >= record.lower_bound  # no set has a diameter below its radius
@@ -334,7 +334,7 @@ def test_l1_diameter_is_at_least_twice_the_l2_radius(seed: int, n: int, k: int, 
 @workloads
 def test_search_is_never_worse_than_any_family_nor_below_the_bound(name: str) -> None:
     C = centred_gram(WORKLOADS[name](16))
-    A, _, found = l2_strategies.enclosing_ball_strategy(gram_root(C))
+    A, _, found = l2_strategies.enclosing_ball_strategy(root(C).T)
     s = matrix_l1(C, 1.0)
     for candidate in l1_strategies._candidates(C, A):
         assert s.worst_variance <= 2 * candidate.value * (1 + 1e-9), candidate.name
@@ -345,7 +345,7 @@ def test_search_is_never_worse_than_any_family_nor_below_the_bound(name: str) ->
 
 def test_search_improves_on_every_family_for_prefix_sums() -> None:
     C = centred_gram(prefix(64))
-    A, _, _ = l2_strategies.enclosing_ball_strategy(gram_root(C))
+    A, _, _ = l2_strategies.enclosing_ball_strategy(root(C).T)
     best_family = min(one.value for one in l1_strategies._candidates(C, A))
     assert matrix_l1(C, 1.0).solver.objective < 0.9 * best_family
 
@@ -376,7 +376,7 @@ def test_level_weights_beat_a_grid() -> None:
 def test_gradient_agrees_with_differences() -> None:
     rng = np.random.default_rng(2)
     A, D, W = rng.standard_normal((7, 5)), rng.standard_normal((7, 5)), rng.standard_normal((6, 5))
-    B = gram_root(centred_gram(W))
+    B = root(centred_gram(W)).T
     here = l1_descent.Energy(A, B)
     f, g = here.value, here.gradient()
     assert f == pytest.approx(l1_strategies.reconstruction_energy(A, centred_gram(W)), rel=1e-10)
@@ -387,7 +387,7 @@ def test_gradient_agrees_with_differences() -> None:
 
 def test_a_strategy_without_the_rank_is_no_start() -> None:
     """Two equal columns tell two types apart nowhere: no descent begins there."""
-    A, B = np.diag([0.5, 0.4, 0.0, 0.0]), gram_root(centred_gram(np.eye(4)))
+    A, B = np.diag([0.5, 0.4, 0.0, 0.0]), root(centred_gram(np.eye(4))).T
     assert l1_descent.Energy(A, B).value == math.inf
     assert l1_descent.projected_gradient(A, B, 5)[1:] == (0, "no finite start")
 

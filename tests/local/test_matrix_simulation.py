@@ -18,8 +18,8 @@ from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.error_law import ErrorLaw
 from factormech.local.noisy_columns import with_half_sphere_noise, with_laplace_noise
 from factormech.local.randomizers import cap_sums, half_sphere
+from factormech.local.randomizers.cap_kernels import join_pairs
 from factormech.local.randomizers.caps import coordinate
-from factormech.local.randomizers.walk_kernels import join_pairs
 from factormech.local.strategy import SimulatedStrategy
 from factormech.measure.agreement import agreement, collection_agreement
 from factormech.measure.collection import CollectionGrid, collect

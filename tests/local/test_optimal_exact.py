@@ -15,7 +15,7 @@ from factormech.local.optimal import exact
 from factormech.local.optimal.corners import AllColumns
 from factormech.local.optimal.problem import Optimised, Problem, Step
 from factormech.local.optimal.recombine import recombined
-from factormech.local.optimal.symmetric_pairs import Pairs
+from factormech.numerics.symmetric import packed_squares
 from factormech.workloads import registry
 from tests import oracles
 from tests.bounds import optimum
@@ -171,7 +171,7 @@ def test_moments_of_all_columns_by_brute_force() -> None:
     zeta = (v / (v @ x)[:, None]) @ columns.basis / math.tanh(epsilon / 2.0)
     np.testing.assert_allclose(columns.some(every), zeta, atol=1e-12)
     w, mu, A = rng.normal(size=2**n), rng.normal(size=n - 1), rng.normal(size=(n - 1, n - 1))
-    M, squares = A + A.T, Pairs(n - 1).squares(zeta)
+    M, squares = A + A.T, packed_squares(zeta)
     np.testing.assert_allclose(columns.forms(M, mu), np.einsum("ki,ij,kj->k", zeta, M, zeta) + zeta @ mu, atol=1e-11)
     for found, features in zip(columns.moments(w), (None, np.ones((2**n, 1))), strict=True):
         expected = (zeta.T * w) @ (zeta if features is None else features)
@@ -182,14 +182,6 @@ def test_moments_of_all_columns_by_brute_force() -> None:
         np.testing.assert_allclose(found, (f.T * w) @ g, atol=1e-10)
     assert columns.start().min() > 0.0
     np.testing.assert_allclose(columns.moments(columns.start())[1], 0.0, atol=1e-14)
-
-
-def test_svec_keeps_products_and_maps() -> None:
-    rng, pairs = np.random.default_rng(4), Pairs(5)
-    A, B, X = (M + M.T for M in rng.normal(size=(3, 5, 5)))
-    assert pairs.vector(A) @ pairs.vector(B) == pytest.approx(np.sum(A * B))
-    np.testing.assert_allclose(pairs.matrix(pairs.vector(A)), A)
-    np.testing.assert_allclose(pairs.sandwich(A, B) @ pairs.vector(X), pairs.vector(A @ X @ B + B @ X @ A))
 
 
 def test_recombination_keeps_the_sums_on_few_vectors() -> None:

@@ -96,9 +96,3 @@ def test_semidefinite_by_elimination(seed: int) -> None:
         A = A + A.T
     lowest = float(np.linalg.eigvalsh(A.astype(float))[0])
     assert proof.is_positive_semidefinite(A.tolist()) == (lowest > -1e-9)
-
-
-@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(-1, 3), Fraction(10**30 + 1, 7), Fraction(1, 2)])
-def test_rounding_down(x: Fraction) -> None:
-    below = proof.rounded_down(x)
-    assert Fraction(below) <= x < Fraction(float(np.nextafter(below, np.inf))) or Fraction(below) == x

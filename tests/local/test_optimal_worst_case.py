@@ -9,10 +9,10 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.gram_root import gram_root
 from factormech.local.optimal import exact
 from factormech.local.optimal.problem import Optimised, Problem
 from factormech.local.optimal.worst_case import solve_worst_case
+from factormech.numerics.symmetric import root
 from factormech.workloads import registry
 from tests import oracles
 from tests.bounds import optimum
@@ -25,7 +25,7 @@ def rows(found: Optimised, epsilon: float) -> FloatArray:
 
 
 def check(found: Optimised, C: FloatArray, epsilon: float, gap: float) -> None:
-    n, Q, F = len(C), rows(found, epsilon), gram_root(C)
+    n, Q, F = len(C), rows(found, epsilon), root(C).T
     np.testing.assert_allclose(Q.sum(axis=0), 1.0, atol=1e-11)
     B = np.asarray(found.details["reconstruction"])
     # Unbiased on the workload, and with the variances that are stated.
@@ -89,8 +89,8 @@ def test_no_strategy_has_a_better_worst_case(seed: int) -> None:
         for x in (np.full(n, 1.0 / n), np.asarray(found.details["prior"]), rng.dirichlet(np.ones(n))):
             centre = np.eye(n) - np.outer(x, np.ones(n))
             D = Q @ x
-            V = gram_root(C) @ (centre @ np.linalg.pinv(Q.T @ (Q / D[:, None]), rcond=1e-11) @ Q.T / D + x[:, None])
-            np.testing.assert_allclose(V @ Q, gram_root(C), atol=1e-6 * np.abs(gram_root(C)).max())
+            V = root(C).T @ (centre @ np.linalg.pinv(Q.T @ (Q / D[:, None]), rcond=1e-11) @ Q.T / D + x[:, None])
+            np.testing.assert_allclose(V @ Q, root(C).T, atol=1e-6 * np.abs(root(C).T).max())
             worst = float(((V**2).sum(axis=0) @ Q - np.diagonal(C)).max())
             assert n * worst + np.trace(C) >= found.lower_bound * (1.0 - 1e-8)
 

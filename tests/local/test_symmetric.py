@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 from factormech.arrays import FloatArray
 from factormech.bounds.staircase import best_subset_size, largest_information
 from factormech.errors import BadValue
-from factormech.local import subset_selection
 from factormech.local.error_law import _pair_moments
+from factormech.local.subsets import subset_selection
 from factormech.local.symmetric import collection as collection_room
 from factormech.local.symmetric import level_bound, mixture
 from factormech.local.symmetric import strategy as strategy_room
@@ -308,7 +308,7 @@ def test_histogram_reaches_subset_selection() -> None:
     """The closed form: (n−1)²/σ, which subset selection of the best size has."""
     solution = solved("histogram", 16, options=Options())
     closed = 15.0**2 / largest_information(16, 1.0)
-    rival = subset_selection.strategy(16, 1.0).evaluate(create("histogram", 16).centred_gram())
+    rival = subset_selection(16, 1.0).evaluate(create("histogram", 16).centred_gram())
     assert closed == pytest.approx(16 * rival.average + 15.0, rel=1e-9)
     assert solution.objective == pytest.approx(closed, rel=1e-6)
     assert solution.lower_bound <= closed * (1 + 1e-12)

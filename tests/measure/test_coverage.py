@@ -14,7 +14,6 @@ import pytest
 from scipy.stats import binom
 
 from factormech.central import sequential
-from factormech.central.pure import parity
 from factormech.central.pure.diagnostics import mean_of
 from factormech.measure.consistency import student
 from factormech.measure.proportion import clopper_pearson
@@ -54,7 +53,7 @@ ESTIMATORS: dict[str, Callable[[np.random.Generator], tuple[Interval, float]]] =
     "Clopper & Pearson": proportion,
     "mean, stopped when narrow": stopped,
     "root mean square, stopped when narrow": root,
-    "Student, pure errors": lambda rng: (of(parity.student(rng.gamma(4.0, size=200), LEVEL)), 4.0),
+    "Student, pure errors": lambda rng: (of(sequential.student(rng.gamma(4.0, size=200), LEVEL)), 4.0),
     "Student, consistency": lambda rng: (student(1.0 + rng.standard_normal(20), LEVEL)[2:], 1.0),
     "mean of independent draws": lambda rng: (of(mean_of(rng.gamma(4.0, size=(4, 100)), True, LEVEL)), 4.0),
     "empirical Bernstein": bernstein,

@@ -13,13 +13,13 @@ import pytest
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.norms.approximate import certificate, closed_forms, projections, splitting, symmetry
-from factormech.norms.approximate.anderson import Anderson
 from factormech.norms.approximate.boxes import Boxes, around, difference_matrix, of_eta, of_margin
 from factormech.norms.approximate.norms import approximate_norm, eta_norm, margin_complexity, solve
 from factormech.norms.approximate.reduced import reduce
 from factormech.norms.certified import CertifiedNorm
 from factormech.norms.dual import dual_norm
 from factormech.norms.exact import factorization_norm
+from factormech.numerics.simplex import level
 from tests.norms import exactly, matrices
 
 RNG = np.random.default_rng(11)
@@ -475,7 +475,7 @@ def test_shifts_minimise_the_distance(make: Callable[[], Boxes]) -> None:
 def test_level_is_the_proximal_step() -> None:
     """t + ½Σ(v_i − t)₊²/m over a fine grid is least at the level."""
     v, mass = np.random.default_rng(9).standard_normal(12), 0.7
-    t = projections.level(v, mass)
+    t = level(v, mass)
     assert np.maximum(v - t, 0.0).sum() == pytest.approx(mass)
     grid = np.linspace(-3.0, 3.0, 20_001)
     values = mass * grid + 0.5 * np.square(np.maximum(v[:, None] - grid, 0.0)).sum(axis=0)
@@ -510,22 +510,6 @@ def test_every_iterate_is_feasible(name: str) -> None:
             assert np.abs(U.sum(axis=1)).max() <= 1e-10 * size
         assert iterate.row_weights.min() >= 0.0
         assert iterate.row_weights.sum() > 0.0
-
-
-def test_anderson_solves_a_linear_map_and_distrusts_a_longer_step() -> None:
-    """V ← BV + C over 4 numbers: five steps remember the whole of it. A step that grew gives the plain image back."""
-    rng = np.random.default_rng(12)
-    B, C = 0.9 * np.linalg.qr(rng.standard_normal((4, 4)))[0], rng.standard_normal((4, 1))
-    memory, V = Anderson(6), np.zeros((4, 1))
-    for _ in range(7):
-        image = B @ V + C
-        V = memory.next(image, image - V)
-    np.testing.assert_allclose(V, np.linalg.solve(np.eye(4) - B, C), atol=1e-6)
-    memory, image = Anderson(6), np.ones((2, 2))
-    assert memory.next(3.0 * image, 2.0 * image) is not None
-    memory.next(image, np.diag([1.0, 0.5]))
-    np.testing.assert_array_equal(memory.next(7.0 * image, 9.0 * image), image)
-    np.testing.assert_array_equal(memory.next(5.0 * image, 4.0 * image), 5.0 * image)
 
 
 def test_completed_factors_make_the_sum() -> None:

@@ -13,9 +13,9 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.norms import closed_forms
 from factormech.norms.certified import CertifiedNorm
+from factormech.norms.certify import trace_bound
 from factormech.norms.exact import factorization_norm
 from factormech.norms.semidefinite import semidefinite_norm
-from factormech.norms.spectral import trace_bound
 from factormech.workloads.registry import create
 from tests.norms import exactly, matrices
 

@@ -24,7 +24,6 @@ from factormech.norms.structured.fixed_point import refined
 from factormech.norms.structured.powers import inverse_power
 from factormech.norms.structured.prefix import prefix_norm
 from factormech.norms.structured.ranges import ranges_norm
-from factormech.norms.structured.rounding import growth
 from factormech.workloads.ranges import AllRanges
 from tests.norms.oracle_roots import range_columns, squared_norms
 
@@ -277,13 +276,6 @@ def test_answers_are_deterministic():
 def test_bad_values_are_refused(call):
     with pytest.raises(BadValue):
         call()
-
-
-def test_growth_exceeds_what_roundings_do():
-    for count in (1, 10, 10**6, 10**10):
-        with localcontext() as context:
-            context.prec = 60
-            assert Decimal(growth(count)) >= (1 - Decimal(2) ** -53) ** -count
 
 
 def test_refinement_keeps_a_flat_start():

@@ -47,6 +47,7 @@ from factormech.local.randomizers.gaussian import GaussianNoise
 from factormech.local.strategy import StrategyMatrix
 from factormech.local.subsets import SubsetStrategy
 from factormech.local.symmetric.strategy import SymmetricStrategy
+from factormech.numerics.symmetric import pack
 from factormech.queries import streams
 from factormech.selection.reports import report_probability
 from tests.privacy.subjects import EPSILON, Protocol
@@ -353,7 +354,7 @@ def _(mechanism: MomentRelease) -> Loss:
 def _(mechanism: SketchRelease) -> Loss:
     drawn_sketch = mechanism.draw(np.random.default_rng(2), 4000)
     T = drawn_sketch.matrix
-    longest = max(float(np.linalg.norm(T @ trace_body.pack(S))) for S in unit_differences(mechanism.size))
+    longest = max(float(np.linalg.norm(T @ pack(S))) for S in unit_differences(mechanism.size))
     norms = np.linalg.norm(drawn_sketch.noise, axis=1)
     # The exact diameter is over all of K − K; the operator norm bounds it, and both are within a factor here.
     return Loss(longest * of_radii(norms, mechanism.rows))

@@ -18,7 +18,7 @@ from factormech.arrays import FloatArray, check_dense_size
 from factormech.central.factors import row_squares
 from factormech.errors import BadValue
 from factormech.norms.certified import DenseFactor, Factor
-from factormech.norms.rounding import TINY, above, gamma, squared_norms_above
+from factormech.numerics.rounding import TINY, above, gamma, squared_norms_above
 from factormech.workloads.base import Workload
 
 # |W − LR| may be this large, relatively to the largest |W|, where the factorization claims to be exact.

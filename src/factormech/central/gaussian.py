@@ -13,7 +13,7 @@ from factormech.arrays import check_epsilon
 from factormech.central.profile import gaussian_delta_bounds
 from factormech.errors import BadValue, UnknownName
 from factormech.gaussian import check_delta, gaussian_noise_multiplier
-from factormech.norms.rounding import above
+from factormech.numerics.rounding import above
 from factormech.privacy import UNIT_STEP
 
 RELATION = UNIT_STEP

@@ -10,14 +10,15 @@ reads those bits no floating-point Gaussian is private in the letter (Mironov, C
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central import sequential
-from factormech.central.entropy import system_gaussians
 from factormech.central.factorization import Factorization, dense_sensitivity
 from factormech.central.factors import block_columns, peaks
 from factormech.central.gaussian import RELATION, check_private, standard_deviation
@@ -193,3 +194,23 @@ def check_users(users: Any) -> float:
     if not good or not 1.0 <= users < float("inf"):
         raise BadValue("users", users, "be a finite number of at least 1", "give for example 1000")
     return float(users)
+
+
+_CHUNK = 1 << 16
+
+
+def system_gaussians(count: int) -> FloatArray:
+    """``count`` standard Gaussians, each from 64 bits of the operating system: no seed, nothing to repeat.
+
+    One bit is the sign; the others, u, give the lower tail (u + ½)2⁻⁶⁴, which the quantile function maps to |z|. The
+    law is N(0, 1) but for a grid of 2⁶⁴ quantiles, so nothing beyond 9.1 deviations occurs, and for the rounding of
+    the result.
+    """
+    found = np.empty(count)
+    for start in range(0, count, _CHUNK):
+        size = min(_CHUNK, count - start)
+        bits = np.frombuffer(secrets.token_bytes(8 * size), dtype=np.uint64)
+        tail = ((bits >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-64
+        sign = np.where(bits & np.uint64(1), 1.0, -1.0)
+        found[start : start + size] = sign * -ndtri(np.minimum(tail, 0.5))
+    return found

@@ -14,9 +14,9 @@ from factormech.arrays import FloatArray
 from factormech.central.factorization import Factorization, root_above
 from factormech.central.factors import Identity, Known, Queries, Ranges, blocked_row_squares
 from factormech.norms.certified import Factor
-from factormech.norms.rounding import above, gamma
 from factormech.norms.structured.classical import binary_tree, square_root, square_root_coefficients
 from factormech.norms.structured.factors import ChainFactor
+from factormech.numerics.rounding import above, gamma
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload, scatter
 from factormech.workloads.ranges import AllRanges, Prefix

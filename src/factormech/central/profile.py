@@ -23,6 +23,7 @@ from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 
 from factormech.errors import BadValue
+from factormech.numerics.rounding import rounded_down, rounded_up
 
 _DIGITS = 60
 _MOST_DIGITS = 2000
@@ -47,10 +48,10 @@ def gaussian_delta_bounds(sigma: float, sensitivity: float, epsilon: float) -> t
             value, error = _delta(half - shift, half + shift)
             least, most = value - error, value + error
         if least > 0 and error < value.scaleb(-20):
-            return _rounded(least, upward=False), _rounded(most, upward=True)
+            return rounded_down(least), rounded_up(most)
         digits *= 2
     # Not reached by floats of sane size: the upper end is still proved.
-    return 0.0, _rounded(max(most, Decimal(0)), upward=True)
+    return 0.0, rounded_up(max(most, Decimal(0)))
 
 
 def _delta(a: Fraction, minus_b: Fraction) -> tuple[Decimal, Decimal]:
@@ -127,14 +128,3 @@ def _decimal(value: Fraction) -> Decimal:
 
 def _precision() -> int:
     return getcontext().prec
-
-
-def _rounded(value: Decimal, *, upward: bool) -> float:
-    """A float on the given side of the decimal."""
-    found = float(value)
-    exact = Decimal(found)
-    if upward and exact < value:
-        return math.nextafter(found, math.inf)
-    if not upward and exact > value:
-        return math.nextafter(found, -math.inf)
-    return found

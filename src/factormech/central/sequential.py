@@ -19,6 +19,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
+from factormech.numerics.intervals import student_half_width
 
 FIRST = 256
 LEVEL = 1e-6
@@ -83,7 +84,7 @@ def estimate(
     for look in itertools.count(1):
         seen = np.concatenate([seen, draw(max(FIRST, seen.size))])
         # Two intervals a look.
-        mean, square = _student(seen, level / (2 * looks)), _student(seen * seen, level / (2 * looks))
+        mean, square = student(seen, level / (2 * looks)), student(seen * seen, level / (2 * looks))
         root = Estimate(*(math.sqrt(max(end, 0.0)) for end in (square.value, square.low, square.high)))
         reached = max(mean.relative_width, root.relative_width) <= relative_width
         if reached or look == looks:
@@ -95,10 +96,10 @@ def estimate(
     return Simulated(mean, root, certain, seen.size, look, level, reached)
 
 
-def _student(values: FloatArray, level: float) -> Estimate:
-    from scipy.special import stdtrit
-
-    t = values.size
-    mean, spread = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(t)
-    half = float(stdtrit(t - 1, 1.0 - level / 2.0)) * spread
+def student(values: FloatArray, level: float = LEVEL) -> Estimate:
+    """The mean of independent draws, with Student's interval; infinite above where there is one draw alone."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return Estimate(mean, 0.0, math.inf)
+    half = student_half_width(values, level)
     return Estimate(mean, mean - half, mean + half)

@@ -18,12 +18,12 @@ from factormech.central.factors import Known, Ranges
 from factormech.errors import BadValue
 from factormech.norms.certified import CertifiedNorm, DenseFactor, Factor
 from factormech.norms.registry import compute
-from factormech.norms.rounding import above
 from factormech.norms.structured.chain import Chain, Diagonals
 from factormech.norms.structured.factors import TOLERANCE, ChainFactor, prefix_factors, resolvents
 from factormech.norms.structured.powers import inverse_power
 from factormech.norms.structured.prefix import Prefix as PrefixProblem
 from factormech.norms.structured.ranges import Ranges as RangesProblem
+from factormech.numerics.rounding import above
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.ranges import AllRanges, Prefix

@@ -33,7 +33,7 @@ COLUMNS = (
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """The rows of every workload and size; each norm is solved once."""
     # What the registry of norms solves with: the results depend on its code.
-    import factormech.norms.automatic  # noqa: F401
+    import factormech.norms.structured.by_workload  # noqa: F401
     from factormech.experiments.workloads import workload_of
     from factormech.measure.central_bounds import workload_rows
 

@@ -25,7 +25,8 @@ TRIALS = Setting(
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """The three mechanisms at every N and nε, on draws that all data share."""
-    from factormech.central.pure.parity import parity_errors, student
+    from factormech.central.pure.parity import parity_errors
+    from factormech.central.sequential import student
     from factormech.measure.packing_bounds import parity_rows, users_of
     from factormech.measure.pure_errors import LEVEL, parity_laplace_norm, sparsities_to
     from factormech.seeds import rng_for

@@ -117,7 +117,7 @@ def _over_ladders(found: Any, k: int) -> dict[str, Any]:
     """The mean over the ladders, with Student's interval; costs have their mean too."""
     import numpy as np
 
-    from factormech.central.pure.parity import student
+    from factormech.central.sequential import student
     from factormech.unavailable import Unavailable
 
     missing = found if isinstance(found, Unavailable) else next((x for x in found if isinstance(x, Unavailable)), None)

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_dense_size
+from factormech.arrays import FloatArray, IntArray, check_dense_size
 from factormech.errors import BadValue
 from factormech.information.channel import checked_channel
+from factormech.numerics.roots import bisect_each
 
-_STEPS = 30
+_END, _WIDTH = 1e-9, 2.0**-30  # how far from 0 and 1 β begins, and when its bracket is narrow enough
 _MARGIN = 2.0**-40  # sums of some thousand terms below 1
 _BLOCK = 2_000_000
 
@@ -88,32 +89,31 @@ def _with_zeros(Q: FloatArray, logs: FloatArray) -> float:
 def _of_pairs(P: FloatArray, R: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Lower and upper ends of η(P, R) for columns P, R, each (outputs, pairs)."""
     pairs = P.shape[1]
-    left, right = np.full(pairs, 1e-9), np.full(pairs, 1.0 - 1e-9)
-    low = np.zeros(pairs)
-    tangents = [_tangent(P, R, left), _tangent(P, R, right)]
-    for _ in range(_STEPS):
-        middle = 0.5 * (left + right)
-        value, slope = _tangent(P, R, middle)
-        low = np.maximum(low, value)
-        rising = slope > 0.0
-        left, right = np.where(rising, middle, left), np.where(rising, right, middle)
-        for side, moved in ((0, rising), (1, ~rising)):
-            tangents[side] = tuple(  # type: ignore[assignment]
-                np.where(moved, new, old) for new, old in zip((value, slope), tangents[side], strict=True)
-            )
-    # The maximum lies between the points, or within 1e-9 of an end: below either tangent there.
-    width = right - left + 1e-9
-    high = np.minimum(
-        *(value + np.maximum(sign * slope, 0.0) * width for sign, (value, slope) in zip((1, -1), tangents, strict=True))
-    )
+
+    def falls(beta: FloatArray, which: IntArray | slice) -> FloatArray:
+        return np.asarray(_slope(P[:, which], R[:, which], beta) <= 0.0)
+
+    # The maximum lies between the ends, or within the margin of one of them: below either tangent there.
+    ends = bisect_each(falls, np.full(pairs, _END), np.full(pairs, 1.0 - _END), _WIDTH)
+    width = ends[1] - ends[0] + _END
+    values = [_value(P, R, beta) for beta in ends]
+    slopes = _slope(P, R, ends[0]), -_slope(P, R, ends[1])
+    low = np.maximum(*values)
+    high = np.minimum(*(value + np.maximum(slope, 0.0) * width for value, slope in zip(values, slopes, strict=True)))
     return low, np.maximum(high, low)
 
 
-def _tangent(P: FloatArray, R: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """L(β) and L'(β); the first in the form that does not cancel where P and R are near."""
+def _value(P: FloatArray, R: FloatArray, beta: FloatArray) -> FloatArray:
+    """L(β), in the form that does not cancel where P and R are near."""
     D = P - R
     mixed = R + beta * D
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = beta * (1.0 - beta) * np.where(mixed > 0.0, D * D / mixed, 0.0).sum(axis=0)
-        slope = np.where(mixed > 0.0, P * R * D / mixed**2, 0.0).sum(axis=0)
-    return np.asarray(value), np.asarray(slope)
+        return np.asarray(beta * (1.0 - beta) * np.where(mixed > 0.0, D * D / mixed, 0.0).sum(axis=0))
+
+
+def _slope(P: FloatArray, R: FloatArray, beta: FloatArray) -> FloatArray:
+    """L'(β)."""
+    D = P - R
+    mixed = R + beta * D
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(mixed > 0.0, P * R * D / mixed**2, 0.0).sum(axis=0))

@@ -32,8 +32,9 @@ from factormech.bounds.hard.divergence import checked_error
 from factormech.learning import tails
 from factormech.learning.concepts import ConceptClass
 from factormech.learning.reports import AgreementReports, checked_loss_gap, losses, reports_for
-from factormech.local.factorized import chernoff, drawn
+from factormech.local.factorized import drawn
 from factormech.local.factorized.gaussian_maximum import expected_maximum
+from factormech.numerics.roots import least_whole
 
 
 class AgnosticLearner:
@@ -63,7 +64,7 @@ class AgnosticLearner:
 
     def predicted_users(self) -> int:
         """The least n whose ``predicted_excess`` is at most α; a prediction, no guarantee."""
-        return chernoff.whole_users(self.predicted_excess, self.alpha)
+        return least_whole(self.predicted_excess, self.alpha)
 
     def guaranteed_users(self) -> int:
         """The least n that is proved to give expected excess at most α, whatever the law."""
@@ -142,7 +143,7 @@ class AgnosticRefuter:
 
     def predicted_users(self, beta: float) -> int:
         """The least n whose ``predicted_error`` is at most β; a prediction, no guarantee."""
-        return chernoff.whole_users(self.predicted_error, checked_error(beta))
+        return least_whole(self.predicted_error, checked_error(beta))
 
     def guaranteed_users(self, beta: float) -> int:
         """A number of users with which a threshold is proved to make both errors at most β.

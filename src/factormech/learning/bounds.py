@@ -52,6 +52,7 @@ from factormech.learning.concepts import ConceptClass, difference_matrix
 from factormech.learning.reports import checked_loss_gap
 from factormech.norms.dual import dual_norm
 from factormech.norms.matrices import checked_matrix
+from factormech.numerics.roots import bisect
 
 # Rows of D_C in a certificate at most: the semidefinite program has as many, and twice the points.
 MOST_DIFFERENCES = 160
@@ -173,11 +174,4 @@ def _pairs(witness: Witness, epsilon: float, theta: float, beta: float) -> float
 
 def largest_error(users_needed: Any, users: int) -> float:
     """The largest β < ½ for which more than these users are needed, from below; 0 if there is none."""
-    low, high = 0.0, 0.5
-    for _ in range(_HALVINGS):
-        beta = 0.5 * (low + high)
-        if users_needed(beta) > users:
-            low = beta
-        else:
-            high = beta
-    return low
+    return bisect(lambda beta: users_needed(beta) <= users, 0.0, 0.5, halvings=_HALVINGS)[0]

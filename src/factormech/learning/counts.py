@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.special import bdtr, bdtrc
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue
-from factormech.local.factorized import chernoff
+from factormech.numerics.roots import least_whole
 
 
 def reported(shares: Any, epsilon: float) -> FloatArray:
@@ -24,12 +25,13 @@ def threshold(low: float, high: float, trials: int, weight: float = 1.0) -> tupl
 
     ``weight``·P(Bin(n, ``low``) > t) and P(Bin(n, ``high``) ≤ t).
     """
-    below, above = 0, trials
-    while below < above:
-        t = (below + above) // 2
-        below, above = (t + 1, above) if weight * bdtrc(t, trials, low) > bdtr(t, trials, high) else (below, t)
-    errors = {t: max(weight * float(bdtrc(t, trials, low)), float(bdtr(t, trials, high))) for t in (below, below - 1)}
-    best = min((t for t in errors if t >= 0), key=lambda t: errors[t])
+
+    def more_misses(t: int) -> bool:
+        return bool(weight * bdtrc(t, trials, low) <= bdtr(t, trials, high))
+
+    t = bisect_left(range(trials), True, key=more_misses)
+    errors = {k: max(weight * float(bdtrc(k, trials, low)), float(bdtr(k, trials, high))) for k in (t, t - 1)}
+    best = min((k for k in errors if k >= 0), key=lambda k: errors[k])
     return best, errors[best]
 
 
@@ -37,5 +39,5 @@ def least_trials(low: float, high: float, error: float, weight: float = 1.0) -> 
     """A number of bits and its t with both errors at most ``error``; no more than rounding counts above the least."""
     if not 0.0 < low < high < 1.0:
         raise BadValue("shares", (low, high), "be two probabilities in order", "ask for an accuracy above 0")
-    trials = chernoff.whole_users(lambda n: threshold(low, high, n, weight)[1], error, smooth=False)
+    trials = least_whole(lambda n: threshold(low, high, n, weight)[1], error, smooth=False)
     return trials, threshold(low, high, trials, weight)[0]

@@ -42,6 +42,7 @@ from factormech.local.factorized.factors import factorization
 from factormech.local.factorized.gaussian_maximum import expected_largest
 from factormech.local.factorized.registry import release_of
 from factormech.norms.approximate.norms import eta_norm
+from factormech.numerics.roots import least_whole
 
 
 class PenaltyReports:
@@ -146,7 +147,7 @@ class RealizableLearner:
 
     def predicted_users(self) -> int:
         """The least n whose ``predicted_loss`` is at most α; a prediction, no guarantee."""
-        return chernoff.whole_users(self.predicted_loss, self.alpha)
+        return least_whole(self.predicted_loss, self.alpha)
 
     def guaranteed_users(self) -> int:
         """The least n that is proved to give expected loss at most α."""
@@ -206,7 +207,7 @@ class RealizableRefuter:
 
     def predicted_users(self, beta: float) -> int:
         """The least n whose ``predicted_error`` is at most β; a prediction, no guarantee."""
-        return chernoff.whole_users(self.predicted_error, checked_error(beta))
+        return least_whole(self.predicted_error, checked_error(beta))
 
     def guaranteed_users(self, beta: float) -> int:
         """A number of users with which a threshold is proved to make both errors at most β."""

@@ -8,16 +8,16 @@ between two laws' means, which are a signal s apart: one error is a union of k t
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 from scipy.special import ndtr
 
 from factormech.arrays import FloatArray
 from factormech.bounds.hard.divergence import checked_error
-from factormech.local.factorized import chernoff
 from factormech.local.factorized.factor_release import FactorizationRelease
+from factormech.numerics.roots import bisect, least_whole
 
-_HALVINGS = 80
 # Numbers held at once: differences × labelled points.
 _CELLS = 2**22
 
@@ -49,7 +49,7 @@ def likely_users(variances: FloatArray, margin: float, beta: float) -> int:
     def failure(n: int) -> float:
         return float(np.nansum(ndtr(-margin * math.sqrt(n) / s), axis=1).max(initial=0.0))
 
-    return chernoff.whole_users(failure, b) if len(s) > 1 else 1
+    return least_whole(failure, b) if len(s) > 1 else 1
 
 
 def difference_proxy(release: FactorizationRelease) -> float:
@@ -71,12 +71,12 @@ def certain_users(proxy: float, concepts: int, margin: float, beta: float) -> in
 
 def balanced(spreads: FloatArray, signal: float) -> tuple[float, float]:
     """The threshold y ∈ (0, s) where Σ_c P(e_c > y) and max_c P(e_c > s − y) are equal, and the error there."""
-    low, high = 0.0, signal
-    for _ in range(_HALVINGS):
-        y = 0.5 * (low + high)
-        union, single = float(ndtr(-y / spreads).sum()), float(ndtr((y - signal) / spreads).max())
-        low, high = (y, high) if union > single else (low, y)
-    return high, min(max(union, single), 1.0)
+
+    def errors(y: float) -> tuple[float, float]:
+        return float(ndtr(-y / spreads).sum()), float(ndtr((y - signal) / spreads).max())
+
+    y = bisect(lambda x: operator.le(*errors(x)), 0.0, signal)[1]
+    return y, min(max(errors(y)), 1.0)
 
 
 def certain_refuter_users(proxy: float, concepts: int, signal: float, beta: float) -> int:

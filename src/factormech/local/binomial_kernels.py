@@ -160,3 +160,27 @@ def take_few(
             rest[j] -= 1
             found[i, j] += 1
     return any_left
+
+
+@compiled()
+def split(
+    state: IntArray,
+    left_share: FloatArray,
+    left_joins: IntArray,
+    right_joins: IntArray,
+    rng: np.random.Generator,
+    below: IntArray,
+) -> None:
+    """Split every count of ``state``, (classes, trials), and add its two parts to the classes of ``below`` they join.
+
+    Of nobody's reports none go left, and no chance is needed for that.
+    """
+    less, logs = prepared(left_share)
+    for place in range(state.shape[0]):
+        for trial in range(state.shape[1]):
+            number = state[place, trial]
+            if number > 0:
+                drawn = binomial(number, less[place], logs[place], rng)
+                left = drawn if left_share[place] <= 0.5 else number - drawn
+                below[left_joins[place], trial] += left
+                below[right_joins[place], trial] += number - left

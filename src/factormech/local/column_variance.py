@@ -8,9 +8,9 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.gram_root import relative_miss
 from factormech.local.kept import kept
 from factormech.local.noisy_columns import NoisyColumns
+from factormech.numerics.symmetric import root
 
 _CENTRED = 1e-9  # how far C1 may be from 0, and eigenvalues below 0, relative to the largest entry
 
@@ -34,6 +34,18 @@ def check_centred_gram(value: FloatArray) -> FloatArray:
     if least < -_CENTRED * len(C) * largest:
         raise BadValue("centred_gram", least, "be positive semidefinite (least eigenvalue)", "give PGP, G = WᵀW")
     return C
+
+
+def relative_miss(C: FloatArray, E: FloatArray) -> float:
+    """‖W E‖_F / ‖WP‖_F from C = PWᵀWP, for E whose columns sum to 0; 0 where WP = 0.
+
+    Taken through a root of C: where E is large outside the row space of W, tr(EᵀCE) would be the rounding of C, and its
+    root 10⁻⁸ rather than 10⁻¹⁶.
+    """
+    energy = float(np.trace(C))
+    if energy <= 0:
+        return 0.0
+    return float(np.linalg.norm(root(C).T @ E) / np.sqrt(energy))
 
 
 def singular_vectors(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -10,6 +10,9 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.numerics.descent import backtracked
+
+_TRIES = 17  # to lengths of 2e-8
 
 
 def projected_gradient(A: FloatArray, B: FloatArray, steps: int) -> tuple[FloatArray, int, str]:
@@ -49,14 +52,14 @@ def _line_search(
     A: FloatArray, D: FloatArray, slope: float, ceiling: float, B: FloatArray
 ) -> tuple[FloatArray, float, FloatArray] | None:
     """First of A + D, A + D/3, … that is enough below the worst of the recent values; ``None`` if none is."""
-    t = 1.0
-    while t > 1e-8:
+
+    def attempt(t: float) -> tuple[float, tuple[FloatArray, Energy]]:
         A_next = A + t * D
-        found = Energy(A_next, B)
-        if found.value <= ceiling + 1e-4 * t * slope:
-            return A_next, found.value, found.gradient()
-        t /= 3.0
-    return None
+        energy = Energy(A_next, B)
+        return energy.value, (A_next, energy)
+
+    found = backtracked(attempt, ceiling, slope, factor=1.0 / 3.0, tries=_TRIES)
+    return (found[2][0], found[1], found[2][1].gradient()) if found else None
 
 
 class Energy:

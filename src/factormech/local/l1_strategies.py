@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.gram_root import gram_root
 from factormech.local.l1_descent import projected_gradient
 from factormech.local.l1_families import families
 from factormech.local.l2_strategies import LOST_ENERGY, SolverRecord
+from factormech.numerics.symmetric import root
 
 _SCOUTS = 4  # candidates that are given a short refinement before one is chosen for the long one
 _SCOUT_STEPS = 10
@@ -55,7 +55,7 @@ def laplace_strategy(
     ``ball`` is the optimal ball strategy of the same C ≠ 0, ``ball_bound`` its certified lower bound.
     Never worse than the best family.
     """
-    B = gram_root(C)
+    B = root(C).T
     candidates = _distinct(sorted(_candidates(C, ball), key=lambda one: one.value))
     scouts = [_refined(one, C, B, _SCOUT_STEPS)[0] for one in candidates[:_SCOUTS]]
     best = min(scouts, key=lambda one: one.value)
@@ -73,7 +73,7 @@ def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
 
 def l1_diameter(A: FloatArray) -> float:
     """max_{u,v} ‖a_u − a_v‖₁ from all pairs of columns, a sum of absolute differences each; NaN unless A is finite."""
-    from factormech.local.distance_kernels import largest_l1_distance
+    from factormech.local.column_kernels import largest_l1_distance
 
     # A maximum of compiled code passes over what is no number: no sensitivity may.
     finite = bool(np.isfinite(A).all())

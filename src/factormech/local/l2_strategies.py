@@ -30,13 +30,14 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.l2_symmetry import SQUARE_LIMIT, blocks_of
+from factormech.numerics.acceleration import Anderson
 
 # Weights below exp(−this) of the largest are zero to the eigendecomposition; the floor lets them come
 # back.
 _LOG_FLOOR = 600.0
 # Largest change of a log weight in one step: acceleration learns nothing from weights racing to 0.
 _LONGEST_STEP = 5.0
-_ANDERSON_MEMORY = 8
+_MEMORY = 9
 # Share of tr C that may lie outside the row space of a strategy by rounding.
 LOST_ENERGY = 1e-9
 
@@ -123,7 +124,7 @@ def maximise_over_simplex(
     replaced by the plain one.
     """
     z = np.log(start)
-    history = _Anderson(_ANDERSON_MEMORY)
+    history = Anderson(_MEMORY)
     lower, upper, best = 0.0, np.inf, start
     phi_before, plain, iteration = -np.inf, z, 0
     for iteration in range(1, max_iterations + 1):
@@ -137,35 +138,13 @@ def maximise_over_simplex(
         if upper <= lower * (1 + tolerance):
             return SimplexSearch(best, SolverRecord(upper, lower, iteration, "gap below tolerance"))
         if phi < phi_before:
-            history.forget()
+            history.forget(keep=1)
             z, phi_before = plain, -np.inf
             continue
         step = np.log(np.maximum(s, phi * np.exp(-_LONGEST_STEP)) / phi)
         plain, phi_before = z + step, phi
-        z = history.extrapolate(z, step, w)
+        z = history.extrapolate(plain, step, w, _LONGEST_STEP)
     return SimplexSearch(best, SolverRecord(upper, lower, iteration, "iterations used up"))
-
-
-class _Anderson:
-    """Anderson acceleration of z ← z + f(z) (type II), residuals weighted by the current weights."""
-
-    def __init__(self, memory: int) -> None:
-        self._memory = memory
-        self._points: list[FloatArray] = []
-        self._steps: list[FloatArray] = []
-
-    def forget(self) -> None:
-        del self._points[:-1], self._steps[:-1]
-
-    def extrapolate(self, z: FloatArray, f: FloatArray, w: FloatArray) -> FloatArray:
-        self._points = [*self._points[-self._memory :], z]
-        self._steps = [*self._steps[-self._memory :], f]
-        if len(self._points) == 1:
-            return z + f
-        dz, df = np.diff(self._points, axis=0), np.diff(self._steps, axis=0)
-        scale = np.sqrt(w)
-        mixture = np.linalg.lstsq((df * scale).T, f * scale, rcond=1e-10)[0]
-        return np.asarray(z + f - np.clip(mixture @ (dz + df), -_LONGEST_STEP, _LONGEST_STEP))
 
 
 def _ball_columns(B: FloatArray, q: FloatArray) -> tuple[FloatArray, float]:

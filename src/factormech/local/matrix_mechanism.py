@@ -36,7 +36,6 @@ from factormech.errors import BadValue
 from factormech.gaussian import check_delta
 from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.column_variance import check_centred_gram, singular_vectors, variance_by_type
-from factormech.local.gram_root import gram_root
 from factormech.local.l1_strategies import laplace_strategy
 from factormech.local.l2_strategies import (
     LOST_ENERGY,
@@ -51,6 +50,7 @@ from factormech.local.noisy_columns import (
     with_laplace_noise,
 )
 from factormech.local.solved import Solution
+from factormech.numerics.symmetric import root
 from factormech.workloads.base import Workload
 
 DEFAULT_DELTA = 1e-9
@@ -95,7 +95,7 @@ class AdditiveStrategy(NoisyColumns):
 def matrix_l1(centred_gram: FloatArray, epsilon: float, *, max_iterations: int = 60) -> AdditiveStrategy:
     """Laplace noise on the best strategy found; pure ε. The record's bound holds for every strategy."""
     C, epsilon = check_centred_gram(centred_gram), check_epsilon(epsilon)
-    B = gram_root(C)
+    B = root(C).T
     if not len(B):
         return _nothing_to_ask(with_laplace_noise(B, epsilon), C)
     A, _, found = enclosing_ball_strategy(B)
@@ -108,7 +108,7 @@ def matrix_l2(
 ) -> AdditiveStrategy:
     """Half-sphere reports of the strategy of least ‖R‖_F² × radius²; pure ε."""
     C, epsilon = check_centred_gram(centred_gram), check_epsilon(epsilon)
-    B = gram_root(C)
+    B = root(C).T
     if not len(B):
         return _nothing_to_ask(with_half_sphere_noise(B, epsilon), C)
     A, _, record = enclosing_ball_strategy(B, tolerance=tolerance, max_iterations=max_iterations)
@@ -125,7 +125,7 @@ def matrix_l2_gaussian(
 ) -> AdditiveStrategy:
     """Gaussian noise on the strategy of least ‖R‖_F² × diameter²; (ε, δ)."""
     C, epsilon, delta = check_centred_gram(centred_gram), check_epsilon(epsilon), check_delta(delta)
-    B = gram_root(C)
+    B = root(C).T
     if not len(B):
         return _nothing_to_ask(with_gaussian_noise(B, epsilon, delta), C)
     _, q, _ = enclosing_ball_strategy(B, tolerance=tolerance)

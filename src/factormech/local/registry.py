@@ -37,15 +37,15 @@ from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 _FIXED = {
-    "randomized-response": "factormech.local.randomized_response:strategy",
-    "rappor": "factormech.local.rappor:strategy",
-    "subset-selection": "factormech.local.subset_selection:strategy",
+    "randomized-response": "factormech.local.subsets:randomized_response",
+    "rappor": "factormech.local.subsets:rappor",
+    "subset-selection": "factormech.local.subsets:subset_selection",
     "hadamard": "factormech.local.hadamard:strategy",
     "hadamard-table1": "factormech.local.hadamard:table1_strategy",
     "hierarchical": "factormech.local.hierarchical:strategy",
     "hierarchical-table1": "factormech.local.hierarchical:table1_strategy",
-    "fourier": "factormech.local.fourier:strategy",
-    "fourier-3": "factormech.local.fourier:low_order_strategy",
+    "fourier": "factormech.local.two_valued:fourier",
+    "fourier-3": "factormech.local.two_valued:fourier_3",
 }
 
 

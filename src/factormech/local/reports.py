@@ -74,7 +74,7 @@ class ReportTree:
         return np.concatenate([self._sample(counts, size, rng) for size in sizes], axis=1)
 
     def _sample(self, counts: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
-        from factormech.local.report_kernels import split
+        from factormech.local.binomial_kernels import split
 
         top = np.zeros(self._classes, dtype=np.int64)
         np.add.at(top, self._root, counts)

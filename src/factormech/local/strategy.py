@@ -37,8 +37,8 @@ import scipy.linalg
 
 from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.errors import BadValue
+from factormech.local.column_variance import relative_miss
 from factormech.local.error_law import ErrorLaw, matrix_error_law
-from factormech.local.gram_root import relative_miss
 from factormech.local.reports import ReportTree, check_simulation
 from factormech.privacy import VERIFIED, Guarantee, verify_ldp
 

@@ -30,8 +30,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import gammaln
 
 from factormech.arrays import FloatArray, IntArray
+from factormech.bounds.staircase import best_subset_size
 from factormech.errors import BadValue
 from factormech.local.error_law import ErrorLaw, GramSums, centred_diagonal
 from factormech.local.memberships import SubsetLaw
@@ -246,3 +248,39 @@ def subset_matrix(size_law: FloatArray, epsilon: float) -> FloatArray:
         low = size_law[s] / (math.comb(n - 1, s - 1) * a + math.comb(n - 1, s))
         blocks.append(np.where(inside, low * a, low))
     return np.vstack(blocks)
+
+
+def randomized_response(domain_size: int, epsilon: float) -> Strategy:
+    """Randomized response (Warner, JASA 1965): a subset of size one, the true type e^ε times as likely as any other."""
+    law = np.zeros(domain_size + 1)
+    law[1] = 1.0
+    return subset_strategy(law, epsilon)
+
+
+def subset_selection(domain_size: int, epsilon: float) -> Strategy:
+    """Subset selection (Ye & Barg, 2018): uniform subsets of the size of most information, near n/(e^ε+1)."""
+    law = np.zeros(domain_size + 1)
+    law[best_subset_size(domain_size, epsilon)] = 1.0
+    return subset_strategy(law, epsilon)
+
+
+def rappor(domain_size: int, epsilon: float) -> Strategy:
+    """Basic RAPPOR: every bit of the one-hot code flipped with probability 1/(e^{ε/2}+1).
+
+    Q_ou ∝ e^{(ε/2)(n − ‖o − e_u‖₁)} (Erlingsson, Pihur & Korolova, CCS 2014; Table 1 of McKenna, Maity, Mazumdar &
+    Miklau, PVLDB 13(11), 2020): the size is a Bernoulli(p) plus a Binomial(n − 1, 1 − p), p = e^{ε/2}/(e^{ε/2}+1).
+    Reconstruction is the optimal one for that matrix, which weighs reports by their number of ones and so is never
+    worse than the usual debiasing.
+    """
+    return subset_strategy(_rappor_sizes(domain_size, epsilon), epsilon)
+
+
+def _rappor_sizes(n: int, epsilon: float) -> FloatArray:
+    log_keep = -math.log1p(math.exp(-epsilon / 2))
+    log_flip = log_keep - epsilon / 2
+    s = np.arange(n)
+    others = np.exp(gammaln(n) - gammaln(s + 1) - gammaln(n - s) + s * log_flip + (n - 1 - s) * log_keep)
+    law = np.zeros(n + 1)
+    law[1:] += math.exp(log_keep) * others
+    law[:-1] += math.exp(log_flip) * others
+    return np.asarray(law / math.fsum(law))

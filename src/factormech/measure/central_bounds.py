@@ -18,9 +18,9 @@ from factormech.bounds.central.release import ONE_COUNT
 from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
 from factormech.norms import registry
-from factormech.norms.rounding import above, below
-from factormech.norms.spectral import trace_bound
+from factormech.norms.certify import trace_bound
 from factormech.norms.weighted import checked_exponent
+from factormech.numerics.rounding import above, below
 from factormech.workloads.base import Workload
 
 

@@ -23,7 +23,7 @@ from factormech.bounds.hard import divergence
 from factormech.bounds.hard.best import best_witness
 from factormech.bounds.hard.pairs import HardPairs, around_centre, from_witness, mix_rows, weighted
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.rounding import above, gamma, spectral_norm_above
+from factormech.numerics.rounding import above, gamma, spectral_norm_above
 
 FORMS = ("apart", "mixed", "centre")
 # Any β serves to read L₁ off a number of users; numbers of users are right to a few roundings.

@@ -27,6 +27,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.norms.weighted import Outcome, Point, Problem, Stopped
+from factormech.numerics.descent import backtracked, room
 
 # Step in log t of the rule for 1/x, and how much of the integral is cut off at either end.
 _RULE_STEP, _CUT_LOW, _CUT_HIGH = 1.4, 3e-3, 6.0
@@ -66,16 +67,16 @@ def _newton_step(problem: Problem, point: Point, mu: float) -> Point | None:
     step = _direction(problem, point, mu, slope)
     if step is None:
         return None
-    length = min(1.0, _BOUNDARY / max(-float(step.min()), 1e-300))
     value, decrease = _barrier(problem, point, mu), -float(slope @ step)
+
+    def attempt(length: float) -> tuple[float, Point]:
+        candidate = problem.at(point.weights * (1.0 + length * step))
+        return _barrier(problem, candidate, mu), candidate
+
     # Where the predicted decrease drowns in the rounding of ψ, the Newton step is trusted.
     noise = 1e-13 * (1.0 + abs(value))
-    for _ in range(40):
-        candidate = problem.at(point.weights * (1.0 + length * step))
-        if _barrier(problem, candidate, mu) <= value - 0.1 * length * decrease + noise:
-            return candidate
-        length *= 0.5
-    return None
+    found = backtracked(attempt, value, -decrease, length=room(step, _BOUNDARY), share=0.1, noise=noise)
+    return found[2] if found else None
 
 
 def _direction(problem: Problem, point: Point, mu: float, slope: FloatArray) -> FloatArray | None:

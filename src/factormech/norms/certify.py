@@ -14,11 +14,14 @@ that vanished are never divided by. Singular values that are rounding are left o
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.norms.rounding import (
+from factormech.norms.matrices import checked_matrix, core_of
+from factormech.norms.weighted import checked_exponent, thin_svd
+from factormech.numerics.rounding import (
     TINY,
     UNIT,
     above,
@@ -26,11 +29,12 @@ from factormech.norms.rounding import (
     gamma,
     inner_product_below,
     power_mean_above,
+    scaled_interval,
     spectral_norm_above,
     squared_norms_above,
     sum_above,
 )
-from factormech.norms.weighted import thin_svd
+from factormech.workloads.base import Workload
 
 # Column weights are raised to this fraction of their mean: it costs about as much of the upper end, and dividing by
 # less would magnify rounding.
@@ -87,3 +91,23 @@ def _size_above(roots: FloatArray, p: float) -> float:
         return float(w.max())
     s = 1.0 if math.isinf(p) else p / (p - 2.0)
     return above(power_mean_above(w, s, 1), 2)
+
+
+def trace_bound(workload: Workload | Any, p: float = math.inf, *, normalised: bool = True) -> float:
+    """The lower bound on γ₍ₚ₎ of a workload or a dense matrix by singular values alone: that of uniform weights.
+
+    ‖W‖_*/√(kN) ≤ γ₍ₚ₎(W) for every 2 ≤ p ≤ ∞, k and N those of the matrix without its zero rows and columns at p = ∞;
+    in general, with k' nonzero rows of k and N' nonzero columns, k^{−1/p}k'^{1/p − 1/2}N'^{−1/2}‖W‖_*. Not
+    ``normalised`` by k^{1/p} it is k^{1/p − 1/2}N^{−1/2}‖W‖_{S₁}, the Schatten-1 bound of Liu, Upadhyay & Zou (2024);
+    p = 2 is the trace bound of Li & Miklau (2013).
+    """
+    p = checked_exponent(p)
+    matrix = checked_matrix("workload", workload)
+    core = core_of(matrix)
+    if not core.matrix.size:
+        return 0.0
+    k, N = core.matrix.shape
+    bound = lower_end(core.matrix, np.ones(k), np.ones(N), p, core.queries)[0]
+    if not normalised:
+        bound = below(bound * below(core.queries ** (1.0 / p), 8), 2)
+    return scaled_interval(bound, bound, core.exponent)[0]

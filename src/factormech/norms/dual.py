@@ -28,7 +28,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.norms.matrices import checked_matrix, core_of, spread
-from factormech.norms.rounding import (
+from factormech.numerics.rounding import (
     TINY,
     above,
     below,

@@ -17,8 +17,8 @@ from factormech.errors import BadValue
 from factormech.norms import barrier, certify, fixed_point, from_gram
 from factormech.norms.certified import CertifiedNorm, DenseFactor, Factor
 from factormech.norms.matrices import Core, checked_matrix, core_of, spread
-from factormech.norms.rounding import scaled_exactly, scaled_interval
 from factormech.norms.weighted import DenseProblem, GramProblem, Outcome, Point, Problem, checked_exponent
+from factormech.numerics.rounding import scaled_exactly, scaled_interval
 from factormech.workloads.base import Workload
 
 _ITERATIONS = {"auto": 200, "fixed-point": 2000, "barrier": 100}

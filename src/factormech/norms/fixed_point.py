@@ -1,8 +1,8 @@
 r"""The fixed point w^s = h/f, q = g/f of ``weighted``, with safeguarded Anderson acceleration.
 
-The plain step was never seen to lower the lower bound (proved when q alone moves); an accelerated one (Walker & Ni,
-SIAM J. Numer. Anal. 49, 2011, in the logarithms of the weights) may: then the plain step from the last good point is
-taken instead, and the memory is forgotten. A weight whose limit is zero goes there only geometrically: ``barrier`` is
+The plain step was never seen to lower the lower bound (proved when q alone moves); an accelerated one, in the
+logarithms of the weights, may: then the plain step from the last good point is taken instead, and the memory is
+forgotten. A weight whose limit is zero goes there only geometrically: ``barrier`` is
 made for those.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.norms.weighted import Outcome, Point, Problem, Stopped
+from factormech.numerics.acceleration import Anderson
 
 _MEMORY = 12
 # An accelerated step moves no logarithm by more than this from the plain one.
@@ -35,9 +36,7 @@ def solve(
     floor = max(_FLOOR_SHARE * gap / len(problem.exponents), _FLOOR)
     point = problem.at(_floored(problem, problem.start() if start is None else start, floor))
     outcome = Outcome(point, point, 1, "iteration_limit")
-    images: list[FloatArray] = []
-    steps: list[FloatArray] = []
-    gaps, fallback = [outcome.gap], False
+    memory, gaps, fallback = Anderson(_MEMORY), [outcome.gap], False
     stopped: Stopped = "iteration_limit"
     for iteration in range(1, iterations + 1):
         outcome = Outcome(outcome.best_lower, outcome.best_upper, iteration, stopped)
@@ -52,10 +51,9 @@ def solve(
             break
         image = np.log(_plain(problem, point))
         if fallback:
-            images, steps = [], []
-        images, steps = [*images, image][-_MEMORY:], [*steps, image - np.log(point.weights)][-_MEMORY:]
-        target = _accelerated(images, steps, np.sqrt(point.powers))
-        candidate = problem.at(_floored(problem, np.exp(np.clip(target, image - _REACH, image + _REACH)), floor))
+            memory.forget()
+        target = memory.extrapolate(image, image - np.log(point.weights), point.powers, _REACH)
+        candidate = problem.at(_floored(problem, np.exp(target), floor))
         fallback = candidate.lower < point.lower * (1.0 - 1e-14)
         if fallback:
             candidate = problem.at(_floored(problem, np.exp(image), floor))
@@ -67,15 +65,6 @@ def _plain(problem: Problem, point: Point) -> FloatArray:
     """The weights whose powers are the masses over f; what vanished in rounding keeps a floor."""
     shares = np.maximum(point.masses / point.total, 1e-300)
     return np.asarray(shares ** (1.0 / problem.exponents))
-
-
-def _accelerated(images: list[FloatArray], steps: list[FloatArray], importance: FloatArray) -> FloatArray:
-    """Anderson's combination of the images, its step of least norm weighted by importance."""
-    if len(steps) < 2:
-        return images[-1]
-    F = np.diff(np.array(steps), axis=0).T * importance[:, None]
-    coefficients = np.linalg.lstsq(F, steps[-1] * importance, rcond=1e-10)[0]
-    return np.asarray(images[-1] - np.diff(np.array(images), axis=0).T @ coefficients)
 
 
 def _floored(problem: Problem, weights: FloatArray, floor: float) -> FloatArray:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
-from factormech.norms.rounding import (
+from factormech.numerics.rounding import (
     TINY,
     UNIT,
     above,

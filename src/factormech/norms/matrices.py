@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms.rounding import scaled_exactly
+from factormech.numerics.rounding import scaled_exactly
 from factormech.workloads.base import Workload
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

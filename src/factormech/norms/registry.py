@@ -25,7 +25,7 @@ _NORMS: dict[str, float | None] = {"gamma-2": math.inf, "gamma-f": 2.0, "gamma-p
 _EXACT = "factormech.norms.exact:factorization_norm"
 # name: (module:function, options that the name stands for)
 _METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "auto": ("factormech.norms.automatic:automatic_norm", {}),
+    "auto": ("factormech.norms.structured.by_workload:automatic_norm", {}),
     "structured": ("factormech.norms.structured.by_workload:structured_norm", {}),
     "dense": (_EXACT, {"method": "auto"}),
     "fixed-point": (_EXACT, {"method": "fixed-point"}),

@@ -50,7 +50,7 @@ from factormech.bounds.hard.pairs import HardPairs
 from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
 from factormech.norms.dual import dual_norm
-from factormech.norms.rounding import above
+from factormech.numerics.rounding import above
 from factormech.queries.dimension import QueryValue
 from factormech.queries.oracles import check_failure, check_tolerance
 

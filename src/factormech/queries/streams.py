@@ -34,6 +34,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.calibration import laplace_scale
 from factormech.errors import BadValue
+from factormech.numerics.roots import least_whole
 from factormech.privacy import Guarantee
 from factormech.queries.correlational import privacy_factor
 from factormech.queries.oracles import Oracle, check_failure, check_tolerance, sample_sums
@@ -214,14 +215,8 @@ def sequential_users_per_query(tolerance: float, epsilon: float, failure: float)
 def pan_private_users_per_query(tolerance: float, epsilon: float, failure: float) -> int:
     """The least number of users of which the bound of the module promises τ but for probability δ."""
     tau, delta = check_tolerance(tolerance, zero=False), check_failure(failure)
-    b, high = 2.0 / check_epsilon(epsilon), 1
-    while _log_tail(high, tau, b) > math.log(delta):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _log_tail(middle, tau, b) <= math.log(delta) else (middle, high)
-    return high
+    b = 2.0 / check_epsilon(epsilon)
+    return least_whole(lambda n: _log_tail(n, tau, b), math.log(delta), smooth=False)
 
 
 def _log_tail(users: int, tau: float, scale: float) -> float:

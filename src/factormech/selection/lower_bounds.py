@@ -54,11 +54,11 @@ import math
 from factormech.arrays import check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.information.limits import largest_capacity
+from factormech.numerics.roots import bisect
 from factormech.selection.reports import checked_gap
 
 # The bounds are a handful of roundings.
 _SLACK = 1.0 - 2.0**-40
-_BISECTIONS = 100
 
 
 def binary_divergence(p: float, q: float) -> float:
@@ -98,14 +98,12 @@ def users_to_name(size: int, bias: float, epsilon: float, *, interactive: bool, 
 def largest_success(users: int, size: int, bias: float, epsilon: float, *, interactive: bool) -> float:
     """The probability, on average over v, that no ε-LDP protocol with n users exceeds in naming the planted one."""
     n = check_positive_integer("users", users)
-    low, high = 1.0 / size, 1.0 - 1e-12
-    if users_to_name(size, bias, epsilon, interactive=interactive, success=high) <= n:
-        return 1.0
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        possible = users_to_name(size, bias, epsilon, interactive=interactive, success=middle) <= n
-        low, high = (middle, high) if possible else (low, middle)
-    return high
+
+    def impossible(success: float) -> bool:
+        return users_to_name(size, bias, epsilon, interactive=interactive, success=success) > n
+
+    most = 1.0 - 1e-12
+    return bisect(impossible, 1.0 / size, most)[1] if impossible(most) else 1.0
 
 
 def users_to_select(
@@ -164,13 +162,11 @@ def users_for_disjointness(dimension: int, gap: float, epsilon: float, *, succes
 def least_failure(users: int, dimension: int, gap: float, epsilon: float) -> float:
     """The probability δ of missing a common element that no sequential protocol with n users goes below."""
     cap = check_positive_integer("users", users) * largest_capacity(mixed_epsilon(2.0 * checked_gap(gap), epsilon))
-    low, high = 0.0, 1.0
-    if disjointness_information(dimension, 0.0) <= cap:
-        return 0.0
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if disjointness_information(dimension, middle) <= cap else (middle, high)
-    return low
+
+    def possible(failure: float) -> bool:
+        return disjointness_information(dimension, failure) <= cap
+
+    return 0.0 if possible(0.0) else bisect(possible, 0.0, 1.0)[0]
 
 
 def _constant(w: float, interactive: bool) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
+from factormech.numerics.roots import bisect_each
 
 # Poles × roots that are evaluated at a time.
 BLOCK = 2**22
@@ -34,22 +35,14 @@ def centred_eigenvalues(eigenvalues: FloatArray, weights: FloatArray) -> FloatAr
 
 
 def _roots(poles: FloatArray, mass: FloatArray) -> FloatArray:
-    """The root of Σ mass/(pole − μ) between every two neighbouring poles."""
-    step = max(1, BLOCK // len(poles))
+    """The root of Σ mass/(pole − μ), which rises, between every two neighbouring poles, to rounding."""
+    step, accuracy = max(1, BLOCK // len(poles)), np.finfo(float).eps * poles[-1]
+
+    def beyond(x: FloatArray, which: IntArray | slice) -> FloatArray:
+        return np.asarray((1.0 / (poles - x[:, None])) @ mass >= 0.0)
+
     found = [np.empty(0)]
     for first in range(0, len(poles) - 1, step):
-        found.append(_bisect(poles, mass, poles[first:-1][:step].copy(), poles[first + 1 :][:step].copy()))
+        low, high = bisect_each(beyond, poles[first:-1][:step], poles[first + 1 :][:step], accuracy)
+        found.append(0.5 * (low + high))
     return np.concatenate(found)
-
-
-def _bisect(poles: FloatArray, mass: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """The root of the rising secular function in each interval; its ends come to be rounding apart."""
-    accuracy = np.finfo(float).eps * poles[-1]
-    while True:
-        middle = 0.5 * (low + high)
-        wide = np.flatnonzero((high - low > accuracy) & (low < middle) & (middle < high))
-        if not len(wide):
-            return middle
-        f = (1.0 / (poles - middle[wide, None])) @ mass
-        low[wide] = np.where(f < 0, middle[wide], low[wide])
-        high[wide] = np.where(f < 0, high[wide], middle[wide])

@@ -111,3 +111,13 @@ def checked_matrix(name: str, value: Any) -> FloatArray:
         rule = f"be a finite number of size at most {LARGEST_ENTRY:g}"
         raise BadValue(where, float(W[i, j]), rule, f"correct this entry ({len(bad)} such in all)")
     return W
+
+
+def random_signs(name: str, domain_size: int, rng: np.random.Generator) -> Workload:
+    """Registered as ``random-signs``: p = n queries of independent, uniform signs, the same for one seed.
+
+    As hard as a workload of ±1 queries gets, and without any structure to use.
+    """
+    check_dense_size(f"matrix of workload {name}", domain_size, domain_size)
+    bits = rng.integers(0, 2, size=(domain_size, domain_size), dtype=np.int8)
+    return MatrixWorkload(name, 2 * bits - 1)

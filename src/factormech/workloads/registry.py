@@ -67,7 +67,7 @@ ENTRIES = [
     Entry("{k}-way-parities-01", _HERE + "parities:exactly_01", binary=True),
     Entry("at-most-{k}-way-parities-01", _HERE + "parities:at_most_01", binary=True),
     Entry("conjunctions-{k}", _HERE + "conjunctions:Conjunctions", binary=True),
-    Entry("random-signs", _HERE + "random_signs:square", seeded=True, dense=True),
+    Entry("random-signs", _HERE + "matrix:random_signs", seeded=True, dense=True),
 ]
 
 # Without leading zeros: one workload has one name, and so one file.

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from factormech.central import sequential
 from factormech.central.pure import parity
 from factormech.central.pure.laws import pure_law
 from factormech.central.pure.projection import NoisyRelease
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue
+from factormech.numerics import simplex
 from tests.central.pure.bodies import hadamard
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value
 
@@ -45,7 +47,7 @@ def test_errors_are_those_of_the_hadamard_matrix() -> None:
         u = parity.parity_noise(N, 1.0, rng, 1)[0]
         p = rng.multinomial(n, np.full(N, 1 / N)) / n
         near = Hull(H).project(H @ (p + u / n)).point
-        np.testing.assert_allclose(near, H @ parity.project_on_simplex(p + u / n), atol=1e-9)
+        np.testing.assert_allclose(near, H @ simplex.nearest(p + u / n), atol=1e-9)
     # The generic mechanism on H has the same law of errors.
     users, sparsities = [4, 20], [1, 2, 4, 8]
     found = parity.parity_errors(N, 1.0, users, sparsities, np.random.default_rng(1), 2000)
@@ -60,15 +62,6 @@ def test_errors_are_those_of_the_hadamard_matrix() -> None:
             # Vertices of the simplex are met with positive probability: rounding must not tell them apart.
             assert kstest(found.projected[i, a].round(9), other.round(9)).pvalue > FALSE_ALARM
     assert kstest(found.raw, np.linalg.norm(drawn.noise, axis=1) / math.sqrt(N)).pvalue > FALSE_ALARM
-
-
-def test_simplex_projection() -> None:
-    rng = np.random.default_rng(0)
-    for N in (1, 2, 5, 40):
-        v = 3 * rng.standard_normal(N)
-        np.testing.assert_allclose(parity.project_on_simplex(v), Hull(np.eye(N)).project(v).point, atol=1e-10)
-    np.testing.assert_allclose(parity.project_on_simplex(np.array([0.2, 0.8])), [0.2, 0.8])
-    np.testing.assert_allclose(parity.project_on_simplex(np.array([5.0, 5.0, 4.5])), [0.5, 0.5, 0.0])
 
 
 def test_large_sizes_and_the_worst_sparsity() -> None:
@@ -99,7 +92,7 @@ def test_intervals() -> None:
     plain = found.mean(0, [1, 8].index(s))
     assert plain.value == one.value
     assert plain.high < one.high
-    assert parity.student(np.ones(1)).high == math.inf
+    assert sequential.student(np.ones(1)).high == math.inf
 
 
 def test_bad_input() -> None:
@@ -121,16 +114,3 @@ def test_noise_that_is_kept_gives_the_errors_of_noise_that_is_drawn() -> None:
             alone = parity.errors_with(kept, 16, 0.5, [n], [1, 2, 8], 5)
             np.testing.assert_array_equal(alone.projected[0], together.projected[i])
             np.testing.assert_array_equal(alone.raw, together.raw)
-
-
-@pytest.mark.parametrize("N", [1, 2, 50, 4096])
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 0.1, 10.0])
-def test_what_is_not_sorted_changes_no_bit_of_a_projection(N: int, scale: float) -> None:
-    rng = np.random.default_rng(N)
-    for shift in (0.0, 1.0, -1e4):
-        v = scale * rng.laplace(size=N) + shift
-        v[: N // 3 + 1] += 3.0 / N
-        falling = -np.sort(-v)
-        shifts = (np.cumsum(falling) - 1.0) / np.arange(1, N + 1)
-        expected = np.maximum(v - shifts[np.flatnonzero(falling > shifts)[-1]], 0.0)
-        np.testing.assert_array_equal(parity.project_on_simplex(v), expected)

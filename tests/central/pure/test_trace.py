@@ -27,6 +27,7 @@ from factormech.central.pure.eigenvalues import EigenvalueChain, TraceNoise, haa
 from factormech.central.pure.jl import jl_matrix
 from factormech.central.pure.trace_sketch import SketchRelease, diameter, lift
 from factormech.errors import BadValue
+from factormech.numerics.symmetric import pack, unpack
 from factormech.unavailable import Unavailable
 from tests.statistics import FALSE_ALARM, binomial_p_value, mean_p_value
 
@@ -89,14 +90,6 @@ def test_eigenvalues_go_to_the_simplex_only_beyond_it() -> None:
     np.testing.assert_allclose(found, [1.6 / 3, 1.3 / 3, 0.1 / 3], atol=1e-15)
 
 
-def test_packing_is_an_isometry() -> None:
-    Z = np.array([symmetric(4, seed) for seed in range(3)])
-    packed = body.pack(Z)
-    assert packed.shape == (3, 10)
-    np.testing.assert_allclose(packed @ packed.T, np.einsum("aij,bij->ab", Z, Z))
-    np.testing.assert_allclose(body.unpack(packed, 4), Z)
-
-
 def test_width_of_one_number() -> None:
     draws = body.width_draws(1, np.random.default_rng(0), 20000)
     assert mean_p_value(draws[None], np.array([1 / math.sqrt(2 * math.pi)]), np.array([[draws.var()]])) > FALSE_ALARM
@@ -112,7 +105,7 @@ def test_width_of_one_number() -> None:
 def by_importance(d: int, unit: bool, draws: int = 200000) -> tuple[float, float]:
     """E‖Z‖² and P(λ_2 > 0) at ε = 1 from the sphere: the direction has the density ‖θ‖_B^{−D} there."""
     rng = np.random.default_rng(5)
-    S = body.unpack(rng.standard_normal((draws, d * (d + 1) // 2)), d)
+    S = unpack(rng.standard_normal((draws, d * (d + 1) // 2)), d)
     D = d * (d + 1) // 2
     if unit:
         S -= np.trace(S, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
@@ -190,7 +183,7 @@ def test_ball_noise_has_its_radius(unit: bool) -> None:
     D = 6 - int(unit)
     norms = np.linalg.norm(Z, axis=(1, 2)) * 0.5 / math.sqrt(2)
     assert kstest(norms, "gamma", (D,)).pvalue > FALSE_ALARM
-    packed = body.pack(Z)
+    packed = pack(Z)
     assert mean_p_value(packed.T, np.zeros(6), np.cov(packed.T)) > FALSE_ALARM
     if unit:
         np.testing.assert_allclose(np.trace(Z, axis1=1, axis2=2), 0.0, atol=1e-10)
@@ -218,7 +211,7 @@ def test_second_moments(noise: str, unit: bool) -> None:
         np.testing.assert_allclose(traces, 1.0, atol=1e-9)
     later = near.moments(M, 20000)
     assert frobenius_errors(later, M).mean() < 0.2 * frobenius_errors(after, M).mean()
-    packed = body.pack(before - M)
+    packed = pack(before - M)
     assert mean_p_value(packed.T, np.zeros(21), 2 * np.cov(packed.T) + 1e-30 * np.eye(21)) > FALSE_ALARM
 
 
@@ -272,12 +265,12 @@ def test_diameters_are_certified(unit: bool) -> None:
     assert diameter(np.eye(10), 4, unit=unit) == pytest.approx(math.sqrt(2))
     T = jl_matrix(6, 10, "gaussian", np.random.default_rng(0))
     X = rows(400, 4, unit=True)
-    packed = body.pack(X[:, :, None] * X[:, None, :]) @ T.T
+    packed = pack(X[:, :, None] * X[:, None, :]) @ T.T
     sampled = max(np.linalg.norm(packed - one, axis=1).max() for one in packed)
     assert sampled <= diameter(T, 4, unit=unit) < 2 * sampled
     assert diameter(T, 4, unit=True) <= diameter(T, 4)
     # A direction of the trace alone is not seen by data of public trace.
-    only_trace = body.pack(np.eye(4))[None]
+    only_trace = pack(np.eye(4))[None]
     assert diameter(only_trace, 4, unit=True) == pytest.approx(0.0, abs=1e-12)
     assert diameter(only_trace, 4) == pytest.approx(math.sqrt(2) * 2)
 
@@ -286,7 +279,7 @@ def test_diameters_are_certified(unit: bool) -> None:
 @pytest.mark.parametrize("scale", [0.05, 1.0])
 def test_lifts_by_a_general_solver(scale: float, unit: bool) -> None:
     T = jl_matrix(6, 10, "signs", np.random.default_rng(1))
-    Y = T @ body.pack(body.second_moment(rows(30, 4, unit=True))) + scale * np.random.default_rng(2).standard_normal(6)
+    Y = T @ pack(body.second_moment(rows(30, 4, unit=True))) + scale * np.random.default_rng(2).standard_normal(6)
     found = lift(Y, T, 4, unit=unit, tolerance=1e-5)
     assert found.gap <= 1e-10
     A = cp.Variable((4, 4), PSD=True)
@@ -294,7 +287,7 @@ def test_lifts_by_a_general_solver(scale: float, unit: bool) -> None:
     packed = cp.multiply(cp.hstack([A[a, b] for a, b in zip(i, j, strict=True)]), np.where(i == j, 1.0, math.sqrt(2)))
     problem = cp.Problem(cp.Minimize(cp.sum_squares(T @ packed - Y)), [cp.trace(A) == 1 if unit else cp.trace(A) <= 1])
     problem.solve(solver=cp.CLARABEL)
-    np.testing.assert_allclose(T @ body.pack(found.matrix), T @ packed.value, atol=1e-4)
+    np.testing.assert_allclose(T @ pack(found.matrix), T @ packed.value, atol=1e-4)
     assert np.linalg.eigvalsh(found.matrix)[0] >= -1e-12
     assert np.trace(found.matrix) <= 1 + 1e-9
 
@@ -302,7 +295,7 @@ def test_lifts_by_a_general_solver(scale: float, unit: bool) -> None:
 def test_the_identity_for_a_sketch_is_the_projection() -> None:
     for seed, scale in ((0, 0.2), (1, 3.0), (2, -5.0)):
         Z = scale * symmetric(4, seed) if scale > 0 else -np.eye(4)
-        found = lift(body.pack(Z), np.eye(10), 4, tolerance=1e-6)
+        found = lift(pack(Z), np.eye(10), 4, tolerance=1e-6)
         np.testing.assert_allclose(found.matrix, body.project(Z), atol=2e-6)
 
 
@@ -313,7 +306,7 @@ def test_sketch_releases() -> None:
     T = drawn.matrix
     errors = frobenius_errors(drawn.moments(M, 500), M)
     # TÂ is no farther from TM than the noise, but for the tolerance.
-    moved = np.linalg.norm((body.pack(drawn.moments(M, 500)) - body.pack(M)) @ T.T, axis=1)
+    moved = np.linalg.norm((pack(drawn.moments(M, 500)) - pack(M)) @ T.T, axis=1)
     assert np.all(moved <= np.linalg.norm(drawn.noise, axis=1) / 500 + release.tolerance)
     assert errors.mean() < frobenius_errors(drawn.moments(M, 20), M).mean()
     wide = diameter(T, 6)

@@ -26,7 +26,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.central.one_dimensional import least_noise, pure_interval
-from factormech.norms.rounding import gamma
+from factormech.numerics.rounding import gamma
 
 # Test cells of one program (about 0.1 s), and lattice points per unit shift.
 _CELLS_LIMIT, _FINEST = 4000, 32

@@ -18,7 +18,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.norms.matrices import checked_matrix
-from factormech.norms.rounding import above, below, gamma
+from factormech.numerics.rounding import above, below, gamma
 from factormech.workloads.base import Workload
 
 

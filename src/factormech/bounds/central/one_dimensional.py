@@ -41,7 +41,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.rounding import gamma
+from factormech.numerics.rounding import gamma
 
 SHIFTS = ("unit", "interval")
 # Windows of more points than this are not searched: ε below about 0.002.

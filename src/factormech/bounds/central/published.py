@@ -23,8 +23,8 @@ from factormech.arrays import check_positive_integer
 from factormech.bounds.central.width import hadamard_width, prefix_width
 from factormech.errors import BadValue
 from factormech.norms import closed_forms
-from factormech.norms.rounding import above, below
 from factormech.norms.weighted import checked_exponent
+from factormech.numerics.rounding import above, below
 
 # Roundings of the closed forms, whose sums are correctly rounded: sines, roots, quotients.
 _ROUNDINGS = 64

@@ -48,10 +48,10 @@ import numpy as np
 from factormech.arrays import FloatArray, check_dense_size, check_epsilon, check_positive_integer
 from factormech.bounds.central.one_dimensional import check_failure, least_noise
 from factormech.errors import BadValue, UnknownName
+from factormech.norms.certify import trace_bound
 from factormech.norms.matrices import checked_matrix
-from factormech.norms.rounding import below
-from factormech.norms.spectral import trace_bound
 from factormech.norms.weighted import checked_exponent
+from factormech.numerics.rounding import below
 from factormech.workloads.base import Workload
 
 NORMS = ("certified", "trace")

@@ -25,7 +25,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.norms.matrices import checked_matrix
-from factormech.norms.rounding import above, below, gamma
+from factormech.numerics.rounding import above, below, gamma
 from factormech.workloads.base import Workload
 
 # Invertible matrices up to this size are solved over all 2^{N−1} signs.

@@ -28,12 +28,12 @@ from factormech.bounds.hard import witness
 from factormech.bounds.hard.witness import Witness
 from factormech.errors import BadValue
 from factormech.norms.approximate import certificate, projections, symmetry
-from factormech.norms.approximate.anderson import Anderson
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.approximate.splitting import Iterate
 from factormech.norms.dual import dual_norm
 from factormech.norms.exact import factorization_norm
 from factormech.norms.matrices import checked_matrix
+from factormech.numerics.acceleration import Anderson
 
 _RELAXATION = 1.6
 _LOOK_EVERY = 20

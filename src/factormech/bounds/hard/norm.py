@@ -21,7 +21,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.bounds.hard.pairs import HardPairs
 from factormech.errors import BadValue
-from factormech.norms.rounding import TINY, above, gamma, spectral_norm_above, squared_norms_above, sum_above
+from factormech.numerics.rounding import TINY, above, gamma, spectral_norm_above, squared_norms_above, sum_above
 
 DOMAIN_LIMIT = 22
 # Signs that run through Gray's code between two fresh evaluations.

@@ -26,7 +26,7 @@ from factormech.bounds.hard.witness import Witness
 from factormech.errors import BadValue
 from factormech.norms.dual import dual_norm
 from factormech.norms.matrices import checked_matrix
-from factormech.norms.rounding import above, below
+from factormech.numerics.rounding import above, below
 
 _SUM_TOLERANCE = 1e-9
 

@@ -42,7 +42,7 @@ from factormech.norms.approximate.boxes import around
 from factormech.norms.approximate.certificate import feasible
 from factormech.norms.dual import dual_norm, upper_bound
 from factormech.norms.matrices import checked_matrix
-from factormech.norms.rounding import above, below, gamma
+from factormech.numerics.rounding import above, below, gamma
 
 # A row that misses θ by less than this part is kept, and lowers the θ that is proved.
 _ROW_TOLERANCE = 1e-7

@@ -20,7 +20,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.bounds.central.one_dimensional import least_noise
-from factormech.norms.rounding import below
+from factormech.numerics.rounding import below
 
 # Below this ε shifts are taken in groups, since the program of V₁ grows like 1/ε.
 _GROUPED = 0.05

@@ -32,7 +32,7 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positiv
 from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, share
 from factormech.bounds.packing.families import log_words
 from factormech.errors import BadValue
-from factormech.norms.rounding import below
+from factormech.numerics.rounding import below
 
 # Steps of the search: sizes of parts, numbers of sequences, distances of codes.
 _RATIO = 1.3

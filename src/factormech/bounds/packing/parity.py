@@ -26,7 +26,7 @@ from factormech.bounds.packing.averaging import best_of_nested
 from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, share
 from factormech.bounds.packing.families import KINDS, LARGEST, set_families
 from factormech.errors import BadValue
-from factormech.norms.rounding import below
+from factormech.numerics.rounding import below
 
 # Numbers of types that the mean over all data is tried with: a geometric grid.
 _RATIO = 1.4

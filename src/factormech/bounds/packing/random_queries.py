@@ -33,7 +33,7 @@ from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, s
 from factormech.bounds.packing.families import KINDS, set_families
 from factormech.bounds.packing.parity import checked_types
 from factormech.errors import BadValue
-from factormech.norms.rounding import below
+from factormech.numerics.rounding import below
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 

@@ -25,7 +25,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, share
 from factormech.errors import BadValue
-from factormech.norms.rounding import below
+from factormech.numerics.rounding import below
 
 # Types up to which P is searched exactly, and the steps that a search may take before it gives an interval.
 EXACT_LIMIT = 48

@@ -24,6 +24,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure import trace_body
 from factormech.central.pure.eigenvalues import LARGEST, TraceNoise
 from factormech.errors import BadValue, UnknownName
+from factormech.numerics.symmetric import unpack
 from factormech.privacy import CHAIN_LIMIT, REAL_LAW, Guarantee
 from factormech.unavailable import Unavailable
 
@@ -91,7 +92,7 @@ def ball_matrices(size: int, epsilon: float, rng: np.random.Generator, trials: i
     """Noise of the Frobenius ball of radius √2, (trials, d, d); of trace 0 if ``unit``."""
     d = check_positive_integer("size", size, minimum=2 if unit else 1)
     dimension = d * (d + 1) // 2 - int(unit)
-    Z = trace_body.unpack(rng.standard_normal((check_positive_integer("trials", trials), d * (d + 1) // 2)), d)
+    Z = unpack(rng.standard_normal((check_positive_integer("trials", trials), d * (d + 1) // 2)), d)
     if unit:
         Z -= np.trace(Z, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
     radius = rng.standard_gamma(dimension, trials) * math.sqrt(2.0) * (1.0 + 2.0**-50) / epsilon

@@ -24,7 +24,7 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central.pure.bodies import body_of, checked_queries
 from factormech.central.pure.jl import jl_matrix
 from factormech.central.pure.width import half_spreads
-from factormech.central.sequential import LEVEL, Estimate
+from factormech.central.sequential import LEVEL, Estimate, student
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,10 @@ def distortion(
         images = V @ jl_matrix(rows, V.shape[1], kind, rng).T
         worst[m] = np.abs(distances(images) - before).max(initial=0.0)
         widths[m] = half_spreads(images, rng, gaussians).mean()
-    distance = _interval(worst, level)
+    distance = student(worst, level)
     return Distortion(
-        rows, distance, _times(distance, math.sqrt(rows) / width), _times(_interval(widths, level), 1.0 / width)
+        rows, distance, _times(distance, math.sqrt(rows) / width), _times(student(widths, level), 1.0 / width)
     )
-
-
-def _interval(values: FloatArray, level: float) -> Estimate:
-    from scipy.special import stdtrit
-
-    value = float(values.mean())
-    half = float(stdtrit(len(values) - 1, 1.0 - level / 2.0)) * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return Estimate(value, value - half, value + half)
 
 
 def _times(estimate: Estimate, factor: float) -> Estimate:

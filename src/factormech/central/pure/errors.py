@@ -16,7 +16,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central.pure.mechanism import checked_counts
 from factormech.central.pure.projection import Draws, Release
-from factormech.central.sequential import LEVEL, Estimate
+from factormech.central.sequential import LEVEL, Estimate, student
 from factormech.unavailable import Unavailable
 
 
@@ -49,11 +49,5 @@ def errors_of(drawn: Sequence[Draws], queries: FloatArray, data: Sequence[Any]) 
 
 def mean_error(errors: FloatArray, level: float = LEVEL) -> Estimate:
     """Of errors (matrices, draws): their mean, with an interval over the means of the matrices."""
-    from scipy.special import stdtrit
-
-    means = errors.mean(axis=1)
-    value, m = float(means.mean()), len(means)
-    if m < 2:
-        return Estimate(value, 0.0, math.inf)
-    half = float(stdtrit(m - 1, 1.0 - level / 2.0)) * float(means.std(ddof=1)) / math.sqrt(m)
-    return Estimate(value, max(0.0, value - half), value + half)
+    found = student(errors.mean(axis=1), level)
+    return Estimate(found.value, max(0.0, found.low), found.high)

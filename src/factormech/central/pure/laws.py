@@ -21,7 +21,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.bodies import body_of
 from factormech.errors import BadValue, UnknownName
 from factormech.gaussian import check_delta
-from factormech.norms.rounding import above
+from factormech.numerics.rounding import above
 from factormech.privacy import CHAIN_LIMIT, REAL_LAW, Guarantee
 from factormech.unavailable import Unavailable
 

@@ -10,17 +10,12 @@ entries has an expected square norm of 2/(j + 1),
 
 .. math:: E‖εu‖² = N(N-1)\;E_j\Bigl[\frac{2}{j+1} + \frac{2}{N-j+1}\Bigr] .
 
-**Projection.** max(v − τ, 0) with the τ of sum 1. Entries at most max v − 1 end at 0; and of any set S that has all
-entries above τ, those at most (Σ_S v − 1)/|S| ≤ τ (Michelot, J. Optim. Theory Appl. 50, 1986): only the others are
-sorted.
-
 **Worst data.** Places are exchangeable: data of s types, as even as whole persons can be, may sit on the first s
 places.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -28,12 +23,11 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.central.pure.directions import positive_counts, simplex_second_moment
-from factormech.central.sequential import LEVEL, Estimate
+from factormech.central.sequential import LEVEL, Estimate, student
 from factormech.errors import BadValue
+from factormech.numerics.simplex import nearest_long
 
 LARGEST = 2**20
-_SLACK = 1e-12  # far above the rounding of a sum of entries that are within 1 of the largest
-_WORTH = 0.8  # a pass that leaves this share or more is the last before sorting
 
 
 @dataclass(frozen=True)
@@ -82,22 +76,6 @@ def parity_noise(size: int, epsilon: float, rng: np.random.Generator, trials: in
     return u
 
 
-def project_on_simplex(v: FloatArray) -> FloatArray:
-    """The probability vector nearest to v, (N,)."""
-    largest = float(v.max())
-    able = v[v > largest - 1.0]
-    slack = _SLACK * (1.0 + abs(largest))
-    while True:
-        kept = able[able > (able.sum() - 1.0) / len(able) - slack]
-        last, able = len(kept) >= _WORTH * len(able), kept
-        if last:
-            break
-    able[::-1].sort()
-    shifts = (np.cumsum(able) - 1.0) / np.arange(1, len(able) + 1)
-    tau = shifts[np.flatnonzero(able > shifts)[-1]]
-    return np.asarray(np.maximum(v - tau, 0.0))
-
-
 def even_counts(users: int, sparsity: int) -> FloatArray:
     """n persons on s types, as even as whole persons can be, (s,)."""
     n, s = check_positive_integer("users", users), check_positive_integer("sparsity", sparsity)
@@ -144,7 +122,7 @@ def errors_with(
             p = even_counts(n, s) / n
             v = u / n
             v[:s] += p
-            near = project_on_simplex(v)
+            near = nearest_long(v)
             near[:s] -= p
             found[i, a, t] = np.linalg.norm(near)
     return ParityErrors(N, float(epsilon), tuple(users), tuple(sparsities), raw, found)
@@ -160,17 +138,6 @@ def _pairs(users: Sequence[int], sparsities: Sequence[int]) -> Iterator[tuple[tu
 def slopes(alphas: FloatArray, sizes: FloatArray) -> FloatArray:
     """Local slopes d log n/d log(1/α) between neighbouring points: 1 for noise alone, up to 2 with projection."""
     return np.asarray(-np.diff(np.log(sizes)) / np.diff(np.log(alphas)))
-
-
-def student(values: FloatArray, level: float = LEVEL) -> Estimate:
-    """The mean of independent draws, with Student's interval."""
-    from scipy.special import stdtrit
-
-    value, t = float(values.mean()), len(values)
-    if t < 2:
-        return Estimate(value, 0.0, math.inf)
-    half = float(stdtrit(t - 1, 1.0 - level / 2.0)) * float(values.std(ddof=1)) / math.sqrt(t)
-    return Estimate(value, value - half, value + half)
 
 
 def checked_size(size: int) -> int:

@@ -13,13 +13,14 @@ Johnson–Lindenstrauss transform*, SODA 2023, Lemma 6.1), near √(2d).
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from factormech.arrays import FloatArray, IntArray
+from factormech.arrays import FloatArray
 from factormech.errors import BadValue
+from factormech.numerics.simplex import nearest
+from factormech.numerics.symmetric import unpack
 
 # Eigenvalues and traces of data may be off by rounding.
 _TOLERANCE = 1e-9
@@ -41,15 +42,7 @@ def project_eigenvalues(eigenvalues: FloatArray, *, unit: bool = False) -> Float
     """The nearest points of {λ ≥ 0, Σλ ≤ 1}, or of Σλ = 1 if ``unit``, to the lines of (…, d)."""
     clipped = np.maximum(eigenvalues, 0.0)
     over = np.ones(clipped.shape[:-1], dtype=bool) if unit else clipped.sum(axis=-1) > 1.0
-    return np.where(over[..., None], _simplex(eigenvalues), clipped)
-
-
-def _simplex(values: FloatArray) -> FloatArray:
-    """The probability vectors nearest to the lines of (…, d)."""
-    falling = -np.sort(-values, axis=-1)
-    shifts = (np.cumsum(falling, axis=-1) - 1.0) / np.arange(1, values.shape[-1] + 1)
-    last = (falling > shifts).sum(axis=-1, keepdims=True) - 1
-    return np.asarray(np.maximum(values - np.take_along_axis(shifts, last, axis=-1), 0.0))
+    return np.where(over[..., None], nearest(eigenvalues), clipped)
 
 
 def project(matrices: FloatArray, *, unit: bool = False) -> FloatArray:
@@ -57,32 +50,6 @@ def project(matrices: FloatArray, *, unit: bool = False) -> FloatArray:
     values, vectors = np.linalg.eigh(matrices)
     near = project_eigenvalues(values, unit=unit)
     return np.asarray((vectors * near[..., None, :]) @ np.swapaxes(vectors, -1, -2))
-
-
-@cache
-def places(dimension: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """Lines and columns of the coordinates of :func:`pack`, and what entries are multiplied by; never written to."""
-    rows, columns = np.triu_indices(dimension)
-    found = rows, columns, np.where(rows == columns, 1.0, np.sqrt(2.0))
-    for array in found:
-        array.setflags(write=False)
-    return found
-
-
-def pack(matrices: FloatArray) -> FloatArray:
-    """Symmetric matrices (…, d, d) as vectors (…, d(d+1)/2) of the same inner products."""
-    rows, columns, scale = places(matrices.shape[-1])
-    return np.asarray(matrices[..., rows, columns] * scale)
-
-
-def unpack(vectors: FloatArray, dimension: int) -> FloatArray:
-    """The inverse of :func:`pack`."""
-    rows, columns, scale = places(dimension)
-    found = np.zeros((*vectors.shape[:-1], dimension, dimension))
-    entries = vectors / scale
-    found[..., rows, columns] = entries
-    found[..., columns, rows] = entries
-    return found
 
 
 def clipped(data: Any, *, unit: bool = False) -> FloatArray:

@@ -28,7 +28,7 @@ import numpy as np
 import scipy.linalg
 
 from factormech.arrays import FloatArray
-from factormech.central.pure import trace_body
+from factormech.numerics.symmetric import pack, product, unpack
 
 STEPS = 60
 _SHORT = 0.98  # of the way to the boundary
@@ -41,15 +41,6 @@ class Nearest:
 
     matrix: FloatArray
     iterations: int
-
-
-def product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Matrix of the map E → ½(FES + SEF) in the coordinates of ``pack``, F and S symmetric."""
-    i, j, scale = trace_body.places(len(first))
-    half = 0.5 * scale
-    Fi, Fj, Si, Sj = first[i], first[j], second[i], second[j]
-    found = Fj[:, i] * Si[:, j] + Fi[:, i] * Sj[:, j] + Fj[:, j] * Si[:, i] + Fi[:, j] * Sj[:, i]
-    return np.asarray(found * (half[:, None] * half))
 
 
 def _room(matrix: FloatArray, change: FloatArray) -> float:
@@ -101,18 +92,18 @@ def _step(here: _Iterate, hessian: FloatArray) -> float:
     inverse = 0.5 * (inverse + inverse.T)
     factor = scipy.linalg.cho_factor(hessian + product(inverse, here.S), overwrite_a=True, check_finite=False)
     # λ/s may be huge: its product II^T is left to the formula of Sherman & Morrison.
-    identity = trace_body.pack(np.eye(d))
+    identity = pack(np.eye(d))
     of_identity = scipy.linalg.cho_solve(factor, identity, check_finite=False)
     share = multiplier / (s + multiplier * float(identity @ of_identity))
 
     def move(mu: float, second: FloatArray, both: float) -> _Move:
         right = mu * inverse - here.S - second - ((mu - both) / s - multiplier) * np.eye(d)
-        a = scipy.linalg.cho_solve(factor, trace_body.pack(right), check_finite=False)
+        a = scipy.linalg.cho_solve(factor, pack(right), check_finite=False)
         trace = float(identity @ a)
         a -= share * trace * of_identity
         trace *= share * s / multiplier
         change = (mu - both - s * multiplier + multiplier * trace) / s
-        return _Move(trace_body.unpack(a, d), trace_body.unpack(hessian @ a, d) + change * np.eye(d), change, trace)
+        return _Move(unpack(a, d), unpack(hessian @ a, d) + change * np.eye(d), change, trace)
 
     first = move(0.0, np.zeros((d, d)), 0.0)
     kept = max(1.0 - here.room(first), 1e-3)
@@ -129,7 +120,7 @@ def nearest(answers: FloatArray, matrix: FloatArray, size: int, gap: float, step
     d = size
     hessian, linear = matrix.T @ matrix, matrix.T @ answers
     A = np.eye(d) / (d + 1.0)
-    slope = trace_body.unpack(hessian @ trace_body.pack(A) - linear, d)
+    slope = unpack(hessian @ pack(A) - linear, d)
     values = np.linalg.eigvalsh(slope)
     least = max(-float(values[0]), 0.0) + max(float(values[-1] - values[0]), abs(float(values[0])), gap)
     here = _Iterate(A, slope + least * np.eye(d), least, 1.0 / (d + 1.0))

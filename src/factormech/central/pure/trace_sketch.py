@@ -35,6 +35,7 @@ from factormech.central.pure.covariance import ball_vectors
 from factormech.central.pure.jl import MATRICES, jl_matrix
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue, UnknownName
+from factormech.numerics.symmetric import pack, unpack
 from factormech.privacy import Guarantee
 
 TOLERANCE = 1e-3
@@ -60,7 +61,7 @@ def diameter(matrix: FloatArray, size: int, *, unit: bool = False) -> float:
     """
     T = matrix
     if unit:
-        identity = trace_body.pack(np.eye(size)) / math.sqrt(size)
+        identity = pack(np.eye(size)) / math.sqrt(size)
         T = T - np.outer(T @ identity, identity)
     slack = 1.0 + 64 * max(T.shape) * float(np.finfo(np.float64).eps)
     return float(math.sqrt(2.0) * np.linalg.norm(T, 2) * slack)
@@ -89,7 +90,7 @@ def _interior(answers: FloatArray, T: FloatArray, d: int, tolerance: float, iter
     wanted = max(_BEYOND * tolerance**2, _ROUNDING * (1.0 + float(answers @ answers)))
     near = trace_interior.nearest(answers, T, d, wanted, iterations)
     A = near.matrix
-    R = trace_body.unpack(T.T @ (answers - T @ trace_body.pack(A)), d)
+    R = unpack(T.T @ (answers - T @ pack(A)), d)
     top = max(float(np.linalg.eigvalsh(R)[-1]), 0.0)
     return Lifted(A, max(top - float((R * A).sum()), 0.0), near.iterations)
 
@@ -109,7 +110,7 @@ def _corrected(
         kept = near.weights > 0.0
         atoms, images, weights = atoms[:, kept], images[:, kept], near.weights[kept]
         A = (atoms * weights) @ atoms.T
-        R = trace_body.unpack(T.T @ (answers - images @ weights), d)
+        R = unpack(T.T @ (answers - images @ weights), d)
         values, vectors = scipy.linalg.eigh(R, subset_by_index=[max(0, d - _ATOMS), d - 1])
         top = float(values[-1]) if unit else max(float(values[-1]), 0.0)
         gap = max(top - float((R * A).sum()), 0.0)
@@ -124,7 +125,7 @@ def _corrected(
 
 def _images(T: FloatArray, vectors: FloatArray) -> FloatArray:
     """T·pack(xxᵀ) of the columns x, (ℓ, ·)."""
-    return T @ trace_body.pack(np.einsum("it,jt->tij", vectors, vectors)).T
+    return T @ pack(np.einsum("it,jt->tij", vectors, vectors)).T
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class SketchDraws:
     def sketches(self, moment: Any, users: int) -> FloatArray:
         """The private Ỹ, (draws, ℓ)."""
         M = trace_body.checked_moment(moment, self.size, unit=self.unit)
-        return np.asarray(self.matrix @ trace_body.pack(M) + self.noise / check_positive_integer("users", users))
+        return np.asarray(self.matrix @ pack(M) + self.noise / check_positive_integer("users", users))
 
     def moments(self, moment: Any, users: int) -> FloatArray:
         """Released second moments, (draws, d, d); refused where the lift does not reach its tolerance."""

@@ -9,7 +9,7 @@ any types have, for 2k one-sided errors with biases at most β_j and K_j,
 (Jensen's inequality, E max X_j ≤ (1/t) log Σ E e^{tX_j}, t = nτ). With ℓ_j = τβ_j + K_j it is (1/τ)·log ‖e^ℓ‖_n, an
 ℓ_n norm, so it falls with n. For a fixed accuracy the pairs (n, t) that suffice form a convex set (the perspective of a
 convex function in a sum of exponentials), and the least n as a function of τ = t/n has no local minimum but its least:
-golden section on log τ finds it. A τ that is not the best gives a valid, larger n.
+Brent's method on log τ finds it. A τ that is not the best gives a valid, larger n.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from collections.abc import Callable
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.numerics.roots import least_whole
 
 # What a search may cost: every look at a strategy matrix is a product of its size.
-_COARSE, _FINE = 17, 24
+_COARSE, _FINE = 17, 1e-5  # looks of the first search; to what log τ is found
 _SPAN = 4.0  # the coarse search looks from e^{−4} to e^4 times the Gaussian's best τ
 _SHIFTS = 16  # times that the coarse search moves before it takes what it has
 _NEWTON, _STILL = 100, 1e-14  # steps of Newton's method, and a relative one that is none
-_FURTHEST = 32.0  # a search goes no further at once than to the square of this times as many users
-_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 # ℓ_j as a function of τ.
 Exponents = Callable[[float], FloatArray]
@@ -60,44 +59,7 @@ def least_users(exponents: Exponents, scale: float, alpha: float) -> int:
     """The least n whose bound is at most ``alpha`` for some τ; ``scale`` is a first guess of τ."""
     tau, _ = _least(lambda tau: _users(exponents(tau), tau, alpha), scale)
     found = exponents(tau)
-    return whole_users(_bound_of(found, tau), alpha)
-
-
-def whole_users(error: Callable[[int], float], alpha: float, *, smooth: bool = True) -> int:
-    """The least n ≥ 1 with ``error(n)`` ≤ ``alpha``, for an error that falls with n to less than that.
-
-    Where it is ``smooth``, it is looked for where the line through the ends of the bracket, log error over log n, meets
-    log α; where that does not halve the bracket, and where the error may rise a little, in its middle.
-    """
-    low, at_low, high, at_high = 0, math.inf, 1, error(1)
-    while at_high > alpha:
-        low, at_low, high = high, at_high, _further(high, at_high, alpha) if smooth else 2 * high
-        at_high = error(high)
-    halve = not smooth
-    while high - low > 1:
-        width = high - low
-        middle = (low + high) // 2 if halve else _between(low, at_low, high, at_high, alpha)
-        found = error(middle)
-        if found <= alpha:
-            high, at_high = middle, found
-        else:
-            low, at_low = middle, found
-        halve = not smooth or 2 * (high - low) > width
-    return high
-
-
-def _further(n: int, error: float, alpha: float) -> int:
-    """At least 2n: where an error that falls as 1/√n would be ``alpha``, but not much further."""
-    ratio = min(error / alpha, _FURTHEST) if alpha > 0.0 else _FURTHEST
-    return max(2 * n, math.ceil(n * ratio**2))
-
-
-def _between(low: int, at_low: float, high: int, at_high: float, alpha: float) -> int:
-    """Where power laws through both ends meet α, strictly between them; their middle where there are none."""
-    if low == 0 or not (math.isfinite(at_low) and at_low > at_high > 0.0 and alpha > 0.0):
-        return (low + high) // 2
-    share = math.log(at_low / alpha) / math.log(at_low / at_high)
-    return min(max(int(low * math.exp(share * math.log(high / low))), low + 1), high - 1)
+    return least_whole(_bound_of(found, tau), alpha)
 
 
 def _users(exponents: FloatArray, tau: float, alpha: float) -> float:
@@ -121,7 +83,9 @@ def _users(exponents: FloatArray, tau: float, alpha: float) -> float:
 
 
 def _least(function: Callable[[float], float], scale: float) -> tuple[float, float]:
-    """Where a function of τ without false minima is least, and its value: a coarse search, then golden section."""
+    """Where a function of τ without false minima is least, and its value: a coarse search, then Brent's."""
+    from scipy.optimize import minimize_scalar
+
     start = math.log(scale)
     grid = start + np.linspace(-_SPAN, _SPAN, _COARSE)
     values = [function(math.exp(x)) for x in grid]
@@ -134,15 +98,10 @@ def _least(function: Callable[[float], float], scale: float) -> tuple[float, flo
         grid = grid + (_SPAN if up else -_SPAN)
         values = [function(math.exp(x)) for x in grid]
     at = int(np.argmin(values))
-    low, high = grid[max(at - 1, 0)], grid[min(at + 1, _COARSE - 1)]
-    best, least = grid[at], values[at]
-    for _ in range(_FINE):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = function(math.exp(left)), function(math.exp(right))
-        if at_left <= at_right:
-            high, x, value = right, left, at_left
-        else:
-            low, x, value = left, right, at_right
-        if value < least:
-            best, least = x, value
-    return math.exp(best), least
+    bounds = grid[max(at - 1, 0)], grid[min(at + 1, _COARSE - 1)]
+    with np.errstate(invalid="ignore"):  # parabolas through what is infinite
+        found = minimize_scalar(
+            lambda x: function(math.exp(x)), bounds=bounds, method="bounded", options={"xatol": _FINE}
+        )
+    best, least = (found.x, found.fun) if found.fun < values[at] else (grid[at], values[at])
+    return math.exp(best), float(least)

@@ -15,39 +15,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local.factorized import chernoff
 from factormech.local.factorized.gaussian_maximum import expected_maximum
 from factormech.local.factorized.release import LocalRelease, check_accuracy
-
-_STEPS = 60
-_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+from factormech.numerics.roots import bisect_each, least_whole
 
 
 def worst_variances(release: LocalRelease) -> FloatArray:
     """(k,): the largest variance of each answer times n over all distributions, from above."""
     S, w = release.query_variances, release.workload + release.bias
-    low, high = w.min(axis=1), w.max(axis=1)
 
-    def largest(t: FloatArray) -> FloatArray:
-        return np.asarray((S + (w - t[:, None]) ** 2).max(axis=1))
+    def rises(t: FloatArray, which: IntArray | slice) -> FloatArray:
+        far = S[which] + (w[which] - t[:, None]) ** 2
+        return np.asarray(t >= np.take_along_axis(w[which], far.argmax(axis=1)[:, None], axis=1)[:, 0])
 
-    best = largest(0.5 * (low + high))
-    for _ in range(_STEPS):  # golden section: convex in t
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = largest(left), largest(right)
-        best = np.minimum(best, np.minimum(at_left, at_right))
-        falls = at_left > at_right
-        low, high = np.where(falls, left, low), np.where(falls, high, right)
-    return np.asarray(best)
+    # The largest of convex functions of t: where its slope changes sign, from either side.
+    ends = bisect_each(rises, w.min(axis=1), w.max(axis=1))
+    return np.asarray(np.minimum(*((S + (w - t[:, None]) ** 2).max(axis=1) for t in ends)))
 
 
 def predicted_users(release: LocalRelease, alpha: float) -> int:
     """The least n whose central-limit bound of E‖answers − Wλ‖_∞ is at most α for every λ; a prediction."""
     accuracy = _check(release, alpha)
     variances = worst_variances(release)
-    return chernoff.whole_users(lambda n: expected_maximum(release.offsets, np.sqrt(variances / n)), accuracy)
+    return least_whole(lambda n: expected_maximum(release.offsets, np.sqrt(variances / n)), accuracy)
 
 
 def guaranteed_users(release: LocalRelease, alpha: float) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms.rounding import TINY, above, gamma
+from factormech.numerics.rounding import TINY, above, gamma
 
 # What may be lost to rounding by factors that are called exact, relative to the largest entry of W.
 EXACT = 1e-9

@@ -26,7 +26,7 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.local.factorized.factor_release import symmetric_root
 from factormech.local.factorized.release import LocalRelease, half_ranges
 from factormech.local.randomizers.half_sphere import facing_probability
-from factormech.norms.rounding import gamma
+from factormech.numerics.rounding import gamma
 from factormech.privacy import loss_of_ratio
 
 # Numbers of users by type and query that are held at once, and above which a trial is refused.

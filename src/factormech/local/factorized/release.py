@@ -30,6 +30,7 @@ from factormech.errors import BadValue
 from factormech.local.factorized import chernoff
 from factormech.local.factorized.gaussian_maximum import expected_maximum
 from factormech.local.reports import check_counts
+from factormech.numerics.roots import least_whole
 from factormech.privacy import Guarantee
 
 
@@ -144,7 +145,7 @@ class LocalRelease(ABC):
         """The least n whose ``predicted_error`` is at most α; a prediction, no guarantee."""
         alpha = self._check_alpha(alpha)
         offsets, variances = self._marginals(histogram)
-        return chernoff.whole_users(lambda n: expected_maximum(offsets, np.sqrt(variances / n)), alpha)
+        return least_whole(lambda n: expected_maximum(offsets, np.sqrt(variances / n)), alpha)
 
     def gaussian_error(
         self, counts: npt.ArrayLike, rng: np.random.Generator, *, draws: int = 4096
@@ -177,9 +178,9 @@ class LocalRelease(ABC):
             each = 0.5 * (np.abs(one).max(axis=0) + np.abs(other).max(axis=0))
             return float(each.mean() + deviations * each.std(ddof=1) / math.sqrt(m))
 
-        users = chernoff.whole_users(lambda n: error(n, 0.0), accuracy)
-        low = chernoff.whole_users(lambda n: error(n, -3.0), accuracy)
-        return users, low, chernoff.whole_users(lambda n: error(n, 3.0), accuracy)
+        users = least_whole(lambda n: error(n, 0.0), accuracy)
+        low = least_whole(lambda n: error(n, -3.0), accuracy)
+        return users, low, least_whole(lambda n: error(n, 3.0), accuracy)
 
     # Guaranteed: every n -------------------------------------------------------------------------------------
 

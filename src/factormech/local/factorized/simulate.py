@@ -18,6 +18,7 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.reports import check_counts
+from factormech.numerics.intervals import student_half_width
 
 FIRST, LOOKS = 32, 8
 
@@ -87,14 +88,6 @@ def simulate(
             break
     stopped = "width" if half <= relative_width * mean else "looks"
     return SimulatedRelease(users, maxima, squares, mean, max(mean - half, 0.0), mean + half, level, stopped)
-
-
-def student_half_width(values: FloatArray, level: float) -> float:
-    """Half the two-sided Student interval of the mean at ``level``."""
-    from scipy.special import stdtrit
-
-    m = len(values)
-    return float(stdtrit(m - 1, 1.0 - 0.5 * level) * values.std(ddof=1) / np.sqrt(m))
 
 
 def _check_stopping(relative_width: float, level: float, first: int, looks: int) -> None:

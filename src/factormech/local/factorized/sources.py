@@ -60,7 +60,7 @@ Source = Callable[[Request], Made]
 
 def optimal(request: Request) -> Made:
     """The factors of γ₂(W): exact, without shifts (Edmonds, Nikolov & Ullman, STOC 2020)."""
-    from factormech.norms.automatic import automatic_norm
+    from factormech.norms.structured.by_workload import automatic_norm
 
     norm = automatic_norm(request.workload)
     return [factorization(request.matrix, norm.left.dense(), norm.right.dense())]

@@ -22,7 +22,7 @@ from factormech.errors import BadValue
 from factormech.local.factorized.factor_release import symmetric_root
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.strategy import RESIDUAL_LIMIT, StrategyMatrix
-from factormech.norms.rounding import gamma
+from factormech.numerics.rounding import gamma
 from factormech.privacy import Guarantee
 
 

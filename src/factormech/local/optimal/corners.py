@@ -23,7 +23,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.optimal.problem import BoolArray
-from factormech.local.optimal.symmetric_pairs import Pairs
+from factormech.numerics.symmetric import places
 from factormech.workloads import walsh
 
 
@@ -41,7 +41,6 @@ class AllColumns:
     def __init__(self, prior_weights: FloatArray, epsilon: float) -> None:
         n = len(prior_weights)
         self.basis = complement_basis(n)
-        self.pairs = Pairs(n - 1)
         head = n // 2
         self._head, self._tail = signs(head), signs(n - head)
         self.scale = _scale(prior_weights / n, epsilon, self._head, self._tail)
@@ -116,7 +115,7 @@ class AllColumns:
     def _lift(self) -> FloatArray:
         """From products s_is_j, i ≤ j, to svec(Uᵀss'U)."""
         i, j = np.triu_indices(len(self.basis))
-        U, k, h, w = self.basis, self.pairs.first, self.pairs.second, self.pairs.weight
+        U, (k, h, w) = self.basis, places(self.basis.shape[1])
         lift = U[i][:, k] * U[j][:, h] + U[j][:, k] * U[i][:, h]
         return np.asarray(lift * w * np.where(i == j, 0.5, 1.0)[:, None])
 

@@ -9,7 +9,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.optimal.corners import AllColumns
 from factormech.local.optimal.recombine import largest_first, recombined
-from factormech.local.optimal.symmetric_pairs import Pairs
+from factormech.numerics.symmetric import packed_squares
 
 # Shares of the mass that may go with the smallest weights, in units of the gap: the first that keeps the gap is taken.
 SHARES = (10.0, 1.0, 0.1, 1e-2, 1e-4, 0.0)
@@ -53,7 +53,7 @@ def _fewer(columns: AllColumns, chosen: IntArray, weights: FloatArray) -> tuple[
 def _slab(columns: FloatArray, weights: FloatArray) -> FloatArray:
     size = np.maximum(np.linalg.norm(columns, axis=1), 1.0)[:, None]  # up to e^ε
     scaled = columns / size
-    features = np.hstack([Pairs(columns.shape[1]).squares(scaled), scaled / size, 1.0 / size**2])
+    features = np.hstack([packed_squares(scaled), scaled / size, 1.0 / size**2])
     return np.asarray(recombined(features, weights * size[:, 0] ** 2) / size[:, 0] ** 2)
 
 

@@ -16,6 +16,7 @@ import scipy.linalg
 from factormech.arrays import FloatArray
 from factormech.local.optimal.frame import Frame, Real
 from factormech.local.optimal.objective import weighted_gram
+from factormech.numerics.descent import backtracked
 
 # Column sums are right to this; a single-precision search keeps what its arithmetic can.
 COLUMN_ERROR = 1e-13
@@ -55,13 +56,13 @@ def project(frame: Frame, U: Real, masses: FloatArray, inverse: FloatArray | Non
     return _newton(frame, U, q, goal)
 
 
-def _tilted(U: Real, q: FloatArray, mu: FloatArray) -> tuple[FloatArray, float]:
-    """p ∝ q exp(μᵀu), and Φ."""
+def _tilted(U: Real, q: FloatArray, mu: FloatArray) -> tuple[float, FloatArray]:
+    """Φ, and p ∝ q exp(μᵀu)."""
     z = (U @ mu.astype(U.dtype)).astype(float)
     top = float(z.max(initial=-np.inf, where=q > 0.0))  # a set without mass must not make all others underflow
     p = q * np.exp(np.minimum(z - top, 0.0))
     total = float(p.sum())
-    return p / total, float(np.log(total) + top)
+    return float(np.log(total) + top), p / total
 
 
 def _chord(U: Real, q: FloatArray, inverse: FloatArray, goal: float) -> tuple[FloatArray, float]:
@@ -77,15 +78,19 @@ def _chord(U: Real, q: FloatArray, inverse: FloatArray, goal: float) -> tuple[Fl
             break
         last = error
         mu -= inverse @ gradient
-        p, _ = _tilted(U, q, mu)
+        p = _tilted(U, q, mu)[1]
     return best, least
 
 
 def _newton(frame: Frame, U: Real, q: FloatArray, goal: float) -> tuple[FloatArray, bool]:
     """Newton's iteration on Φ with step halving."""
-    mu = np.zeros(U.shape[1])
+    mu = step = np.zeros(U.shape[1])
+
+    def attempt(t: float) -> tuple[float, FloatArray]:
+        return _tilted(U, q, mu + t * step)
+
     slack = _ROUNDING * float(np.finfo(U.dtype).eps)
-    p, value = _tilted(U, q, mu)
+    value, p = _tilted(U, q, mu)
     for _ in range(_NEWTON_STEPS):
         gradient = (p.astype(U.dtype) @ U).astype(float)
         error = float(np.linalg.norm(gradient))
@@ -94,16 +99,12 @@ def _newton(frame: Frame, U: Real, q: FloatArray, goal: float) -> tuple[FloatArr
         step = _newton_step(frame, U, p, gradient)
         slope = float(gradient @ step)
         if not slope < 0.0:
-            return p, error <= _ACCEPTED * goal
-        t = 1.0
-        for _ in range(_HALVINGS):
-            new, lower = _tilted(U, q, mu + t * step)
-            if lower <= value + 1e-4 * t * slope + slack:
-                break
-            t *= 0.5
-        else:
-            return p, error <= _ACCEPTED * goal
-        mu, p, value = mu + t * step, new, lower
+            break
+        found = backtracked(attempt, value, slope, tries=_HALVINGS, noise=slack)
+        if found is None:
+            break
+        t, value, p = found
+        mu = mu + t * step
     return p, error <= _ACCEPTED * goal
 
 

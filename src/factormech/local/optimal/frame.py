@@ -35,6 +35,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.local.optimal.problem import BoolArray, Problem
+from factormech.numerics.symmetric import root
 
 # float32 or float64: the first where a search may err, the second where a result is stated.
 Real: TypeAlias = npt.NDArray[Any]
@@ -87,7 +88,7 @@ class Frame:
             C = C - np.outer(C @ prior, np.ones(n)) / n
         scale = float(np.trace(C))
         blocks = block_matrices(C, symmetric)
-        roots = tuple(_root(block / scale) if scale > 0.0 else np.zeros((len(block), 0)) for block in blocks)
+        roots = tuple(root(block / scale) if scale > 0.0 else np.zeros((len(block), 0)) for block in blocks)
         ones = _coordinates(np.ones((1, n)), symmetric)[0][0]
         return cls(n, float(np.expm1(problem.epsilon)), prior, symmetric, roots, ones, scale)
 
@@ -238,10 +239,3 @@ def block_matrices(C: FloatArray, symmetric: bool) -> tuple[FloatArray, ...]:
         block = _coordinates(np.ascontiguousarray(side.T), True)[part]
         blocks.append(0.5 * (block + block.T))
     return tuple(blocks)
-
-
-def _root(C: FloatArray) -> FloatArray:
-    """R of full column rank with RRᵀ = C up to rounding."""
-    values, vectors = np.linalg.eigh(C)
-    keep = values > len(C) * np.finfo(float).eps * max(float(values[-1]), 0.0)
-    return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))

@@ -33,7 +33,7 @@ import scipy.linalg
 
 from factormech.arrays import FloatArray
 from factormech.local.optimal.problem import Report, Step, Stopped
-from factormech.local.optimal.symmetric_pairs import Pairs
+from factormech.numerics.symmetric import pack, product, unpack
 
 # A step goes up to this fraction of the way to the boundary, and aims at no less than this fraction of τ.
 FRACTION_TO_BOUNDARY = 0.9
@@ -154,7 +154,7 @@ def minimise(
     start
         Any positive weights; those of mean zero are best.
     """
-    R, record, pairs = root, Record(root), Pairs(len(root))
+    R, record = root, Record(root)
     point: Point | None = _first(columns, R, start)
     stopped: Stopped = "stalled"
     for iteration in range(iteration_limit + 1):
@@ -169,7 +169,7 @@ def minimise(
             break
         # tr(RᵀΞ⁻¹R) and Σp are equal on the path, and Σp·s is what they exceed the optimum by.
         lagging = kappa - 1.0 > LAG * float(point.p @ point.s) / trace
-        point = _step(columns, R, pairs, point, 1.0 - values - point.s, lagging)
+        point = _step(columns, R, point, 1.0 - values - point.s, lagging)
     return Interior(record.weights, record.objective, record.bound, record.dual, record.multiplier, iteration, stopped)
 
 
@@ -181,15 +181,13 @@ def _first(columns: Columns, R: FloatArray, start: FloatArray) -> Point:
     return Point.of(columns, R, start * scale, ones, zeros)
 
 
-def _step(
-    columns: Columns, R: FloatArray, pairs: Pairs, point: Point, residual: FloatArray, lagging: bool
-) -> Point | None:
+def _step(columns: Columns, R: FloatArray, point: Point, residual: FloatArray, lagging: bool) -> Point | None:
     """A predictor and corrector step (Mehrotra, SIAM J. Optim. 2(4), 1992); None where rounding makes it impossible.
 
     ``residual`` is 1 − ζᵀMζ − μᵀζ − s.
     """
     try:
-        newton = Newton(columns, pairs, point, residual)
+        newton = Newton(columns, point, residual)
         p, s = point.p, point.s
         dp, ds, _ = newton.direction(np.zeros_like(p))
         reach = min(_reach(p, dp), _reach(s, ds))
@@ -214,12 +212,12 @@ def _reach(x: FloatArray, change: FloatArray) -> float:
 class Newton:
     """The linear system of one iterate, factored once for both directions."""
 
-    def __init__(self, columns: Columns, pairs: Pairs, point: Point, residual: FloatArray) -> None:
-        self.columns, self.pairs, self.point, self.residual = columns, pairs, point, residual
+    def __init__(self, columns: Columns, point: Point, residual: FloatArray) -> None:
+        self.columns, self.point, self.residual = columns, point, residual
         self.D = point.p / point.s
         B22, B21, B11 = columns.squared_moments(self.D)
-        E = pairs.sandwich(point.inverse, point.M)
-        system = np.block([[np.eye(len(pairs)) + B22 @ E, -B21], [-B21.T @ E, B11]])
+        E = 2.0 * product(point.inverse, point.M)
+        system = np.block([[np.eye(len(E)) + B22 @ E, -B21], [-B21.T @ E, B11]])
         if not np.isfinite(system).all():
             raise np.linalg.LinAlgError("the system overflows")
         self.factor, self.pivots, singular = scipy.linalg.lapack.dgetrf(system)
@@ -228,11 +226,12 @@ class Newton:
 
     def direction(self, products: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """dp, ds and dμ towards p_Ss_S = ``products``."""
-        point, N = self.point, len(self.pairs)
+        point, r = self.point, len(self.point.inverse)
         base = products / point.s - point.p - self.D * self.residual
         second, first = self.columns.moments(base)
-        right = np.concatenate([self.pairs.vector(second), -point.mean - first])
+        right = np.concatenate([pack(second), -point.mean - first])
         solution, _ = scipy.linalg.lapack.dgetrs(self.factor, self.pivots, right)
-        half = -point.inverse @ self.pairs.matrix(solution[:N]) @ point.M
-        forms = self.columns.forms(half + half.T, solution[N:])
-        return base + self.D * forms, self.residual - forms, solution[N:]
+        dX, dmu = unpack(solution[:-r], r), solution[-r:]
+        half = -point.inverse @ dX @ point.M
+        forms = self.columns.forms(half + half.T, dmu)
+        return base + self.D * forms, self.residual - forms, dmu

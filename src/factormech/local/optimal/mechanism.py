@@ -30,14 +30,7 @@ from factormech.bounds.average import same_for_all
 from factormech.bounds.certified import certified
 from factormech.bounds.spectral import centred_svd
 from factormech.errors import BadValue
-from factormech.local import (
-    fourier,
-    hadamard,
-    hierarchical,
-    randomized_response,
-    rappor,
-    subset_selection,
-)
+from factormech.local import hadamard, hierarchical, subsets, two_valued
 from factormech.local.optimal import average, general, proof, worst
 from factormech.local.optimal.files import CHOSEN, from_symmetric, restored, to_datasets
 from factormech.local.optimal.problem import Optimised, Problem, Report, silent
@@ -51,15 +44,15 @@ Effort: TypeAlias = Literal["standard", "best"]
 
 # The fixed strategies that compete, by their names in the registry.
 COMPETITORS: dict[str, Callable[[int, float], Strategy | Unavailable]] = {
-    "randomized-response": randomized_response.strategy,
-    "subset-selection": subset_selection.strategy,
-    "rappor": rappor.strategy,
+    "randomized-response": subsets.randomized_response,
+    "subset-selection": subsets.subset_selection,
+    "rappor": subsets.rappor,
     "hadamard": hadamard.strategy,
     "hadamard-table1": hadamard.table1_strategy,
     "hierarchical": hierarchical.strategy,
     "hierarchical-table1": hierarchical.table1_strategy,
-    "fourier": fourier.strategy,
-    "fourier-3": fourier.low_order_strategy,
+    "fourier": two_valued.fourier,
+    "fourier-3": two_valued.fourier_3,
 }
 # Domains on which the exact solver runs, by effort; with a budget of rows the general one runs instead.
 EXACT_UP_TO = {"standard": 16, "best": 20}

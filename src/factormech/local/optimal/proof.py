@@ -14,7 +14,6 @@ they must be positive semidefinite exactly, or they are no Gram matrix and there
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -26,6 +25,7 @@ from factormech.arrays import FloatArray
 from factormech.bounds import pairwise, rational, rigorous, rigorous_pairs
 from factormech.bounds.omega_limit import InformationLimit
 from factormech.errors import BadValue
+from factormech.numerics.rounding import rounded_down as rounded_down
 from factormech.workloads.base import Workload
 
 # Certificates walk through 2ⁿ vectors in whole numbers: a second for 16 types.
@@ -124,9 +124,3 @@ def is_positive_semidefinite(matrix: list[list[int]]) -> bool:
             row[k] = 0
         before = pivot
     return True
-
-
-def rounded_down(x: Fraction) -> float:
-    """The largest float not above x, or the one below it."""
-    near = float(x)
-    return near if Fraction(near) <= x else math.nextafter(near, -math.inf)

@@ -13,7 +13,7 @@ the value never increases.
 
 from __future__ import annotations
 
-from collections import deque
+import math
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from factormech.local.optimal.feasible import project
 from factormech.local.optimal.frame import Blocks, Frame
 from factormech.local.optimal.lists import Lists
 from factormech.local.optimal.objective import Place, evaluate
+from factormech.numerics.descent import Curvature, backtracked
 
 MEMORY = 12
 # No log-mass moves further than this in one step.
 LONGEST_MOVE = 1.0
-_SUFFICIENT = 1e-4
 _HALVINGS = 12
 _EM_NEWTON_STEPS = 60
 
@@ -44,17 +44,18 @@ def improve(
 
     ``gain`` is relative, and asked of two steps in a row. ``lists`` are those of the sets, where many are small.
     """
-    pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
+    curvature = Curvature(MEMORY)
     poor, taken = 0, 0
     while taken < steps and place.column_gap > gap:
-        new = _line_search(frame, features, place, _direction(place, pairs), lists)
+        direction = curvature.direction(_gradient(place), np.maximum(place.masses, 1e-300))
+        new = _line_search(frame, features, place, direction, lists)
         if new is None:
-            if not pairs:
+            if not len(curvature):
                 break
-            pairs.clear()
+            curvature.clear()
             continue
         taken += 1
-        _remember(pairs, place, new)
+        curvature.add(*_pair(place, new))
         poor = poor + 1 if place.value - new.value <= gain * new.value else 0
         place = new
         if poor == 2:
@@ -67,30 +68,12 @@ def _gradient(place: Place) -> FloatArray:
     return -place.masses * place.excess
 
 
-def _remember(pairs: deque[tuple[FloatArray, FloatArray]], old: Place, new: Place) -> None:
+def _pair(old: Place, new: Place) -> tuple[FloatArray, FloatArray]:
+    """The step of the log-masses and the difference of the gradients."""
     live = (old.masses > 0) & (new.masses > 0)
     s = np.zeros(len(old.masses))
     s[live] = np.log(new.masses[live] / old.masses[live])
-    y = _gradient(new) - _gradient(old)
-    if s @ y > 1e-10 * float(np.linalg.norm(s) * np.linalg.norm(y)):
-        pairs.append((s, y))
-
-
-def _direction(place: Place, pairs: deque[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """−H·gradient by the two loops over the kept pairs, H₀ = Diag(1/p) times what the last pair says."""
-    p = np.maximum(place.masses, 1e-300)
-    q, shares = _gradient(place), []
-    for s, y in reversed(pairs):
-        share = (s @ q) / (s @ y)
-        q = q - share * y
-        shares.append(share)
-    if pairs:
-        s, y = pairs[-1]
-        q = q * (s @ y) / float(np.sum(y * y / p))
-    d = np.asarray(q / p)
-    for (s, y), share in zip(pairs, reversed(shares), strict=True):
-        d += (share - (y @ d) / (s @ y)) * s
-    return -d
+    return s, _gradient(new) - _gradient(old)
 
 
 def _line_search(
@@ -101,16 +84,15 @@ def _line_search(
     slope = float(_gradient(place) @ direction)
     if not slope < 0.0:
         return None
-    t = 1.0
-    single = features[0].dtype != np.float64
-    for _ in range(3 if single else _HALVINGS):
-        masses, found = project(frame, features[0], place.masses * np.exp(t * direction), place.inverses[0])
-        if found:
-            new = evaluate(frame, features, masses, lists)
-            if new.value <= place.value * (1.0 + _SUFFICIENT * t * slope):
-                return new
-        t *= 0.4
-    return None
+
+    def attempt(t: float) -> tuple[float, Place | None]:
+        masses, feasible = project(frame, features[0], place.masses * np.exp(t * direction), place.inverses[0])
+        new = evaluate(frame, features, masses, lists) if feasible else None
+        return (new.value if new else math.inf), new
+
+    tries = _HALVINGS if features[0].dtype == np.float64 else 3
+    found = backtracked(attempt, place.value, place.value * slope, factor=0.4, tries=tries)
+    return found[2] if found else None
 
 
 def em_step(frame: Frame, features: Blocks, place: Place, exponent: float = 1.0) -> Place:

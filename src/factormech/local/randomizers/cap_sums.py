@@ -125,12 +125,12 @@ def walk_lengths(steps: FloatArray, sizes: IntArray, dimension: int, rng: np.ran
 
 def _joined(square: FloatArray, sizes: IntArray, dimension: int, rng: np.random.Generator) -> int:
     """Join the steps of every walk two by two, in place; how many there are now."""
-    from factormech.local.randomizers import cap_kernels, walk_kernels
+    from factormech.local.randomizers import cap_kernels
 
     if dimension >= STRIPS_FROM:
         return int(cap_kernels.join_by_strips(square, sizes, *strips(dimension), strip_power(dimension), rng))
     cosines = coordinate(int((sizes // 2).sum()), dimension, rng)
-    return int(walk_kernels.join_pairs(square, sizes, cosines))
+    return int(cap_kernels.join_pairs(square, sizes, cosines))
 
 
 def _directions(shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:

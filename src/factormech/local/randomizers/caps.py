@@ -23,6 +23,7 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.numerics.roots import bisect
 
 # Relative error that the computed mass of a cap certainly keeps: a hundred times what has been seen up to d = 10⁶.
 MASS_MARGIN = 1e-12
@@ -117,10 +118,8 @@ def strips(dimension: int) -> tuple[FloatArray, FloatArray]:
     which ``STRIPS`` of them reach the top, 1. Whatever V is, draws from the strips that are kept below the graph have
     its law: only the equality of the areas matters, and it holds to rounding.
     """
-    low, high = 0.0, 1.0
-    while low < (middle := 0.5 * (low + high)) < high:
-        low, high = (low, middle) if _stacked(dimension, middle)[1][-1] >= 1.0 else (middle, high)
-    edges, heights = _stacked(dimension, high)
+    least = bisect(lambda area: _stacked(dimension, area)[1][-1] >= 1.0, 0.0, 1.0)[1]
+    edges, heights = _stacked(dimension, least)
     return np.array(edges), np.array(heights)
 
 

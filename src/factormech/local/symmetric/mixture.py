@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.numerics.descent import backtracked, room
 
 _ROUNDS = 60
 _FLOOR = 1e-14  # relative: keeps y positive while some pattern of the pool has it positive
@@ -50,11 +51,16 @@ def _newton(P: FloatArray, s2: FloatArray, p: FloatArray, mu: float) -> tuple[Fl
     multiplier = float(p @ solved[:, 0]) / float(p @ solved[:, 1])
     step = multiplier * solved[:, 1] - solved[:, 0]
     decrement = -float(gradient @ step)
-    length = min(1.0, 0.99 / max(float(-step.min()), 1e-300))
-    before = float(np.sum(s2 / y)) - mu * float(np.log(p).sum())
-    while length > 1e-10:
+    before = _barrier(P, s2, p, mu)
+
+    def attempt(length: float) -> tuple[float, FloatArray]:
         q = p * (1.0 + length * step)
-        if float(np.sum(s2 / (P @ q))) - mu * float(np.log(q).sum()) <= before + 1e-13 * abs(before):
-            return q, decrement
-        length *= 0.5
-    return p, 0.0
+        return _barrier(P, s2, q, mu), q
+
+    length = room(step, 0.99)
+    found = backtracked(attempt, before, 0.0, length=length, noise=1e-13 * abs(before))
+    return (found[2], decrement) if found else (p, 0.0)
+
+
+def _barrier(P: FloatArray, s2: FloatArray, p: FloatArray, mu: float) -> float:
+    return _value(P, s2, p) - mu * float(np.log(p).sum())

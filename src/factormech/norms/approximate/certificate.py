@@ -22,7 +22,7 @@ from factormech.norms import certify, dual
 from factormech.norms.approximate import projections
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.approximate.splitting import Iterate
-from factormech.norms.rounding import (
+from factormech.numerics.rounding import (
     TINY,
     UNIT,
     above,

@@ -24,7 +24,7 @@ from factormech.norms.approximate.reduced import Reduced, reduce
 from factormech.norms.approximate.splitting import Iterate
 from factormech.norms.certified import CertifiedNorm, DenseFactor
 from factormech.norms.exact import checked_gap, factorization_norm
-from factormech.norms.rounding import scaled_interval
+from factormech.numerics.rounding import scaled_interval
 from factormech.workloads.base import Workload
 
 METHODS = ("splitting", "clarabel", "scs")

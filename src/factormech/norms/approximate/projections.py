@@ -7,6 +7,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.approximate.symmetry import Involution
+from factormech.numerics.simplex import level as level
 
 _NEWTON_STEPS = 100
 _ROUNDING = 4e-15
@@ -48,13 +49,6 @@ def shifts(matrix: FloatArray, boxes: Boxes, start: FloatArray) -> FloatArray:
         if not len(rows):
             break
     return c
-
-
-def level(diagonal: FloatArray, mass: float) -> float:
-    """The t with Σ(v_i − t)₊ = ``mass``: the proximal step of ``mass``·max(diagonal)."""
-    ordered = np.sort(diagonal)[::-1]
-    levels = (np.cumsum(ordered) - mass) / np.arange(1, len(ordered) + 1)
-    return float(levels[np.flatnonzero(ordered > levels)[-1]])
 
 
 def into_cone(matrix: FloatArray, symmetry: Involution) -> FloatArray:

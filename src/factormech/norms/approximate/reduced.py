@@ -17,7 +17,7 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.matrices import BoolArray
-from factormech.norms.rounding import binary_scale
+from factormech.numerics.rounding import binary_scale
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,10 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.norms.approximate import projections, symmetry
-from factormech.norms.approximate.anderson import Anderson
 from factormech.norms.approximate.boxes import Boxes
 from factormech.norms.exact import factorization_norm
+from factormech.numerics.acceleration import Anderson
+from factormech.numerics.simplex import level
 
 Stopped = Literal["gap", "iteration_limit"]
 
@@ -122,7 +123,7 @@ def _bounded(V: FloatArray, boxes: Boxes, c: FloatArray, rho: float) -> tuple[Fl
     Z[:k, k:], c = projections.into_boxes(V[:k, k:], boxes, c)
     Z[k:, :k] = Z[:k, k:].T
     diagonal = np.diagonal(V)
-    Z[np.diag_indices(len(Z))] = np.minimum(diagonal, projections.level(diagonal, 1.0 / rho))
+    Z[np.diag_indices(len(Z))] = np.minimum(diagonal, level(diagonal, 1.0 / rho))
     return Z, c
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.norms.certified import CertifiedNorm
+from factormech.norms.exact import factorization_norm
 from factormech.norms.structured.prefix import prefix_norm
 from factormech.norms.structured.ranges import ranges_norm
 from factormech.workloads.base import Workload
@@ -42,3 +43,16 @@ def structured_norm(
         return ranges_norm(workload.domain_size, p, gap=gap, **limits)
     name = workload.name if isinstance(workload, Workload) else type(workload).__name__
     raise BadValue("workload", name, "be the registered prefix or all-ranges", "use method 'auto'")
+
+
+def automatic_norm(
+    workload: Workload | Any, p: float = math.inf, *, gap: float = 1e-6, iterations: int | None = None
+) -> CertifiedNorm:
+    """γ₍ₚ₎(W); parameters as for :func:`~factormech.norms.exact.factorization_norm`.
+
+    A dense matrix that happens to be that of prefix sums is solved as a dense matrix: only the workload's own class
+    tells.
+    """
+    if suits(workload, p, gap):
+        return structured_norm(workload, p, gap=gap, iterations=iterations)
+    return factorization_norm(workload, p, gap=gap, iterations=iterations)

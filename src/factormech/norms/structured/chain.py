@@ -25,7 +25,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.norms.structured.elliptic import ROUNDINGS, ResolventSum, inverse_square_root
-from factormech.norms.structured.rounding import growth
+from factormech.numerics.rounding import growth
 
 # Outside, products of three such numbers and a shift might leave the floats.
 _SMALLEST, _LARGEST = 1e-60, 1e60

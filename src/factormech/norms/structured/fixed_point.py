@@ -1,9 +1,8 @@
 r"""The fixed point of the weights, from a coarse domain to a fine one, with Anderson's acceleration.
 
 The dual of γ₍ₚ₎ is max ‖D_√w W D_√q‖_* over the weights; its fixed point is q_j ∝ q_j a_j and
-w_i ∝ (w_i r_i)^{(p−2)/p}. In the logarithms of the weights the step is a residual f, which the acceleration (Anderson,
-J. ACM 12(4), 1965) combines with the residuals before. Steps of q alone never lower the dual; an accelerated step that
-lowers it is taken back, and a plain step follows.
+w_i ∝ (w_i r_i)^{(p−2)/p}. Its steps are those of the logarithms of the weights. Steps of q alone never lower the dual;
+an accelerated step that lowers it is taken back, and a plain step follows.
 
 Scaling all of q by t divides every a by √t: along smooth directions twice the residual is Newton's step, and along
 rough ones any step is small. So it is the roughness, the corners at both ends, that a coarse start must get right, and
@@ -19,8 +18,9 @@ from typing import Protocol
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.numerics.acceleration import Anderson
 
-MEMORY = 8
+MEMORY = 9
 # No optimal weight is near e^FLOOR of the largest: a wild step is cut here before floats overflow.
 FLOOR = -60.0
 COARSEST = 64
@@ -58,7 +58,7 @@ def accelerated(evaluate: Evaluate, logs: FloatArray, gap: float, iterations: in
     """Iterate until upper ≤ (1 + gap) lower, or ``iterations`` evaluations; the best point is returned."""
     best, best_gap = logs, np.inf
     safe, safe_step, safe_lower = logs, np.zeros_like(logs), -np.inf
-    memory = Memory()
+    memory = Anderson(MEMORY)
     for done in range(1, iterations + 1):
         found = evaluate(logs)
         here = found.upper / found.lower - 1.0
@@ -66,54 +66,13 @@ def accelerated(evaluate: Evaluate, logs: FloatArray, gap: float, iterations: in
             best, best_gap = logs, here
         if here <= gap:
             return Found(best, done, True)
-        if found.lower < safe_lower * (1.0 - 0.1 * gap) and len(memory) > 0:
-            memory = Memory()
+        if found.lower < safe_lower * (1.0 - 0.1 * gap) and len(memory) > 1:
+            memory.forget()
             logs = safe + 0.5 * safe_step
             continue
         safe, safe_step, safe_lower = logs, found.step, found.lower
-        memory.append(logs, found.step)
-        logs = memory.next(logs, found.step)
+        logs = memory.extrapolate(logs + found.step, found.step)
     return Found(best, iterations, False)
-
-
-class Memory:
-    """Differences of the last points and of their steps, and the normal equations of the steps'."""
-
-    def __init__(self) -> None:
-        self._points: list[FloatArray] = []
-        self._steps: list[FloatArray] = []
-        self._gram = np.zeros((0, 0))
-        self._last: tuple[FloatArray, FloatArray] | None = None
-
-    def __len__(self) -> int:
-        return len(self._steps)
-
-    def append(self, point: FloatArray, step: FloatArray) -> None:
-        """Remember a point and its step."""
-        if self._last is not None:
-            self._points.append(point - self._last[0])
-            self._steps.append(step - self._last[1])
-            column = np.array([np.dot(old, self._steps[-1]) for old in self._steps])
-            gram = np.zeros((len(column), len(column)))
-            gram[:-1, :-1] = self._gram
-            gram[-1], gram[:, -1] = column, column
-            self._gram = gram
-        if len(self._steps) > MEMORY:
-            del self._points[0], self._steps[0]
-            self._gram = self._gram[1:, 1:]
-        self._last = point, step
-
-    def next(self, point: FloatArray, step: FloatArray) -> FloatArray:
-        """Where the remembered steps, extrapolated linearly, would vanish."""
-        result: FloatArray = np.add(point, step)
-        if self._steps:
-            right = np.array([np.dot(old, step) for old in self._steps])
-            scale = 1.0 / np.sqrt(np.maximum(np.diagonal(self._gram), 1e-300))
-            scaled = self._gram * np.outer(scale, scale)
-            mix = scale * np.linalg.lstsq(scaled, scale * right, rcond=1e-13)[0]
-            for factor, point_change, step_change in zip(mix, self._points, self._steps, strict=True):
-                result -= factor * (point_change + step_change)
-        return result
 
 
 def levels(n: int) -> list[int]:

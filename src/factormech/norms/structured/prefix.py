@@ -32,7 +32,7 @@ from factormech.errors import BadValue
 from factormech.norms.certified import CertifiedNorm
 from factormech.norms.structured import fixed_point
 from factormech.norms.structured.chain import Chain, Diagonals, diagonals, mirrored_diagonals
-from factormech.norms.structured.rounding import growth, norm, total
+from factormech.numerics.rounding import growth, norm, total
 
 
 def prefix_norm(n: int, p: float = math.inf, *, gap: float = 1e-6, iterations: int = 400) -> CertifiedNorm:

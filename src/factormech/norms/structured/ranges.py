@@ -24,7 +24,7 @@ from factormech.norms.certified import CertifiedNorm
 from factormech.norms.structured import fixed_point
 from factormech.norms.structured.chain import Chain, Diagonals, diagonals
 from factormech.norms.structured.prefix import check_gap, check_order, stopped
-from factormech.norms.structured.rounding import growth, total
+from factormech.numerics.rounding import growth, total
 
 
 def ranges_norm(n: int, p: float = 2.0, *, gap: float = 1e-6, iterations: int = 400) -> CertifiedNorm:

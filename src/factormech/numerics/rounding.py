@@ -1,5 +1,7 @@
 r"""Bounds that hold in exact arithmetic, computed with floating-point numbers.
 
+A float on a given side of an exact number; intervals of what a count of roundings leaves of sums, norms and powers.
+
 All numbers are doubles, u = 2⁻⁵³. A sum or an inner product of n terms, added in whatever order, has an absolute error
 of at most γ_n = nu/(1 − nu) times the sum of the terms' absolute values (Higham, Accuracy and Stability of Numerical
 Algorithms, 2002, §3.1); this covers every blocked product of LAPACK. Square roots are correctly rounded; powers of
@@ -11,6 +13,8 @@ consist of such losses.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -23,6 +27,20 @@ TINY = 2.0**-900
 _NEAR_ISOMETRY = 1e-10
 # Per column, how far above the largest computed eigenvalue the first Cholesky factorization is tried.
 _FIRST_SLACK = 2.0**-52
+# A numpy power or root is taken to be within this many roundings of the true value (its documented error is below one).
+POWER = 4
+
+
+def rounded_up(value: Fraction | Decimal) -> float:
+    """A float at least an exact number: the nearest one, or the next."""
+    near = float(value)
+    return near if type(value)(near) >= value else math.nextafter(near, math.inf)
+
+
+def rounded_down(value: Fraction | Decimal) -> float:
+    """A float at most an exact number: the nearest one, or the one before."""
+    near = float(value)
+    return near if type(value)(near) <= value else math.nextafter(near, -math.inf)
 
 
 def gamma(terms: int) -> float:
@@ -40,6 +58,32 @@ def below(value: float, operations: int = 1) -> float:
     return max(math.nextafter(value * (1.0 - 2.0 * gamma(operations + 1)), -math.inf), 0.0)
 
 
+def growth(roundings: float) -> float:
+    """An upper bound of (1 − 2⁻⁵³)^{−roundings}, the factor by which so many roundings can change a positive number.
+
+    (1 − u)^{−k} ≤ 1/(1 − ku) ≤ 1 + 1.001 ku for ku ≤ 10⁻³; two more roundings pay for this formula's own.
+    """
+    return 1.0 + 1.001 * (roundings + 2.0) * UNIT
+
+
+def total(values: FloatArray) -> float:
+    """The sum of the floats, rounded once."""
+    return math.fsum(values.tolist())
+
+
+def norm(values: FloatArray, order: float) -> tuple[float, float]:
+    """‖values‖ of an order ≥ 1 of positive floats, and the number of roundings within which it is right."""
+    if math.isinf(order):
+        return float(values.max()), 0.0
+    if order == 1.0:
+        return total(values), 1.0
+    # Powers of values ÷ largest cannot overflow; an underflow only concerns entries that do not count.
+    largest = float(values.max())
+    powers = np.power(values / largest, order)
+    # A rounding of the quotient counts `order` times in its power, and the root divides the whole by `order`.
+    return largest * total(powers) ** (1.0 / order), 1.0 + (POWER + 1.0) / order + POWER + 2.0
+
+
 def squared_norms_above(matrix: FloatArray, axis: int) -> FloatArray:
     """For each line along ``axis`` a number at least its squared Euclidean norm."""
     sums = np.einsum("ij,ij->j" if axis == 0 else "ij,ij->i", matrix, matrix)
@@ -48,7 +92,7 @@ def squared_norms_above(matrix: FloatArray, axis: int) -> FloatArray:
 
 def sum_above(values: FloatArray) -> float:
     """A number at least the sum of these numbers, all ≥ 0."""
-    return above(math.fsum(values.tolist()))
+    return above(total(values))
 
 
 def spectral_norm_above(matrix: FloatArray) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from factormech.errors import BadValue
-from factormech.norms import rounding
+from factormech.numerics import rounding
 from tests.norms import exactly
 
 
@@ -55,3 +57,19 @@ def test_scaling_back() -> None:
     assert np.ldexp(scaled, e)[0, 0] == 3e200
     with pytest.raises(BadValue):
         rounding.scaled_exactly(np.array([[1e300, 3e-310]]))
+
+
+@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(-1, 3), Fraction(10**30 + 1, 7), Fraction(1, 2), Fraction(0)])
+@pytest.mark.parametrize("exact", [Fraction, lambda x: Context(prec=60).divide(Decimal(x.numerator), x.denominator)])
+def test_floats_on_either_side_of_an_exact_number(x: Fraction, exact: Callable[[Fraction], Fraction | Decimal]) -> None:
+    """Neighbours, or one float where it is the number itself."""
+    low, high = rounding.rounded_down(exact(x)), rounding.rounded_up(exact(x))
+    assert Fraction(low) <= Fraction(exact(x)) <= Fraction(high)
+    assert high == (low if Fraction(exact(x)) == Fraction(low) else math.nextafter(low, math.inf))
+
+
+def test_growth_exceeds_what_roundings_do() -> None:
+    for count in (1, 10, 10**6, 10**10):
+        with localcontext() as context:
+            context.prec = 60
+            assert Decimal(rounding.growth(count)) >= (1 - Decimal(2) ** -53) ** -count
