@@ -69,6 +69,8 @@ from factormech.bounds.pair_search import PairWeights
 from factormech.bounds.size_limit import SizeLimit
 
 _UNIT = 2.0**-53
+# Beyond, variances are near the least float, and nothing is proved.
+EPSILON_LIMIT = 600.0
 # What the few roundings in the error bounds themselves may amount to.
 _SLACK = 1.0 + 1e-6
 # Relative errors of l, τ, ρ and of differences of τ: products and quotients of at most eight rounded factors.
@@ -84,7 +86,7 @@ def scatter_variance(gram: CentredGram, epsilon: float, weights: PairWeights) ->
 
     It holds in exact arithmetic. It is 0 where nothing is proved.
     """
-    found = Vectors.of(gram.matrix, epsilon, weights)
+    found = Vectors.of(gram.matrix, epsilon, weights) if epsilon <= EPSILON_LIMIT else None
     if found is None:
         return 0.0
     return max(_variance(gram, epsilon, vectors) for vectors in found.variants())
@@ -93,6 +95,8 @@ def scatter_variance(gram: CentredGram, epsilon: float, weights: PairWeights) ->
 def single_variance(gram: CentredGram, epsilon: float) -> float:
     """The bound for E = ϑP, which needs no search: randomized response attains it as e^ε grows. 0 if vacuous."""
     n, trace = len(gram.matrix), gram.trace_above
+    if epsilon > EPSILON_LIMIT:
+        return 0.0
     d = distances_below(gram.matrix, _entry_error(gram, 0.0))
     p, N = _nearest_weights(d)
     w = _ratio_above(epsilon)
@@ -116,7 +120,7 @@ class Vectors:
     change
         E, (n, n).
     beside
-        V, (n, r), coordinates in which the workload is 0; none where C has rank n − 1.
+        V, (n, r), coordinates in which the workload is 0, or none.
     weights
         p, N, ω in the scale of the distances.
     """
@@ -144,11 +148,11 @@ class Vectors:
         scale = float(np.sum(T * basis * values)) * n / information
         E = (scale * T - basis) @ basis.T
         scaled = PairWeights(scale**2 * weights.types, scale**2 * weights.pairs, scale**2 * weights.omega)
-        return cls(E, None if len(values) >= n - 1 else _beside(scale**2 * Y, scale * T * np.sqrt(values)), scaled)
+        return cls(E, _beside(scale**2 * Y, scale * T * np.sqrt(values)), scaled)
 
     def variants(self) -> list[Vectors]:
         """With V, and without: where V should be 0, it is rounding, which is too large at large ε."""
-        return [self] if self.beside is None else [self, Vectors(self.change, None, self.weights)]
+        return [self, Vectors(self.change, None, self.weights)]
 
 
 def _form(weights: PairWeights, kappa: float) -> FloatArray:
@@ -230,10 +234,10 @@ def _scatter_below(n: int, w: float, mass: float, pairs: float, omega: float, sp
     j = np.arange(1, n)
     size = n + j * w
     low = n / size
-    f = mass * (low * (n - 2.0 + (j - 1) * w) + (1.0 + w) * low**2) + pairs * low * (2.0 - low)
+    f = mass * (low * (n - 2.0 + (j - 1) * w) + (1.0 + w) * low * low) + pairs * low * (2.0 - low)
     first = np.append(np.arange(max(n - 2, 1)), 0)
     second = np.minimum(np.append(np.arange(max(n - 2, 1)) + 1, n - 2), n - 2)
-    step = 0.5 * n * (2.0 + w) * w * (second - first) / size[first] / size[second]
+    step = 0.5 * n * ((2.0 + w) / size[first]) * (w / size[second]) * (second - first)
     c = omega * step**2 * (1.0 + 4.0 * _SIZES)
     least, most = np.minimum(f[first], f[second]), np.maximum(f[first], f[second])
     more = np.maximum(c - np.maximum(most * (1.0 - _SIZES) - least * (1.0 + _SIZES), 0.0), 0.0)
@@ -293,7 +297,7 @@ def _sum_below(terms: FloatArray) -> float:
 
 
 def _ratio_above(epsilon: float) -> float:
-    """w ≥ e^ε − 1."""
+    """w ≥ e^ε − 1, finite; at larger budgets nothing is proved of variances near the least float."""
     return math.expm1(epsilon) * (1.0 + 4.0 * _UNIT)
 
 
