@@ -81,7 +81,7 @@ def test_the_histogram_in_closed_form() -> None:
 
 
 def test_constants_that_are_good_enough_need_no_users() -> None:
-    """1/n for each of 512 counts is off by (1 − 1/n)/n² a query and user type at most: .00195 at α = .01."""
+    """1/n for each of 512 shares has the mean squared error (1 − 1/n)/n = .00195 at most, below α = .01."""
     n = 512
     constant = best_constant(create("histogram", n).gram())
     assert constant.error / n == pytest.approx(0.00195, rel=2e-3)
