@@ -197,11 +197,18 @@ def test_mechanisms_are_ranked_beside_the_bound(ask: Ask, command: str) -> None:
     by_name = {one["mechanism"]: one for one in ranked}
     assert by_name["randomized-response"]["worst_variance"] == pytest.approx(randomized_response(n), rel=1e-9)
     assert by_name["matrix-l2-gaussian"]["delta"] > 0
+    # Shrunk towards 1/n it needs the share ατ/D = nα/(1 − 1/n) fewer.
+    saved = 1.0 - n * alpha / (1.0 - 1.0 / n)
+    assert found["bound_class"] == "unbiased linear ε-LDP strategy"
+    assert found["constant_error"] == pytest.approx((1.0 - 1.0 / n) / n, rel=1e-9)
+    assert found["shrunk_users"] == math.ceil(saved * ranked[0]["sample_complexity"]) < ranked[0]["users"]
     # Subset selection is optimal for the histogram: the bound is reached, and the advice says so.
     assert ranked[0]["gap"] < 1e-6
     if command == "plan":
         assert found["users"] == ranked[0]["users"]
-        assert "nothing is better" in found["advice"]
+        assert "no unbiased linear ε-LDP strategy can do with fewer than" in found["advice"]
+        assert "none is better" in found["advice"]
+        assert "towards the best constant answer" in found["advice"]
         assert "Subset selection" in found["advice"]
 
 

@@ -47,13 +47,14 @@ is left for them is small (0.3 % for prefix and all ranges, n = 16).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds import parametric
-from factormech.bounds.average import raised
+from factormech.bounds.average import same_for_all
+from factormech.bounds.centred import CentredGram
 from factormech.bounds.grouping import levels, spread_pairs, spread_types
 from factormech.bounds.halves import Halves
 from factormech.bounds.pair_search import (
@@ -67,8 +68,8 @@ from factormech.bounds.pair_search import (
     single_start,
     uniform_start,
 )
+from factormech.bounds.proved import clearly_better, is_uniform, proved_variance
 from factormech.bounds.size_limit import SizeLimit
-from factormech.bounds.spectral import centred_svd
 from factormech.bounds.translation_pairs import best_translated
 from factormech.bounds.type_search import TypeWeights, level_weights, warm_steps
 from factormech.workloads.base import Workload
@@ -91,10 +92,23 @@ GAIN, ROUNDING = 1e-9, 1e-14
 def pairwise(workload: Workload, epsilon: float) -> float:
     """The best of these bounds on the average variance per user; never below ``parametric``; 0 where it is vacuous."""
     epsilon = check_epsilon(epsilon)
-    start = centred_svd(workload, epsilon)
-    if workload.domain_size == 1:
-        return start
-    return raised(start, workload, lambda C: solve(C, epsilon).objective)
+    C = workload.centred_gram()
+    if workload.domain_size == 1 or same_for_all(workload, float(np.trace(C))):
+        return 0.0
+    return variance_of(workload, epsilon, solve(C, epsilon))
+
+
+def variance_of(workload: Workload, epsilon: float, bound: PairwiseBound) -> float:
+    """The bound on the average variance per user that the weights of ``solve`` prove, rounded down.
+
+    It is never below ``parametric``, which is evaluated where it may be as good.
+    """
+    gram, weights = CentredGram.of(workload), _of(bound)
+    found = 0.0 if is_uniform(weights) else proved_variance(gram, epsilon, weights)
+    other = bound.without_pairs if bound.pairs.any() else bound.uniform
+    if clearly_better(epsilon, bound.objective, other, gram.trace_above):
+        return found
+    return max(found, parametric.parametric(workload, epsilon))
 
 
 @dataclass(frozen=True)
@@ -115,6 +129,8 @@ class PairwiseBound:
         g = p − κN1, (n,): Y = P(Diag p − N − ggᵀ/ω)P.
     information
         B: no ε-LDP strategy has tr(X_cY) above B/n.
+    without_pairs, uniform
+        The objective of the best bound that was found with N = 0, and of uniform weights.
     """
 
     objective: float
@@ -123,6 +139,8 @@ class PairwiseBound:
     omega: float
     gap_vector: FloatArray
     information: float
+    without_pairs: float = math.inf
+    uniform: float = math.inf
 
     def target(self, centred_gram: FloatArray) -> FloatArray:
         """The X_c that attains the bound, were there a strategy that has it, (n, n).
@@ -150,7 +168,8 @@ def solve(centred_gram: FloatArray, epsilon: float) -> PairwiseBound:
         types = level_weights(gram, epsilon, types, parametric.FINEST)
         near = _of(_level(gram, epsilon, parametric.evaluate(gram, epsilon, types), near))
     types = level_weights(last, epsilon, types, parametric.FINEST)
-    return _level(last, epsilon, parametric.evaluate(last, epsilon, types), near)
+    without = parametric.evaluate(last, epsilon, types)
+    return replace(_level(last, epsilon, without, near), without_pairs=without.objective, uniform=without.uniform)
 
 
 def _translated(C: FloatArray, epsilon: float) -> PairwiseBound | None:
@@ -159,9 +178,11 @@ def _translated(C: FloatArray, epsilon: float) -> PairwiseBound | None:
     best = best_translated(C, limit)
     if best is None:
         return None
-    without, found = _without_pairs(parametric.evaluate(C, epsilon, None)), evaluate(C, best, limit)
+    uniform = parametric.evaluate(C, epsilon, None)
+    without, found = _without_pairs(uniform), evaluate(C, best, limit)
     least = max(GAIN, ROUNDING * float(limit.tau[0]) / found.information) if found.information > 0.0 else math.inf
-    return found if found.objective > (1.0 + least) * without.objective else without
+    best = found if found.objective > (1.0 + least) * without.objective else without
+    return replace(best, without_pairs=uniform.objective, uniform=uniform.uniform)
 
 
 def _without_pairs(bound: parametric.ParametricBound) -> PairwiseBound:

@@ -61,8 +61,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
-from factormech.bounds.average import raised
+from factormech.bounds.average import same_for_all
+from factormech.bounds.centred import CentredGram
 from factormech.bounds.omega_limit import InformationLimit, feasible_omega
+from factormech.bounds.pair_search import PairWeights
+from factormech.bounds.proved import clearly_better, is_uniform, proved_variance
 from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import largest_information
 from factormech.bounds.type_search import (
@@ -81,12 +84,21 @@ FINEST = 2048
 
 def parametric(workload: Workload, epsilon: float) -> float:
     """The best of these bounds on the average variance per user; never below ``centred_svd``; 0 where it is vacuous."""
-    epsilon = check_epsilon(epsilon)
-    start = centred_svd(workload, epsilon)
-    limit = InformationLimit.of(workload.domain_size, epsilon)
-    if limit is None or workload.centred_walsh_spectrum() is not None:
-        return start
-    return raised(start, workload, lambda C: solve(C, epsilon).objective)
+    epsilon, n = check_epsilon(epsilon), workload.domain_size
+    if InformationLimit.of(n, epsilon) is None or workload.centred_walsh_spectrum() is not None:
+        return centred_svd(workload, epsilon)
+    C = workload.centred_gram()
+    trace = float(np.trace(C))
+    if same_for_all(workload, trace):
+        return 0.0
+    found = solve(C, epsilon)
+    weights = PairWeights(found.weights, np.zeros((n, n)), found.omega)
+    if is_uniform(weights):
+        return centred_svd(workload, epsilon)
+    value = proved_variance(CentredGram.of(workload), epsilon, weights)
+    if clearly_better(epsilon, found.objective, found.uniform, trace):
+        return value
+    return max(value, centred_svd(workload, epsilon))
 
 
 @dataclass(frozen=True)
@@ -103,12 +115,15 @@ class ParametricBound:
         ω; Y = P(Diag p − ppᵀ/ω)P, or P/n if p is uniform.
     information
         B(ω): no ε-LDP strategy has tr(X_cY) above B/n.
+    uniform
+        The objective for uniform weights.
     """
 
     objective: float
     weights: FloatArray
     omega: float
     information: float
+    uniform: float
 
     def target(self, centred_gram: FloatArray) -> FloatArray:
         """The X_c that attains the bound, were there a strategy that has it, (n, n).
@@ -137,18 +152,18 @@ def evaluate(centred_gram: FloatArray, epsilon: float, near: TypeWeights | None)
     uniform = np.full(n, 1.0 / n)
     sigma, scale = largest_information(n, epsilon), float(np.trace(C))
     if sigma <= 0.0 or scale <= 0.0:
-        return ParametricBound(0.0, uniform, 1.0, sigma)
+        return ParametricBound(0.0, uniform, 1.0, sigma, 0.0)
     values = np.linalg.eigvalsh(C)
     values = values[values > n * np.finfo(float).eps * values[-1]]  # the root of rounding noise is not small
     closed = float(np.sum(np.sqrt(values))) ** 2 / sigma
-    found = ParametricBound(closed, uniform, 1.0, sigma)
+    found = ParametricBound(closed, uniform, 1.0, sigma, closed)
     limit = InformationLimit.of(n, epsilon)
     if limit is None or near is None:
         return found
     weights, omega = near
     omega = feasible_omega(weights, omega, limit)
     objective = scale * objective_bound(C / scale, weights, omega, limit)
-    return found if objective <= closed else ParametricBound(objective, weights, omega, limit.at(omega)[0])
+    return found if objective <= closed else ParametricBound(objective, weights, omega, limit.at(omega)[0], closed)
 
 
 def objective_bound(centred_gram: FloatArray, weights: FloatArray, omega: float, limit: InformationLimit) -> float:

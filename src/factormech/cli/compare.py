@@ -28,6 +28,8 @@ def compare(args: argparse.Namespace) -> Answer:
         "metric": "mse",
         "alpha": alpha,
         "lower_bound": ranking.lower_bound,
+        "bound_class": ranking.bound_class,
+        **ranked.shrunk(ranking),
         "mechanisms": ranked.entries(ranking, epsilon),
         "seconds": sum(found.seconds for found in ranking.mechanisms),
         "status": "ok",
@@ -36,5 +38,7 @@ def compare(args: argparse.Namespace) -> Answer:
         f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
         f"users for a mean squared error of {alpha:g}, variances of one user"
     )
-    last = f"no ε-LDP strategy has a worst variance below {number(ranking.variance_bound, 5)}"
+    bound = ranking.variance_bound
+    last = f"no {ranking.bound_class} has a worst variance below {number(bound, 5)}"
+    last = last if bound > 0.0 else f"nothing is proved of how small the worst variance of an {ranking.bound_class} can be"
     return Answer(data, [title, "", *ranked.lines(ranking), "", last])

@@ -46,7 +46,9 @@ def plan(args: argparse.Namespace) -> Answer:
         "users": best.users,
         "sample_complexity": best.sample_complexity,
         "lower_bound": ranking.lower_bound,
+        "bound_class": ranking.bound_class,
         "gap": ranking.gap(best),
+        **ranked.shrunk(ranking),
         "advice": advice(args, ranking, best),
         "mechanisms": ranked.entries(ranking, epsilon),
         "seconds": sum(found.seconds for found in ranking.mechanisms),
@@ -90,19 +92,37 @@ def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     else:
         predicted = number(int(best.predicted_users))
         said = f"{use}: {users} are proved to be enough, and the central limit says {predicted}"
-    return f"{said}; {beside}. {_how(args, ranking, best)}".rstrip()
+    return f"{said}; {beside}. {_biased(ranking)}{_how(args, ranking, best)}".rstrip()
+
+
+def _biased(ranking: Ranking) -> str:
+    """What a constant or a shrunk answer makes of the question; they are biased, and the bound does not cover them."""
+    from factormech.cli.ranked import label
+
+    best = ranking.best_shrunk
+    if not math.isfinite(ranking.constant_error) or best is None:
+        return ""
+    if ranking.constant_error <= ranking.alpha:
+        error = number(ranking.constant_error, 3)
+        return f"The best constant answer has a mean squared error of at most {error} with no users at all. "
+    if not best.shrunk_users < ranking.best.users:  # type: ignore[union-attr]
+        return ""
+    return (
+        f"Shrunk towards the best constant answer (× {best.shrinkage:.4g}), which is biased, "
+        f"{label(best.mechanism)} needs {number(best.shrunk_users)}. "
+    )
 
 
 def _beside_bound(ranking: Ranking, best: Ranked) -> str:
-    """What no mechanism can do, and how far from it the best is."""
+    """What no mechanism of the bound's class can do, and how far from it the best is."""
     from factormech.cli.ranked import over_bound, whole
 
-    kind = "ε-LDP strategy" if ranking.metric == "mse" else "non-interactive ε-LDP mechanism"
+    kind = ranking.bound_class
     gap, said = ranking.gap(best), f"no {kind} can do with fewer than {number(whole(ranking.lower_bound))}"
     if not math.isfinite(gap):
         return f"nothing is known of how many fewer another {kind} could need"
     if gap <= _OPTIMAL:
-        return f"{said}, so nothing is better"
+        return f"{said}, so none is better"
     return f"{said}, and this is {over_bound(gap)} {'more' if gap < 1.0 else 'as many'}"
 
 

@@ -27,6 +27,7 @@ def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
     entry |= {"lower_bound": ranking.lower_bound, "gap": ranking.gap(found)} if pure else {"delta": found.delta}
     if ranking.metric == "mse":
         entry |= {"worst_variance": found.worst_variance, "average_variance": found.average_variance}
+        entry |= {"shrunk_users": found.shrunk_users, "shrinkage": found.shrinkage}
         entry |= {"rows": found.rows} if found.rows else {}
     else:
         entry["predicted_users"] = found.predicted_users
@@ -54,8 +55,40 @@ def lines(ranking: Ranking) -> list[str]:
         numbers = [number(found.worst_variance, 5), number(found.average_variance, 5)]
         numbers = numbers if mse else [number(int(found.predicted_users))]
         rows.append([label(found.mechanism), number(found.users), over, *numbers, _remark(found)])
-    bound = ["lower bound", number(whole(ranking.lower_bound)), "", *([""] * (2 if mse else 1)), ""]
-    return [*table(head, [*rows, bound]), *(["cannot run here:", *absent] if absent else [])]
+    least = number(whole(ranking.lower_bound)) if ranking.lower_bound > 0.0 else "vacuous"
+    bound = ["lower bound", least, "", *([""] * (2 if mse else 1)), CLASSES[ranking.metric]]
+    found_lines = [*table(head, [*rows, bound]), *(["cannot run here:", *absent] if absent else [])]
+    return [*found_lines, *biased(ranking)]
+
+
+# What the row of the lower bound says of the mechanisms that it holds for.
+CLASSES = {"mse": "unbiased linear strategies", "linf": "non-interactive mechanisms"}
+
+
+def biased(ranking: Ranking) -> list[str]:
+    """What answers outside of the bound's class need: the best constant, and the best shrunk strategy."""
+    if not math.isfinite(ranking.constant_error):
+        return []
+    found = ["biased answers, which the bound does not cover:"]
+    found.append(f"  best constant: mean squared error {number(ranking.constant_error, 3)} with no users")
+    best = ranking.best_shrunk
+    if best is not None and best.shrunk_complexity > 0.0:
+        towards = f"{label(best.mechanism)} × {best.shrinkage:.4g} towards it"
+        found.append(f"  {towards}: {number(best.shrunk_users)} users")
+    return found
+
+
+def shrunk(ranking: Ranking) -> dict[str, Any]:
+    """The same for JSON."""
+    best = ranking.best_shrunk
+    if not math.isfinite(ranking.constant_error) or best is None:
+        return {}
+    return {
+        "constant_error": ranking.constant_error,
+        "shrunk_mechanism": best.mechanism,
+        "shrunk_users": best.shrunk_users,
+        "shrinkage": best.shrinkage,
+    }
 
 
 def over_bound(gap: float) -> str:

@@ -1,9 +1,11 @@
-"""Every mechanism for one question, by the users it needs, beside what no mechanism can do.
+"""Every mechanism for one question, by the users it needs, beside a lower bound that names its class of mechanisms.
 
 Two metrics, never mixed:
 
 * ``mse``: the exact worst-case variance of every mechanism of ``local/registry.py`` over queries × α, and the strongest
-  lower bound on it over all ε-LDP strategies, in the same unit. ``optimised`` is solved for the worst case.
+  lower bound on it over all unbiased linear ε-LDP strategies, in the same unit. ``optimised`` is solved for the worst
+  case. Biased answers are outside of that class: beside each strategy stand the users it needs when it is shrunk
+  towards the best constant answer, and the error of the constant itself (``local/shrinkage.py``).
 * ``linf``: the users that are *proved* to give every mechanism of ``local/factorized/registry.py`` an expected largest
   error of at most α for every distribution they are drawn from, the number that the central limit predicts, and
   the certified lower bound on any non-interactive ε-LDP mechanism (``bounds/hard/release.py``).
@@ -18,21 +20,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from factormech.bounds.registry import variance_bound
 from factormech.errors import BadValue
 from factormech.local import registry
 from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.factorized import registry as releases
+from factormech.local.optimal.average import VARIANCE_BOUND
+from factormech.local.shrinkage import Constant, best_constant, shrunk_users
 from factormech.local.strategy import Strategy
 from factormech.measure.sample_complexity import mse_sample_complexity
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
-# A lower bound on n·variance that is so small beside ‖W‖_F² is computed by itself, not as a difference.
-_CANCELS = 1e-3
 # Queries plus types of the semidefinite programs that are solved here: minutes.
 SEMIDEFINITE_LIMIT = 600
 _SEMIDEFINITE = frozenset({"approximate", "shifted", "half-alpha"})
+# What lower bounds hold for.
+UNBIASED, NON_INTERACTIVE = "unbiased linear ε-LDP strategy", "non-interactive ε-LDP mechanism"
 RANDOMIZERS = ("half-sphere", "priv-unit")
 # Told before each mechanism: how many are done, of how many, and its name.
 Step = Callable[[int, int, str], None]
@@ -53,6 +56,8 @@ class Ranked:
     delta: float = 0.0
     rows: int = 0
     seconds: float = 0.0
+    shrunk_complexity: float = math.nan
+    shrinkage: float = math.nan
 
     @property
     def users(self) -> float:
@@ -60,10 +65,20 @@ class Ranked:
         found = self.sample_complexity
         return max(math.ceil(found), 1) if math.isfinite(found) else math.nan
 
+    @property
+    def shrunk_users(self) -> float:
+        """Whole users for the estimate shrunk by ``shrinkage`` towards the best constant; 0 where that is enough."""
+        found = self.shrunk_complexity
+        return math.ceil(found) if math.isfinite(found) else math.nan
+
 
 @dataclass(frozen=True)
 class Ranking:
-    """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``."""
+    """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``.
+
+    The bound holds for the mechanisms of ``bound_class``. ``constant_error`` is the error of the best constant answer in
+    the metric's unit, NaN where it is not known.
+    """
 
     metric: str
     alpha: float
@@ -71,6 +86,19 @@ class Ranking:
     mechanisms: Sequence[Ranked]
     reason: str = ""
     variance_bound: float = field(default=math.nan)
+    constant_error: float = field(default=math.nan)
+
+    @property
+    def bound_class(self) -> str:
+        """The mechanisms that the lower bound holds for."""
+        return UNBIASED if self.metric == "mse" else NON_INTERACTIVE
+
+    @property
+    def best_shrunk(self) -> Ranked | None:
+        """The purely ε-private mechanism that needs the fewest users when it is shrunk."""
+        known = [found for found in self.mechanisms if found.status == "ok" and found.delta == 0.0]
+        known = [found for found in known if math.isfinite(found.shrunk_complexity)]
+        return min(known, key=lambda found: float(f"{found.shrunk_complexity:.9g}"), default=None)
 
     @property
     def best(self) -> Ranked | None:
@@ -91,6 +119,7 @@ def by_mean_squared_error(
 ) -> Ranking:
     """Every strategy by its exact worst-case variance."""
     names, C = registry.names(), workload.centred_gram()
+    constant = best_constant(C)
     found: list[Ranked] = []
     bound = math.nan
     for done, name in enumerate(names):
@@ -100,9 +129,10 @@ def by_mean_squared_error(
         strategy, lower = _strategy(name, workload, epsilon, {"seed": seed, "root_seed": root_seed})
         seconds = time.perf_counter() - start
         bound = float(np.nanmax([bound, lower])) if lower == lower else bound
-        found.append(_evaluated(name, strategy, workload, C, alpha, seconds))
+        found.append(_evaluated(name, strategy, workload, C, constant, alpha, seconds))
     lower = mse_sample_complexity(max(bound, 0.0), workload.queries, alpha)
-    return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound)
+    error = constant.error / workload.queries
+    return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound, constant_error=error)
 
 
 def _strategy(
@@ -116,24 +146,30 @@ def _strategy(
     solution = registry.solution_for(spec, workload)
     lower = math.nan
     if name == "optimised":
-        energy, n = workload.frobenius_squared(), workload.domain_size
-        lower = (float(solution.record["lower_bound"]) - energy) / n
-        if lower < _CANCELS * energy / n:
-            lower = variance_bound("certified", workload, epsilon)
+        lower = float(solution.record[VARIANCE_BOUND])
     return registry.restore(name, solution, epsilon), lower
 
 
 def _evaluated(
-    name: str, strategy: Strategy | Unavailable, workload: Workload, C: np.ndarray, alpha: float, seconds: float
+    name: str,
+    strategy: Strategy | Unavailable,
+    workload: Workload,
+    C: np.ndarray,
+    constant: Constant,
+    alpha: float,
+    seconds: float,
 ) -> Ranked:
     if isinstance(strategy, Unavailable):
         return Ranked(name, "unavailable", strategy.reason)
     evaluation = strategy.evaluate(C)
     if not evaluation.answered:
         return Ranked(name, "refused", evaluation.refusal)
+    shrunk = shrunk_users(evaluation.variance, constant.distances, workload.queries * alpha)
     return Ranked(
         name,
         "ok",
+        shrunk_complexity=shrunk.users,
+        shrinkage=shrunk.factor,
         sample_complexity=mse_sample_complexity(evaluation.worst, workload.queries, alpha),
         worst_variance=evaluation.worst,
         average_variance=evaluation.average,

@@ -22,6 +22,8 @@ from factormech.local.solved import Solution
 # The record's words for the bound on tr(X_c⁺C) from before any solver ran, and for the variance of the symmetric
 # strategy, which is that of every type; the fixed strategy of least worst case (empty if none answers), and this.
 BOUND, SYMMETRIC = "certified_bound", "symmetric_variance"
+# The same bound on the average variance per user, rounded down.
+VARIANCE_BOUND = "variance_bound"
 FIXED, FIXED_WORST = "fixed", "fixed_worst_variance"
 
 
@@ -35,8 +37,9 @@ class Average:
         Who found its strategy.
     datasets
         The strategy alone.
-    bound
-        On tr(X_c⁺C), from before any solver ran; ``lower_bound``, on L, is the best that is known.
+    bound, variance_bound, lower_bound
+        On tr(X_c⁺C), from before any solver ran; ``variance_bound`` is the same on the average variance, ``lower_bound``
+        the best that is known on L.
     symmetric
         The variance of the symmetric strategy; infinite where there is none.
     fixed, fixed_worst
@@ -50,6 +53,7 @@ class Average:
     solver: str
     datasets: dict[str, npt.NDArray[Any]]
     bound: float
+    variance_bound: float
     lower_bound: float
     symmetric: float
     fixed: str
@@ -62,7 +66,7 @@ class Average:
     def of(cls, solution: Solution, domain_size: int) -> Average:
         """From what was kept of it."""
         record = solution.record
-        needed = {CHOSEN, "domain_size", "lower_bound", "iterations", "stopped", BOUND, FIXED, FIXED_WORST}
+        needed = {CHOSEN, "domain_size", "lower_bound", "iterations", "stopped", BOUND, VARIANCE_BOUND, FIXED, FIXED_WORST}
         missing = needed - record.keys()
         if missing:
             raise BadValue("start", sorted(missing), "be in the record of an optimised strategy", "solve it again")
@@ -74,6 +78,7 @@ class Average:
             solver=str(record[CHOSEN]),
             datasets={name: kept for name, kept in solution.datasets.items() if name not in KEPT_DATASETS},
             bound=float(record[BOUND]),
+            variance_bound=float(record[VARIANCE_BOUND]),
             lower_bound=float(record["lower_bound"]),
             symmetric=float(record.get(SYMMETRIC, np.inf)),
             fixed=str(record[FIXED]),

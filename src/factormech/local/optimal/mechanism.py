@@ -28,7 +28,6 @@ from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds import pairwise
 from factormech.bounds.average import same_for_all
 from factormech.bounds.certified import certified
-from factormech.bounds.spectral import centred_svd
 from factormech.errors import BadValue
 from factormech.local import hadamard, hierarchical, subsets, two_valued
 from factormech.local.optimal import average, general, proof, worst
@@ -56,6 +55,11 @@ COMPETITORS: dict[str, Callable[[int, float], Strategy | Unavailable]] = {
 }
 # Domains on which the exact solver runs, by effort; with a budget of rows the general one runs instead.
 EXACT_UP_TO = {"standard": 16, "best": 20}
+# A fixed strategy this close to the bound on a small domain leaves nothing to look for: in the variance for the least
+# average; in L for the least worst case, where rounding stops the exact solver (measured: from ε = 12 on it finds
+# nothing better than randomized response). A certificate this much below the bound is not kept.
+EXACT_IS_ENOUGH = {"average": 1e-6, "worst": 1e-5}
+WEAKER = 1e-6
 # A symmetric strategy this close to the bound leaves nothing to look for.
 SYMMETRIC_IS_ENOUGH = 5e-3
 # The general solver runs up to this n: beyond, its matrices take many gigabytes.
@@ -170,16 +174,20 @@ class _Run:
         self.weights: pairwise.PairwiseBound | None = None
         self.symmetric_variance: dict[str, float] = {}
         self.fixed: tuple[str, float] = ("", np.inf)
+        self.variance_bound = 0.0
         if same_for_all(workload, self.trace):
             self.bound = 0.0
-        elif known is not None:
-            self.bound = known.bound
-        elif n <= proof.RIGOROUS_UP_TO:
+            return
+        if known is not None:
+            self.bound, self.variance_bound = known.bound, known.variance_bound
+            return
+        if n <= proof.RIGOROUS_UP_TO:
             # ``certified`` with the weights that it is made from, which are kept.
             self.weights = pairwise.solve(self.C, epsilon)
-            self.bound = max(self.weights.objective, n * centred_svd(workload, epsilon) + self.trace)
+            self.variance_bound = pairwise.variance_of(workload, epsilon, self.weights)
         else:
-            self.bound = n * certified(workload, epsilon) + self.trace
+            self.variance_bound = certified(workload, epsilon)
+        self.bound = n * self.variance_bound + self.trace
 
     def error(self, evaluation: Evaluation) -> float:
         """What is made least."""
@@ -190,6 +198,8 @@ class _Run:
         solved, rivals = self._contest()
         best = min([*solved, *rivals], key=lambda found: self.error(found.evaluation))
         bound = max(self.bound, *(found.lower_bound for found in [*solved, best]))
+        if self.certificate.lower_bound and self.certificate.lower_bound < bound * (1.0 - WEAKER):
+            self.certificate = proof.Proof()
         constant = self.workload.total_squared() / self.workload.domain_size
         objective = self.workload.domain_size * self.error(best.evaluation) + self.trace + constant
         # What is proved in whole numbers, where it is, in place of what floats say.
@@ -208,6 +218,7 @@ class _Run:
             "average_variance": best.evaluation.average,
             "worst_variance": best.evaluation.worst,
             average.BOUND: self.bound,
+            average.VARIANCE_BOUND: self.variance_bound,
             average.FIXED: self.fixed[0],
             average.FIXED_WORST: self.fixed[1],
             **self.symmetric_variance,
@@ -241,6 +252,8 @@ class _Run:
             rivals = [found for found, _ in competitors]
             least = min(rivals, key=lambda found: found.evaluation.worst, default=None)
             self.fixed = ("", np.inf) if least is None else (least.solver, least.evaluation.worst)
+            if self._is_enough(rivals):
+                return [], rivals
             matrices = [strategy.matrix for _, strategy in competitors if isinstance(strategy, StrategyMatrix)]
             return list(self._solved(matrices)), rivals
         self.fixed = known.fixed, known.fixed_worst
@@ -249,6 +262,16 @@ class _Run:
         solved = [] if known.solver in COMPETITORS else list(self._after(known))
         wins = all(known.fixed_worst < self.error(found.evaluation) for found in solved)
         return solved, [found for found, _ in self._competitors([known.fixed])] if wins else []
+
+    def _is_enough(self, rivals: list[Found]) -> bool:
+        """Whether the exact solver could gain nothing that it looks for: at large ε randomized response is optimal."""
+        if not self.options.is_exact_on(self.workload.domain_size) or not self.variance_bound > 0.0:
+            return False
+        least = min((self.error(found.evaluation) for found in rivals), default=np.inf)
+        enough = EXACT_IS_ENOUGH[self.options.objective]
+        if self.options.objective == "average":
+            return bool(least <= (1.0 + enough) * self.variance_bound)
+        return bool(self.workload.domain_size * (least - self.variance_bound) <= enough * self.bound)
 
     def _fixed_wins(self, known: average.Average) -> bool:
         """Whether the solvers stopped at a symmetric strategy, near the bound, and a fixed one is better.
@@ -292,7 +315,7 @@ class _Run:
         from factormech.local.optimal import exact, worst_case
 
         if self.options.objective == "worst":
-            yield self._evaluated("exact", worst_case.solve_worst_case(self.problem, report=self.report))
+            yield self._evaluated("exact", worst_case.solve_worst_case(self.problem, lower_bound=self.bound, report=self.report))
         else:
             found = exact.solve(self.problem, self.rng, report=self.report)
             dual, multiplier = (np.asarray(found.details[key]) for key in ("dual", "multiplier"))

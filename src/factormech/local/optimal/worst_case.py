@@ -41,18 +41,30 @@ from factormech.local.optimal.problem import Optimised, Problem, Report, Step, S
 ADDED = 4
 # Columns whose weight is below this fraction of the mass are dropped from the answer.
 DROPPED = 1e-9
+# Columns of at least this share of the mass stay in the program; it is slow to solve with more, and no better.
+ACTIVE = 1e-6
+# Without a gap below this share of that of so many programs before, rounding has the last word.
+PROGRESS, PATIENCE = 0.9, 2
+# What the program is solved to, in its own units; where rounding prevents that, the certificate judges.
+TOLERANCE = 1e-9
 # A prior keeps this much of the uniform one, so that no type is without weight.
 UNIFORM_SHARE = 1e-9
 INNER_ITERATIONS = 200
 
 
 def solve_worst_case(
-    problem: Problem, *, gap: float = 1e-6, iteration_limit: int = 30, report: Report = silent
+    problem: Problem,
+    *,
+    gap: float = 1e-6,
+    iteration_limit: int = 30,
+    lower_bound: float = -math.inf,
+    report: Report = silent,
 ) -> Optimised:
     """The strategy and reconstruction of least worst-case variance, n ≤ 20; the problem has no prior of its own.
 
     The objective is n·(worst-case variance per user) + tr C, which is the objective of ``exact.solve`` where all types
     have the same variance; the lower bound is in the same terms, so ``gap`` compares with that of averages.
+    ``lower_bound`` is one that is known of the average under the uniform prior.
 
     Returns
     -------
@@ -70,7 +82,7 @@ def solve_worst_case(
     check_positive_integer("iteration_limit", iteration_limit)
     if Reduced.of(problem) is None:
         return trivial(problem)
-    return _Search(problem, gap).run(iteration_limit, report)
+    return _Search(problem, gap, lower_bound).run(iteration_limit, report)
 
 
 @dataclass(frozen=True)
@@ -87,11 +99,11 @@ class Play:
 class _Search:
     """The alternation: a program over some columns, and the best reply to its prior over all of them."""
 
-    def __init__(self, problem: Problem, gap: float) -> None:
+    def __init__(self, problem: Problem, gap: float, lower_bound: float) -> None:
         self.problem, self.gap, n = problem, gap, problem.domain_size
         self.C, self.t = problem.centred_gram, math.tanh(problem.epsilon / 2.0)
         self.trace, self.unit = float(np.trace(self.C)), 1.0
-        self.bound, self.prior = -math.inf, np.full(n, 1.0 / n)
+        self.bound, self.prior = lower_bound, np.full(n, 1.0 / n)
         self.best: Play | None = None
         self.added = ADDED
         self.uniform = self._reduced(self.prior)
@@ -101,21 +113,30 @@ class _Search:
         stopped: Stopped = "iteration_limit"
         sets, iteration = self._reply(self.prior), 0
         self.unit = self.bound / self.uniform.scale  # so that the program's numbers are near 1
+        gaps: list[float] = []
         for iteration in range(1, limit + 1):
-            p, x, answers = self._program(sets)
+            program = self._program(sets)
+            if program is None:
+                stopped = "stalled"
+                break
+            p, x, answers = program
             self._see(sets, p, x, answers)
-            more = np.union1d(sets, self._reply(x))
+            reply = self._reply(x)
             objective = self.best.objective if self.best else math.inf
             report(Step("worst case", iteration, limit, objective, self.bound))
-            if objective <= (1.0 + self.gap) * self.bound:
+            gaps.append(objective / self.bound - 1.0)
+            if gaps[-1] <= self.gap:
                 stopped = "gap"
                 break
-            if len(more) == len(sets):
+            if len(gaps) > PATIENCE and not gaps[-1] < PROGRESS * gaps[-1 - PATIENCE]:
+                stopped = "stalled"
+                break
+            if not len(np.setdiff1d(reply, sets)):
                 if self.added > ADDED:
                     stopped = "stalled"
                     break
                 self.added = 16 * ADDED
-            sets = more
+            sets = np.union1d(sets[p > ACTIVE * p.sum()], reply)
         return self._answer(iteration, stopped)
 
     def _reduced(self, x: FloatArray) -> Reduced:
@@ -146,8 +167,8 @@ class _Search:
         heavy = np.argsort(-found.weights, kind="stable")[: self.added * n]
         return np.union1d(few, heavy[found.weights[heavy] > DROPPED])
 
-    def _program(self, sets: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """p, x and the U_S of the program over these columns, (rank, K)."""
+    def _program(self, sets: IntArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """p, x and the U_S of the program over these columns, (rank, K); None where its solver fails."""
         import cvxpy as cp
 
         n, zeta, basis = len(self.C), self.uniform.columns.some(sets), self.uniform.columns.basis
@@ -167,7 +188,14 @@ class _Search:
         program = cp.Problem(cp.Minimize(tau), constraints)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "inaccurate" is for the certificate to judge
-            program.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+            try:
+                program.solve(
+                    solver=cp.CLARABEL, tol_gap_rel=TOLERANCE, tol_gap_abs=TOLERANCE, tol_feas=TOLERANCE
+                )
+            except cp.error.SolverError:
+                return None
+        if p.value is None or U.value is None or types.dual_value is None:
+            return None
         prior = np.maximum(np.asarray(types.dual_value), 0.0)
         prior = (1.0 - UNIFORM_SHARE) * prior / prior.sum() + UNIFORM_SHARE / n
         answers = np.asarray(U.value) * math.sqrt(self.uniform.scale * self.unit / n)
