@@ -122,9 +122,7 @@ class Axis:
         type_ = types.get(str(self.entry.get("type")), "number")
         infinite = type_ == "number" and "type" not in self.entry  # a number, or the word inf
         least = self.entry.get("minimum")
-        return Column(
-            self.name, type_, self.label, self.symbol, self.description, at_least=least, infinite=infinite
-        )
+        return Column(self.name, type_, self.label, self.symbol, self.description, at_least=least, infinite=infinite)
 
 
 @dataclass(frozen=True)
