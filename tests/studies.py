@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,10 @@ def project() -> Config:
 
 def frame_of(study: Study) -> pd.DataFrame:
     """The table of a study, whose rows keep the rules of the kind."""
-    assert study.asked is not None
     kind = registry.experiment(study.kind)
-    parts = parts_of(study.kind, study.asked).values()
-    return table_of(kind, [part_of(kind, study.name, kind.measure(part)) for part in parts])
+    parts = parts_of(study.kind, study.asked).items()
+    frames = {name: part_of(kind, study.name, kind.measure(part)) for name, part in parts}
+    return table_of(kind, study.name, study.asked, frames)
 
 
 @cache
@@ -45,6 +46,13 @@ def asked(kind: str, settings: dict[str, Any] | None = None, *, seed: int = 0, *
     axes = {axis.name: grid.get(axis.name, axis.default) for axis in declared.axes}
     defaults = {setting.name: setting.default for setting in declared.settings}
     return Asked(axes, defaults | (settings or {}), seed)
+
+
+def table_from(
+    kind: str, parts: Mapping[str, pd.DataFrame], settings: dict[str, Any] | None = None, study: str = "s"
+) -> pd.DataFrame:
+    """The table that a kind makes of what was measured, given the frames of the parts by name."""
+    return table_of(registry.experiment(kind), study, asked(kind, settings), parts)
 
 
 def rows_of(kind: str, settings: dict[str, Any] | None = None, *, seed: int = 0, **grid: Any) -> list[dict[str, Any]]:

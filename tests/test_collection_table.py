@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from factormech.measure.tabulate import collection_table as tabulate
 
 from factormech import reading
 from factormech.errors import BadValue, UnknownName
 from factormech.measure.agreement import collection_agreement
 from factormech.measure.collection import CollectionGrid, as_frame, collect
 from factormech.measure.exact import built, questions_of
-from factormech.tables import collections as collection_table
 from factormech.tables import kinds as tables
 from factormech.tables.collected import view
 from factormech.workloads.registry import create
-from tests.test_tables import edited, tabulars
+from tests.studies import table_from
+from tests.test_tables import edited
 
 Make = Callable[..., pd.DataFrame]
+
+
+def tabulate(study: str, parts: Sequence[pd.DataFrame], level: float) -> pd.DataFrame:
+    return table_from("simulated-collection", {str(i): part for i, part in enumerate(parts)}, {"level": level}, study)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,7 @@ def test_real_collections_round_trip(collected: pd.DataFrame, tmp_path: Path) ->
     content = (tmp_path / "t.csv").read_bytes()
     tables.write_csv(table, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == content
-    assert content.splitlines()[0].decode() == ",".join(collection_table.COLUMNS)
+    assert content.splitlines()[0].decode() == ",".join(table.columns)
 
 
 def test_rows_are_in_the_order_of_the_grid(collected: pd.DataFrame) -> None:
@@ -132,34 +135,6 @@ def test_missing_lines_are_refused(make_collections: Make) -> None:
 def test_unknown_kinds_are_refused() -> None:
     with pytest.raises(UnknownName, match="did you mean 'slopes'"):
         tables.from_rows([], "slope")
-
-
-# --- LaTeX
-
-
-def test_latex_counts_points_and_gaps_and_says_why(make_collections: Make) -> None:
-    frame = make_collections(domain_sizes=(16, 32))
-    text = tables.latex(frame)
-    [table] = tabulars(text)
-    rows = {cells[0]: cells[1:] for cells in table[1:]}
-    assert len(rows) == frame["mechanism"].nunique()
-    assert rows["Randomized response"][:2] == ["24", "0"]
-    # RAPPOR: all twelve points of 32 types, and the four of a million users on 16.
-    assert rows["RAPPOR"][:2] == ["8", "0/16"]
-    assert rows[r"Fourier ($\leq$ 3-way)"][:2] == ["12", "12/0"]
-    ok = frame[(frame["mechanism"] == "hadamard")]
-    worst, smallest, ratio = rows["Hadamard (block)"][2:]
-    assert worst == f"{ok['z'].abs().max():.2f}"
-    assert float(smallest) == pytest.approx(ok["p_value"].min(), rel=5e-3)
-    assert ratio == f"{ok['ratio'].mean():.4f}"
-    for part in ("All measured collections agree", "simultaneous p = 1", "too many users", "needs 2", "row space"):
-        assert part in text, part
-
-
-def test_latex_of_what_was_never_measured(make_collections: Make) -> None:
-    text = tables.latex(make_collections(("histogram",), {"rappor": 1.0}, domain_sizes=(32,)))
-    assert tabulars(text)[0][1] == ["RAPPOR", "0", "0/6", "---", "---", "---"]
-    assert "there is no verdict" in text
 
 
 def test_worst_point_and_pool_are_named(make_collections: Make) -> None:

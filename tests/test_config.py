@@ -4,7 +4,6 @@ import copy
 import dataclasses
 import difflib
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from factormech.config import schema
+from factormech.config import experiments, schema
 from factormech.config import studies as config
-from factormech.config.studies import ConfigErrors, Family, Known, Point, load, read_yaml
+from factormech.config.studies import ConfigErrors, Family, Known, load, read_yaml
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments import norms, registry
 from factormech.norms import registry as registry_of_norms
 
 ROOT = Path(__file__).parents[1]
@@ -38,8 +38,8 @@ GOOD: dict[str, Any] = {
             "kind": "sample-complexity",
             "title": "A title",
             "grid": {"workload": ["line", "cube"], "domain_size": [8, 64], "epsilon": [1], "seed": [0]},
-            "mechanisms": ["coin", "dice"],
-            "bounds": ["floor"],
+            "mechanisms": ["hadamard", "rappor"],
+            "bounds": ["svd"],
             "quick": {"grid": {"domain_size": [8]}, "alpha": 0.1},
         },
     },
@@ -72,23 +72,7 @@ def workload_reason(name: str, size: int, definitions: Any, base: Path) -> str |
     return None
 
 
-def option_problems(name: str, options: Mapping[str, Any], key: str) -> list[BadValue]:
-    """``coin`` has the option ``side``, a word; nothing else has any."""
-    good = {"side": "heads"} if name == "coin" else {}
-    return [BadValue(f"{key}.{o}", v, "be an option", "leave it out") for o, v in options.items() if good.get(o) != v]
-
-
-KNOWN = Known(
-    family("line", "cube", "prefix"),
-    family("coin", "dice"),
-    family("floor", "ceiling"),
-    family("crowd"),
-    family("votes"),
-    family("gamma-2", "eta"),
-    family("optimal"),
-    workload_reason,
-    option_problems,
-)
+KNOWN = Known(family("line", "cube", "prefix"), workload_reason)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +93,7 @@ def changed(changes: dict[str, Any]) -> dict[str, Any]:
         for part in above:
             node = node[part]
         if value is ...:
-            del node[last]
+            node.pop(last, None)
         else:
             node[last] = value
     return new
@@ -132,12 +116,18 @@ def test_a_good_configuration(base: Path) -> None:
     assert found.workloads["both"]["union"][0] == {"workload": "mine", "weight": 1.0}
     assert "domain_size" not in found.workloads["product"]["kronecker"][1]
     one, quick = found.studies["one"], found.quick_studies["quick/one"]
-    assert (one.name, one.quick, one.alpha, one.metric, one.caption) == ("one", False, 0.01, "mse", "")
-    assert (quick.name, quick.quick, quick.alpha, quick.paper) == ("quick/one", True, 0.1, "somebody2020")
-    assert one.grid.epsilons == (1.0,)
-    assert all(type(epsilon) is float for epsilon in one.grid.epsilons)
-    assert (one.grid.domain_sizes, quick.grid.domain_sizes) == ((8, 64), (8,))
-    assert quick.grid.workloads == one.grid.workloads
+    assert (one.name, one.quick, one.asked["alpha"], one.asked["metric"], one.caption) == (
+        "one",
+        False,
+        0.01,
+        "mse",
+        "",
+    )
+    assert (quick.name, quick.quick, quick.asked["alpha"], quick.paper) == ("quick/one", True, 0.1, "somebody2020")
+    assert one.asked["epsilon"] == (1.0,)
+    assert all(type(epsilon) is float for epsilon in one.asked["epsilon"])
+    assert (one.asked["domain_size"], quick.asked["domain_size"]) == ((8, 64), (8,))
+    assert quick.asked["workload"] == one.asked["workload"]
     assert found.study("quick/one") is quick
     assert found.study("one") is one
     with pytest.raises(UnknownName, match="did you mean 'quick/one'"):
@@ -146,41 +136,48 @@ def test_a_good_configuration(base: Path) -> None:
 
 def test_a_simulated_collection(base: Path) -> None:
     found = load(changed(COLLECTION | {"studies.one.trials": 7}), SCHEMA, base=base, known=KNOWN).studies["one"]
-    assert (found.grid.users, found.grid.populations, found.trials, found.level) == ((1000,), ("crowd",), 7, 1e-6)
+    assert (found.asked["users"], found.asked["population"], found.asked["trials"], found.asked["level"]) == (
+        (1000,),
+        ("zipf",),
+        7,
+        1e-6,
+    )
 
 
 @pytest.mark.parametrize("kind", ["data-dependent", "consistency"])
 def test_a_study_on_data_sets(base: Path, kind: str) -> None:
-    changes = {"studies.one.kind": kind, "studies.one.grid.data": ["votes"], "data": "here", "data_source": "http://h/"}
-    users = {"studies.one.grid.users": [9]} if kind == "consistency" else {}
+    changes = {"studies.one.kind": kind, "studies.one.grid.data": ["hepth"], "data": "here", "data_source": "http://h/"}
+    users = PLAIN | {"studies.one.grid.users": [9]} if kind == "consistency" else {}
     found = load(changed(changes | users), SCHEMA, base=base, known=KNOWN)
-    assert (found.data, found.data_source, found.studies["one"].grid.data) == ("here", "http://h/", ("votes",))
+    assert (found.data, found.data_source, found.studies["one"].asked["data"]) == ("here", "http://h/", ("hepth",))
     assert load(GOOD, SCHEMA, base=base, known=KNOWN).data is None
 
 
 def test_a_study_of_norms(base: Path) -> None:
     changes = NORMS | {"studies.one.norms": ["gamma-2", "eta"], G + "alpha": [0.5, 0], "studies.one.concepts": True}
     found = load(changed(changes), SCHEMA, base=base, known=KNOWN).studies["one"]
-    assert (found.norms, found.grid.alphas, found.concepts) == (("gamma-2", "eta"), (0.0, 0.5), True)
-    assert (found.mechanisms, found.grid.epsilons, found.grid.points()) == ((), (), [])
+    assert (found.asked["norms"], found.asked["concepts"]) == (["gamma-2", "eta"], True)
+    assert norms.alphas(found.asked) == (0.0, 0.5)
+    assert "mechanisms" not in found.asked.settings
+    assert "epsilon" not in found.asked.grid
 
 
 def test_the_solver_of_norms(base: Path) -> None:
     for solver in registry_of_norms.solvers():
         found = load(changed(NORMS | {"studies.one.solver": solver}), SCHEMA, base=base, known=KNOWN)
-        assert found.studies["one"].solver == solver
+        assert found.studies["one"].asked["solver"] == solver
     with pytest.raises(ConfigErrors, match=r"studies\.one\.solver = 'scs': must be auto or cvxpy or cvxpy-scs"):
         load(changed(NORMS | {"studies.one.solver": "scs"}), SCHEMA, base=base, known=KNOWN)
-    with pytest.raises(ConfigErrors, match=r"studies\.one\.solver.*kind norms and prefix-factorizations only"):
+    with pytest.raises(ConfigErrors, match=r"studies\.one\.solver = 'cvxpy': must be a known setting"):
         load(changed({"studies.one.solver": "cvxpy"}), SCHEMA, base=base, known=KNOWN)
 
 
 def test_points_are_all_combinations(base: Path) -> None:
     several = changed({G + "domain_size": [8], G + "epsilon": [0.5, 1], G + "seed": [0, 1]})
-    grid = load(several, SCHEMA, base=base, known=KNOWN).studies["one"].grid
-    assert grid.points()[0] == Point(workload="line", domain_size=8, epsilon=0.5, seed=0)
-    assert {grid.points()[1].epsilon, grid.points()[2].epsilon} == {0.5, 1.0}
-    assert len(set(grid.points())) == len(grid.points()) == 2 * 2 * 2
+    points = list(load(several, SCHEMA, base=base, known=KNOWN).studies["one"].asked.points())
+    assert points[0] == ("line", 8, 0.5, 0)
+    assert {points[1][2], points[2][2]} == {0.5, 1.0}
+    assert len(set(points)) == len(points) == 2 * 2 * 2
 
 
 def test_what_may_be_left_out(base: Path) -> None:
@@ -191,7 +188,7 @@ def test_what_may_be_left_out(base: Path) -> None:
     given = copy.deepcopy(new)
     found = load(new, SCHEMA, base=base, known=KNOWN)
     assert (found.seed, found.threads, found.workloads) == (0, 1, {})
-    assert (found.studies["one"].bounds, found.studies["one"].grid.seeds) == (("svd", "centred-svd"), (0,))
+    assert (found.studies["one"].asked["bounds"], found.studies["one"].asked["seed"]) == (["svd", "centred-svd"], (0,))
     assert new == given  # the caller's mapping is not filled in
 
 
@@ -206,24 +203,27 @@ def test_the_callers_mapping_may_be_of_any_kind(base: Path) -> None:
 @pytest.mark.parametrize("name", ["mine", "both"])
 def test_own_workloads_are_used_like_others(base: Path, name: str) -> None:
     new = changed({"studies.one.grid.workload": [name], "studies.one.grid.domain_size": [8]})
-    assert load(new, SCHEMA, base=base, known=KNOWN).studies["one"].grid.workloads == (name,)
+    assert load(new, SCHEMA, base=base, known=KNOWN).studies["one"].asked["workload"] == (name,)
 
 
 # --- bad ones: change, key, value, rule, remedy
 
 G, Q = "studies.one.grid.", "studies.one.quick."
-COLLECTION = {
+# What the good study says and only some kinds have.
+PLAIN: dict[str, Any] = {"studies.one.bounds": ..., Q + "alpha": ...}
+COLLECTION = PLAIN | {
     "studies.one.kind": "simulated-collection",
     "studies.one.grid.users": [1000],
-    "studies.one.grid.population": ["crowd"],
+    "studies.one.grid.population": ["zipf"],
 }
-ON_DATA = {"studies.one.kind": "data-dependent", "studies.one.grid.data": ["votes"]}
-NORMS: dict[str, Any] = {
+ON_DATA = {"studies.one.kind": "data-dependent", "studies.one.grid.data": ["hepth"]}
+NORMS: dict[str, Any] = PLAIN | {
     "studies.one.kind": "norms",
     "studies.one.norms": ["gamma-2"],
     "studies.one.mechanisms": ...,
     G + "epsilon": ...,
 }
+TIMING, STARTS = (PLAIN | {"studies.one.kind": kind} for kind in ("timing", "initialisation"))
 NORMS_KIND = {key: value for key, value in NORMS.items() if key != "studies.one.norms"}
 PREFIX = NORMS | {"studies.one.kind": "prefix-factorizations", G + "workload": ["prefix"]}
 NAMES = "be made of lower-case letters, digits and '-'"
@@ -251,20 +251,26 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         {"studies.one.kind": "bar"},
         "studies.one.kind",
         "'bar'",
-        "be sample-complexity or simulated",
+        " or sample-complexity or ",
         "for example sample-complexity",
     ),
     (
         {G + "users": [1000]},
         G + "users",
         "[1000]",
-        "axis of studies of kind simulated-collection and consistency only",
-        "leave it out",
+        "be a known setting",
+        "known here: workload, domain_size, epsilon, seed",
     ),
-    ({G + "data": ["votes"]}, G + "data", "['votes']", "kind data-dependent and consistency only", "leave it out"),
-    ({"studies.one.kind": "data-dependent"}, G + "data", "(missing)", "be given in a study of kind", "[hepth, medcost"),
-    (ON_DATA | {G + "data": ["vote"]}, G + "data[0]", "'vote'", "a known name", "did you mean 'votes'?"),
-    (ON_DATA | {G + "data": []}, G + "data", "[]", "a list with at least 1 entry", "[hepth, medcost"),
+    ({G + "data": ["hepth"]}, G + "data", "['hepth']", "be a known setting", "known here: workload, domain_size"),
+    (
+        {"studies.one.kind": "data-dependent"},
+        G + "data",
+        "(missing)",
+        "a list with at least 1 entry",
+        "for example [hepth]",
+    ),
+    (ON_DATA | {G + "data": ["hept"]}, G + "data[0]", "'hept'", "a known name", "did you mean 'hepth'?"),
+    (ON_DATA | {G + "data": []}, G + "data", "[]", "a list with at least 1 entry", "for example [hepth]"),
     (
         ON_DATA | {G + "workload": ["line"], G + "domain_size.1": 12},
         G + "domain_size[1]",
@@ -281,48 +287,66 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     ({"data": ""}, "data", "''", "a text, not an empty one", "leave the key out"),
     ({"data_source": "ftp://h/"}, "data_source", "'ftp://h/'", "be an http or https address", "leave the key out"),
-    ({"studies.one.kind": "simulated-collection"}, G + "users", "(missing)", "be given in a study of kind", "[1000"),
-    ({"studies.one.kind": "simulated-collection"}, G + "population", "(missing)", "be given in", "[uniform, zipf]"),
+    (COLLECTION | {G + "users": ...}, G + "users", "(missing)", "a list with at least 1 entry", "[1000]"),
+    (COLLECTION | {G + "population": ...}, G + "population", "(missing)", "a list with at least", "[zipf]"),
     (COLLECTION | {G + "users": [0]}, G + "users[0]", "0", "a whole number from 1", "for example 1000"),
-    (COLLECTION | {G + "users": []}, G + "users", "[]", "a list with at least 1 entry", "[1000, 1000000]"),
-    (COLLECTION | {G + "population": ["crowds"]}, G + "population[0]", "'crowds'", "a known name", "'crowd'?"),
+    (COLLECTION | {G + "users": []}, G + "users", "[]", "a list with at least 1 entry", "for example [1000]"),
+    (COLLECTION | {G + "population": ["zipfs"]}, G + "population[0]", "'zipfs'", "a known name", "'zipf'?"),
     (COLLECTION | {"studies.one.trials": 1}, "studies.one.trials", "1", "a whole number from 2", "for example 20"),
-    (COLLECTION | {"studies.one.level": 0.7}, "studies.one.level", "0.7", "below 0.5", "for example 1.0e-6"),
+    (COLLECTION | {"studies.one.level": 0.7}, "studies.one.level", "0.7", "below 0.5", "for example 1.0e-06"),
     ({"studies.all": GOOD["studies"]["one"]}, "name in studies", "'all'", "targets and rules", "'all-study'"),
     ({"studies.somebody2020": GOOD["studies"]["one"]}, "name in studies", "'somebody2020'", "own targets", "rename"),
     (
-        {"studies.one.compare": "coins"},
+        {"studies.one.compare": "hadamards"},
         "studies.one.compare",
-        "'coins'",
+        "'hadamards'",
         "be a mechanism of the study",
         "leave the key",
     ),
-    ({"studies.one.exclude": ["coins"]}, "studies.one.exclude[0]", "'coins'", "another mechanism of", "do not compete"),
     (
-        {"studies.one.compare": "dice", "studies.one.exclude": ["dice"]},
+        {"studies.one.exclude": ["hadamards"]},
         "studies.one.exclude[0]",
-        "'dice'",
+        "'hadamards'",
+        "another mechanism of",
+        "do not compete",
+    ),
+    (
+        {"studies.one.compare": "rappor", "studies.one.exclude": ["rappor"]},
+        "studies.one.exclude[0]",
+        "'rappor'",
         "be another mechanism of the study",
         "leave the key out",
     ),
-    ({Q + "exclude": ["coins"]}, Q + "exclude[0]", "'coins'", "be another mechanism of the study", "do not compete"),
+    (
+        {Q + "exclude": ["hadamards"]},
+        Q + "exclude[0]",
+        "'hadamards'",
+        "be another mechanism of the study",
+        "do not compete",
+    ),
     (
         {"studies.one.kind": "optimality-gap", "studies.one.band": True},
         "studies.one.band",
         "True",
-        "be of studies of kind sample-complexity only",
-        "leave it out",
+        "be a known setting",
+        "known here: paper",
     ),
-    ({"studies.one.band": 1}, "studies.one.band", "1", "be true or false", "give true or false"),
-    ({"studies.one.gaps": [1.0]}, "studies.one.gaps[0]", "1.0", "above 1", "for example 1.1"),
-    ({"studies.one.rows": [0]}, "studies.one.rows[0]", "0", "a whole number from 1", "for example 4"),
-    ({"studies.one.starts": 0}, "studies.one.starts", "0", "a whole number from 1", "for example 10"),
-    ({"studies.one.iteration_sizes": [1]}, "studies.one.iteration_sizes[0]", "1", "number from 2", "example 64"),
-    ({"studies.trace": GOOD["studies"]["one"]}, "name in studies", "'trace'", "targets and rules", "'trace-study'"),
-    ({Q + "compare": "coins"}, Q + "compare", "'coins'", "be a mechanism of the study", "give one of them"),
+    ({"studies.one.band": 1}, "studies.one.band", "1", "be true or false", "give for example true"),
+    (TIMING | {"studies.one.gaps": [1.0]}, "studies.one.gaps[0]", "1.0", "above 1", "for example 1.1"),
+    (STARTS | {"studies.one.rows": [0]}, "studies.one.rows[0]", "0", "a whole number from 1", "for example 2"),
+    (STARTS | {"studies.one.starts": 0}, "studies.one.starts", "0", "a whole number from 1", "for example 10"),
+    (
+        TIMING | {"studies.one.iteration_sizes": [1]},
+        "studies.one.iteration_sizes[0]",
+        "1",
+        "number from 2",
+        "example 64",
+    ),
+    ({"studies.derive": GOOD["studies"]["one"]}, "name in studies", "'derive'", "targets and rules", "'derive-study'"),
+    ({Q + "compare": "hadamards"}, Q + "compare", "'hadamards'", "be a mechanism of the study", "give one of them"),
     ({"studies.one.title": 3}, "studies.one.title", "3", "be a text", "for example"),
     ({"studies.one.caption": ["x"]}, "studies.one.caption", "['x']", "be a text", "give a sentence"),
-    ({"studies.one.metric": "rmse"}, "studies.one.metric", "'rmse'", "be mse", "give mse"),
+    ({"studies.one.metric": "rmse"}, "studies.one.metric", "'rmse'", "be mse", "give for example mse"),
     ({"studies.one.alpha": 0}, "studies.one.alpha", "0", "a finite number above 0", "for example 0.01"),
     ({"studies.one.alpha": -0.5}, "studies.one.alpha", "-0.5", "a finite number above 0", "for example 0.01"),
     ({"studies.one.alpha": math.inf}, "studies.one.alpha", "inf", "a finite number", "for example 0.01"),
@@ -331,7 +355,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({"studies.one.grid": ...}, "studies.one.grid", "(missing)", "a mapping with the keys workload", "epsilon: ["),
     ({"studies.one.grid": [1]}, "studies.one.grid", "[1]", "a mapping with the keys workload", "epsilon: ["),
     ({G + "epsilson": [1.0]}, G + "epsilson", "[1.0]", "be a known setting", "did you mean 'epsilon'?"),
-    ({G + "epsilon": ...}, G + "epsilon", "(missing)", "be given in a study of kind", "for example [1.0]"),
+    ({G + "epsilon": ...}, G + "epsilon", "(missing)", "a list with at least 1 entry", "for example [1.0]"),
     ({G + "epsilon": []}, G + "epsilon", "[]", "a list with at least 1 entry", "for example [1.0]"),
     ({G + "epsilon": 1.0}, G + "epsilon", "1.0", "a list", "put it into a list: [1.0]"),
     ({G + "epsilon": [1, -1]}, G + "epsilon[1]", "-1", "a number above 0 and at most 50", "for example 1.0"),
@@ -360,40 +384,40 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         {"studies.one.mechanisms": ...},
         "studies.one.mechanisms",
         "(missing)",
-        "be given in a study of kind",
+        "be a list with at least 1 entry",
         "[hadamard]",
     ),
     (
         {"studies.one.norms": ["gamma-2"]},
         "studies.one.norms",
         "['gamma-2']",
-        "be a setting of studies of kind norms",
-        "out",
+        "be a known setting",
+        "known here: paper",
     ),
     (NORMS | {"studies.one.norms": ["gamma-3"]}, "studies.one.norms[0]", "'gamma-3'", "a known name", "known: eta"),
-    (NORMS_KIND, "studies.one.norms", "(missing)", "be given in a study of kind norms", "gamma-f"),
-    (NORMS | {"studies.one.norms": ["eta"]}, G + "alpha", "(missing)", "given where a norm has an error", "[0.1]"),
+    (NORMS_KIND, "studies.one.norms", "(missing)", "a list with at least 1 entry", "gamma-f"),
+    (NORMS | {"studies.one.norms": ["eta"]}, G + "alpha", "[]", "given where a norm has an error", "[0.1]"),
     (NORMS | {G + "alpha": [0.1]}, G + "alpha", "[0.1]", "with a norm that has an error", "leave it out"),
     (NORMS | {G + "alpha": [-0.1]}, G + "alpha[0]", "-0.1", "a number from 0", "for example 0.1"),
     (
         NORMS | {G + "epsilon": [1.0]},
         G + "epsilon",
         "[1.0]",
-        "be an axis of studies of mechanisms only",
-        "leave it out",
+        "be a known setting",
+        "known here: workload, domain_size, alpha, seed",
     ),
     (
         PREFIX | {G + "workload": ["line"]},
         G + "workload",
         "['line']",
-        "be [prefix] in a study of kind",
+        "be [prefix] here",
         "give [prefix]",
     ),
     (
         PREFIX | {"studies.one.norms": ["eta"]},
         "studies.one.norms[0]",
         "'eta'",
-        "be an exact norm in a study of kind",
+        "be an exact norm here",
         "gamma-2",
     ),
     (
@@ -404,11 +428,17 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "optimal",
     ),
     ({"studies.one.mechanisms": []}, "studies.one.mechanisms", "[]", "at least 1 entry", "for example [hadamard]"),
-    ({"studies.one.mechanisms.0": "coins"}, "studies.one.mechanisms[0]", "'coins'", "a known name", "mean 'coin'?"),
+    (
+        {"studies.one.mechanisms.0": "hadamards"},
+        "studies.one.mechanisms[0]",
+        "'hadamards'",
+        "a known name",
+        "mean 'hadamard'?",
+    ),
     ({"studies.one.mechanisms.0": None}, "studies.one.mechanisms[0]", "None", "be a text", "for example hadamard"),
-    ({"studies.one.mechanisms.1": "coin"}, "studies.one.mechanisms[1]", "'coin'", "differ from", "remove it"),
-    ({"studies.one.bounds.0": "roof"}, "studies.one.bounds[0]", "'roof'", "a known name", "known: ceiling, floor"),
-    ({"studies.one.bounds": "floor"}, "studies.one.bounds", "'floor'", "a list", "into a list: ['floor']"),
+    ({"studies.one.mechanisms.1": "hadamard"}, "studies.one.mechanisms[1]", "'hadamard'", "differ from", "remove it"),
+    ({"studies.one.bounds.0": "roof"}, "studies.one.bounds[0]", "'roof'", "a known name", "known: centred-svd"),
+    ({"studies.one.bounds": "svd"}, "studies.one.bounds", "'svd'", "a list", "into a list: ['svd']"),
     ({"studies.one.quick": None}, "studies.one.quick", "None", "settings that the quick run replaces", "or {}"),
     ({Q + "alhpa": 1}, Q + "alhpa", "1", "be a known setting", "did you mean 'alpha'?"),
     ({Q + "quick": {}}, Q + "quick", "{}", "be a known setting", "known here: paper"),
@@ -416,7 +446,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ({Q + "grid.domain_sise": [4]}, Q + "grid.domain_sise", "[4]", "a known setting", "mean 'domain_size'?"),
     ({Q + "grid.domain_size": [6]}, Q + "grid.domain_size[0]", "6", "workload 'cube' has", "another size"),
     ({Q + "grid.workload": ["x"]}, Q + "grid.workload[0]", "'x'", "a known name", "known: both, cube"),
-    ({Q + "mechanisms": ["x"]}, Q + "mechanisms[0]", "'x'", "a known name", "known: coin, dice"),
+    ({Q + "mechanisms": ["x"]}, Q + "mechanisms[0]", "'x'", "a known name", "known: adaptive"),
     ({"workloads": None}, "workloads", "None", "a mapping from names to definitions", "or {}"),
     ({"workloads.My_own": {"file": "mine.csv"}}, "name in workloads", "'My_own'", NAMES, "rename it"),
     ({"workloads.cube": {"file": "mine.csv"}}, "name in workloads", "'cube'", "differ from the built-in", "'my-cube'"),
@@ -538,20 +568,23 @@ def test_cycles_of_definitions(base: Path) -> None:
 
 
 def test_settings_of_solvers(base: Path) -> None:
-    study = load(changed({"studies.one.options": {"coin": {"side": "heads"}}}), SCHEMA, base=base, known=KNOWN)
-    assert study.study("one").options == {"coin": {"side": "heads"}}
-    wrong = {"coin": {"side": "edge"}, "bowl": {}, "dice": {"eyes": 7}}
-    keys = [line.split()[1] for line in lines_for(changed({"studies.one.options": wrong}), base)]
-    assert keys == [f"studies.one.options.{name}" for name in ("coin.side", "bowl", "dice.eyes")]
+    solved = {"studies.one.mechanisms": ["optimised", "rappor"]}
+    options = {"optimised": {"objective": "worst"}}
+    study = load(changed(solved | {"studies.one.options": options}), SCHEMA, base=base, known=KNOWN)
+    assert study.study("one").asked["options"] == options
+    wrong = {"optimised": {"objective": "edge"}, "bowl": {}, "rappor": {"eyes": 7}}
+    keys = [line.split()[1] for line in lines_for(changed(solved | {"studies.one.options": wrong}), base)]
+    assert keys == [f"studies.one.options.{name}" for name in ("optimised.objective", "bowl", "rappor.eyes")]
 
 
 def test_the_numbers_of_a_name_are_checked_by_its_family(base: Path) -> None:
     def check(name: str) -> None:
         raise BadValue("k", name, "have at most 9 attributes", "give fewer")
 
-    known = dataclasses.replace(KNOWN, mechanisms=Family(lambda: ["{k}-dice"], check))
-    with pytest.raises(ConfigErrors, match=r"mechanisms\[0\] = 'coin': must have at most 9 attributes; give fewer"):
-        load(GOOD, SCHEMA, base=base, known=known)
+    known = dataclasses.replace(KNOWN, workloads=Family(lambda: ["{k}-dice"], check))
+    new = changed({"workloads": {}, G + "workload": ["line"]})
+    with pytest.raises(ConfigErrors, match=r"workload\[0\] = 'line': must have at most 9 attributes; give fewer"):
+        load(new, SCHEMA, base=base, known=known)
 
 
 # --- fuzz: a mutation gives a configuration or lines, and nothing else
@@ -562,7 +595,7 @@ VALUES = st.one_of(
     st.integers(),
     st.floats(),
     st.text(max_size=5),
-    st.sampled_from(["line", "cube", "mine", "both", "coin", "quick", "file", "workload", "mine.csv", ".", ""]),
+    st.sampled_from(["line", "cube", "mine", "both", "hadamard", "quick", "file", "workload", "mine.csv", ".", ""]),
     st.lists(st.integers(-2, 9) | st.text(max_size=2), max_size=3),
     st.dictionaries(st.sampled_from(["file", "union", "grid", "workload", "x"]), st.integers() | st.text(), max_size=2),
     st.just(GOOD),
@@ -608,8 +641,9 @@ def test_fuzz(base: Path, data: st.DataObject) -> None:
         assert len(text.splitlines()) == len(problems), text
         return
     for study in [*found.studies.values(), *found.quick_studies.values()]:
-        assert study.grid.points()
-        assert all(0 < point.epsilon <= 50 and point.domain_size >= 1 for point in study.grid.points())
+        points = list(study.asked.points("domain_size", "epsilon"))
+        assert points
+        assert all(0 < epsilon <= 50 and domain_size >= 1 for domain_size, epsilon in points)
 
 
 # --- the project's own configuration, schema and page
@@ -619,15 +653,15 @@ def test_the_configuration_of_the_project() -> None:
     found = load(read_yaml(ROOT / "config.yaml"), SCHEMA, base=ROOT)
     assert {"epsilon", "domain-size"} <= set(found.studies)
     figure1, figure2 = found.studies["mckenna2020-figure-1"], found.studies["mckenna2020-figure-2"]
-    assert figure1.grid.epsilons == tuple(np.arange(0.5, 4.5, 0.5))
-    assert figure1.grid.domain_sizes == (512,)
-    assert figure2.grid.domain_sizes == tuple(2**k for k in range(3, 11))
-    assert figure2.grid.epsilons == (1.0,)
-    assert figure1.grid.workloads == figure2.grid.workloads
-    assert len(figure1.grid.workloads) == 6
-    assert set(found.studies["epsilon"].grid.epsilons) == {0.1, 0.25, 8.0} | set(figure1.grid.epsilons)
-    assert found.quick_studies["quick/epsilon"].grid.domain_sizes == (64,)
-    assert max(found.quick_studies["quick/domain-size"].grid.domain_sizes) == 64
+    assert figure1.asked["epsilon"] == tuple(np.arange(0.5, 4.5, 0.5))
+    assert figure1.asked["domain_size"] == (512,)
+    assert figure2.asked["domain_size"] == tuple(2**k for k in range(3, 11))
+    assert figure2.asked["epsilon"] == (1.0,)
+    assert figure1.asked["workload"] == figure2.asked["workload"]
+    assert len(figure1.asked["workload"]) == 6
+    assert set(found.studies["epsilon"].asked["epsilon"]) == {0.1, 0.25, 8.0} | set(figure1.asked["epsilon"])
+    assert found.quick_studies["quick/epsilon"].asked["domain_size"] == (64,)
+    assert max(found.quick_studies["quick/domain-size"].asked["domain_size"]) == 64
 
 
 def test_the_registries_answer(base: Path) -> None:
@@ -661,8 +695,15 @@ def test_defaults_obey_their_own_rules() -> None:
     for path, node, _ in schema._settings(rules):
         if "default" in node:
             assert schema.problems_of(node, node["default"]) == [], path
-    assert config.defaults(SCHEMA)["studies.<name>.alpha"] == 0.01
     assert config.defaults(SCHEMA)["seed"] == 0
+
+
+@pytest.mark.parametrize("kind", registry.names())
+def test_defaults_of_kinds_obey_their_own_rules(kind: str) -> None:
+    common = read_yaml(SCHEMA)["properties"]["studies"]["additionalProperties"]
+    for path, node, _ in schema._settings(experiments.study_schema(registry.experiment(kind), common)):
+        if "default" in node and node["default"] != []:  # an axis that is left out
+            assert schema.problems_of(node, node["default"]) == [], path
 
 
 def test_the_page_of_settings_is_up_to_date() -> None:

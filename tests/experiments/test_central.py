@@ -13,12 +13,12 @@ import pytest
 
 from factormech.config.studies import ConfigErrors, Study, load
 from factormech.experiments import central_prefix, few_users, registry, trusted
-from factormech.experiments.run import modules_of, parts_of
+from factormech.experiments.run import modules_of
 from factormech.figures import declared
 from factormech.gaussian import gaussian_noise_multiplier
-from factormech.tables.experiments import part_of, table_of
 from factormech.tables.plain import typeset
 from tests.figure_checks import assert_no_overlaps
+from tests.studies import frame_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -36,11 +36,7 @@ def study(kind: str, **changes: Any) -> Study:
 
 
 def measured(asked: Study) -> pd.DataFrame:
-    kind = registry.experiment(asked.kind)
-    assert asked.asked is not None
-    return table_of(
-        kind, [part_of(kind, "one", kind.measure(part)) for part in parts_of(asked.kind, asked.asked).values()]
-    )
+    return frame_of(asked)
 
 
 @cache

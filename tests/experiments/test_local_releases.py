@@ -33,8 +33,8 @@ MILLIONTH = 1e-6
 
 
 def table(kind: Experiment, asked: Asked) -> pd.DataFrame:
-    parts = kind.parts(asked).values()
-    return table_of(kind, [part_of(kind, "study", kind.measure(part)) for part in parts])
+    frames = {name: part_of(kind, "study", kind.measure(part)) for name, part in kind.parts(asked).items()}
+    return table_of(kind, "study", asked, frames)
 
 
 def released(mechanisms: list[str], **grid: Any) -> Asked:

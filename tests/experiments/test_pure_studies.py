@@ -18,11 +18,10 @@ from factormech.central.pure.parity import expected_square, parity_errors
 from factormech.config.studies import Config, load
 from factormech.experiments import registry
 from factormech.experiments.asked import Asked
-from factormech.experiments.run import parts_of
 from factormech.figures import registry as figures
 from factormech.measure.pure_errors import laplace_norm, parity_laplace_norm, sparsities_to, users_within
-from factormech.tables.experiments import part_of, table_of
 from tests.figure_checks import assert_no_overlaps
+from tests.studies import frame_of
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("full-parity", "full-parity-users", "pure-random-queries", "pure-constants")
@@ -37,11 +36,7 @@ def project() -> Config:
 @cache
 def quick(name: str) -> pd.DataFrame:
     """The table of a study's quick run, whose rows keep the rules of the kind."""
-    study = project().quick_studies[f"quick/{name}"]
-    assert study.asked is not None
-    kind = registry.experiment(study.kind)
-    parts = parts_of(study.kind, study.asked).values()
-    return table_of(kind, [part_of(kind, study.name, kind.measure(part)) for part in parts])
+    return frame_of(project().quick_studies[f"quick/{name}"])
 
 
 def asked(kind: str, settings: dict[str, Any] | None = None, **grid: Any) -> Asked:

@@ -20,7 +20,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
 
 def rows_of(experiment, asked: Asked):
     """Through the checks of a table, as a run does."""
-    return table_of(experiment, [part_of(experiment, "study", list(experiment.measure(asked)))])
+    parts = {"all": part_of(experiment, "study", list(experiment.measure(asked)))}
+    return table_of(experiment, "study", asked, parts)
 
 
 def test_the_code_of_the_page_runs() -> None:

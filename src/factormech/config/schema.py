@@ -164,7 +164,7 @@ def _settings(node: Node, path: str = "", required: bool = True) -> Iterator[tup
         return
     for key, child in node.get("properties", {}).items():
         yield from _settings(child, f"{path}.{key}".removeprefix("."), key in node.get("required", ()))
-    if node.get("additionalProperties"):
+    if isinstance(node.get("additionalProperties"), Mapping):
         yield from _settings(node["additionalProperties"], f"{path}.<name>", False)
     if node.get("items", {}).get("properties"):
         yield from _settings(node["items"], f"{path}[]", False)

@@ -114,11 +114,12 @@ class Axis:
     names: Family | None = None
 
     def column(self) -> Column:
-        """The column of this axis in a table."""
+        """The column of this axis in a table, where the values obey the least one of the axis."""
         types: dict[str, Type] = {"integer": "integer", "string": "text"}
         type_ = types.get(str(self.entry.get("type")), "number")
         infinite = type_ == "number" and "type" not in self.entry  # a number, or the word inf
-        return Column(self.name, type_, self.label, self.symbol, self.description, infinite=infinite)
+        least = self.entry.get("minimum")
+        return Column(self.name, type_, self.label, self.symbol, self.description, at_least=least, infinite=infinite)
 
 
 @dataclass(frozen=True)
