@@ -205,15 +205,28 @@ _SETTINGS: dict[tuple[str, Any], str] = {
 def mechanism_label(name: str, options: Mapping[str, Any] | None = None) -> str:
     """Return what a reader calls a mechanism; settings that change its result are part of the label.
 
-    A plugin goes by the label that it gives, or by its name.
+    A plugin goes by the label that it gives, or by its name; a :func:`variant` brings its settings.
 
     >>> mechanism_label("optimised", {"objective": "worst", "rows": 32})
     'Optimised (worst case, 32 outputs)'
+    >>> mechanism_label("optimised objective=worst")
+    'Optimised (worst case)'
     """
-    label = MECHANISMS.get(name) or plugins.LABELS["mechanism"].get(name, name)
-    said = [_setting(option, value) for option, value in sorted((options or {}).items())]
+    name, *settings = name.split(" ") if "=" in name else [name]
+    given = {option: value for option, _, value in (text.partition("=") for text in settings)} | dict(options or {})
+    label = SERIES.get(name) or plugins.LABELS["mechanism"].get(name, name)
+    said = [_setting(option, value) for option, value in sorted(given.items())]
     said = [text for text in said if text]
     return f"{label} ({', '.join(said)})" if said else label
+
+
+def variant(name: str, options: Mapping[str, Any]) -> str:
+    """Return what tables call a mechanism with settings: its name, and every setting that is not the solver's own.
+
+    >>> variant("optimised", {"objective": "worst"})
+    'optimised objective=worst'
+    """
+    return " ".join([name, *(f"{option}={options[option]}" for option in sorted(options))])
 
 
 def _setting(option: str, value: Any) -> str:
@@ -263,6 +276,15 @@ def value_label(column: str, value: Any) -> str:
     if column == "data":
         return data_label(value)
     return norm_label(value) if column == "norm" else SERIES.get(value) or mechanism_label(value)
+
+
+def percent(gap: float) -> str:
+    """Return a relative gap as a reader wants it: three digits, and nothing of rounding."""
+    if not math.isfinite(gap):
+        return "nothing is proved"
+    if gap < 1e-6:
+        return "below 0.0001 %"
+    return f"{100 * gap:.3g} %"
 
 
 def order_label(p: float) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from factormech.labels import percent as percent
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -93,12 +95,3 @@ def outputs(count: int) -> str:
     if not count:
         return "real vectors as outputs"
     return f"{count:,} outputs" if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
-
-
-def percent(gap: float) -> str:
-    """A relative gap for a reader."""
-    if not math.isfinite(gap):
-        return "nothing is proved"
-    if gap < 1e-6:
-        return "below 0.0001 %"
-    return f"{100 * gap:.3g} %"

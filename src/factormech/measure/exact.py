@@ -94,39 +94,45 @@ def measure_mechanism(
     for _, group in itertools.groupby(by_size, key=_domain_size):
         for epsilon, asked in itertools.product(epsilons, list(group)):
             strategy = strategy_for(asked, epsilon)
-            yield _measure(mechanism, strategy, asked, epsilon, record_for(asked, epsilon))
+            evaluation = _NOTHING if isinstance(strategy, Unavailable) else strategy.evaluate(asked.centred_gram)
+            point = asked.workload, asked.seed, epsilon
+            yield measured(mechanism, strategy, evaluation, point, record_for(asked, epsilon))
 
 
 def _domain_size(asked: Question) -> int:
     return asked.workload.domain_size
 
 
-def _measure(
-    mechanism: str, strategy: Strategy | Unavailable, asked: Question, epsilon: float, record: Mapping[str, Any]
+_NOTHING = Evaluation(np.array([np.nan]), np.nan, np.nan, 0)
+
+
+def measured(
+    mechanism: str,
+    strategy: Strategy | Unavailable,
+    evaluation: Evaluation,
+    point: tuple[Workload, int, float],
+    record: Mapping[str, Any],
 ) -> Measurement:
-    point: dict[str, Any] = {
-        "workload": asked.workload.name,
-        "domain_size": asked.workload.domain_size,
-        "seed": asked.seed,
-        "epsilon": epsilon,
-        "mechanism": mechanism,
-        "queries": asked.workload.queries,
-    }
-    nothing = Evaluation(np.array([np.nan]), np.nan, np.nan, 0)
+    """The measurement of a strategy that has been evaluated on a workload, at its seed and budget."""
+    workload, seed, epsilon = point
     if isinstance(strategy, Unavailable):
-        evaluation, status, reason = nothing, "unavailable", strategy.reason
+        evaluation, status, reason = _NOTHING, "unavailable", strategy.reason
     else:
-        evaluation = strategy.evaluate(asked.centred_gram)
         status, reason = ("ok", "") if evaluation.answered else ("refused", evaluation.refusal)
     return Measurement(
-        **point,
+        workload=workload.name,
+        domain_size=workload.domain_size,
+        seed=seed,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        queries=workload.queries,
         log2_outputs=math.log2(evaluation.outputs) if evaluation.outputs else math.nan,
         worst_variance=evaluation.worst,
         average_variance=evaluation.average,
         residual=evaluation.residual,
         privacy_loss=evaluation.privacy_loss,
         rows=float(record.get("rows", math.nan)) if status == "ok" else math.nan,
-        certified_gap=_certified_gap(record, evaluation.average, asked.workload) if status == "ok" else math.nan,
+        certified_gap=_certified_gap(record, evaluation.average, workload) if status == "ok" else math.nan,
         status=status,
         reason=reason,
     )

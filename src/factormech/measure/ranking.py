@@ -18,18 +18,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from factormech.bounds.registry import variance_bound
+from factormech import labels
 from factormech.errors import BadValue
 from factormech.local import registry
-from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.factorized import registry as releases
-from factormech.local.strategy import Strategy
 from factormech.measure.sample_complexity import mse_sample_complexity
-from factormech.unavailable import Unavailable
+from factormech.mechanisms.base import Mechanism
+from factormech.mechanisms.local import LocalFit, bound_of, fit
 from factormech.workloads.base import Workload
 
-# A lower bound on n·variance that is so small beside ‖W‖_F² is computed by itself, not as a difference.
-_CANCELS = 1e-3
 # Queries plus types of the semidefinite programs that are solved here: minutes.
 SEMIDEFINITE_LIMIT = 600
 _SEMIDEFINITE = frozenset({"approximate", "shifted", "half-alpha"})
@@ -53,6 +50,14 @@ class Ranked:
     delta: float = 0.0
     rows: int = 0
     seconds: float = 0.0
+    options: Mapping[str, str | int] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it, settings included."""
+        base, _, randomizer = self.mechanism.partition("/")
+        name = labels.SERIES.get(self.mechanism) or labels.mechanism_label(base, self.options)
+        return name if not randomizer or self.mechanism in labels.SERIES else f"{name}, {randomizer}"
 
     @property
     def users(self) -> float:
@@ -90,57 +95,39 @@ def by_mean_squared_error(
     workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, root_seed: int = 0, step: Step | None = None
 ) -> Ranking:
     """Every strategy by its exact worst-case variance."""
-    names, C = registry.names(), workload.centred_gram()
+    names = registry.names()
     found: list[Ranked] = []
     bound = math.nan
     for done, name in enumerate(names):
         if step is not None:
             step(done, len(names), name)
         start = time.perf_counter()
-        strategy, lower = _strategy(name, workload, epsilon, {"seed": seed, "root_seed": root_seed})
-        seconds = time.perf_counter() - start
-        bound = float(np.nanmax([bound, lower])) if lower == lower else bound
-        found.append(_evaluated(name, strategy, workload, C, alpha, seconds))
+        options = {"objective": "worst"} if name == "optimised" else {}
+        asked = Mechanism(name, "local", epsilon, options=options)
+        fitted = fit(asked, workload, seed, root_seed, None)
+        if name == "optimised":
+            bound = bound_of(fitted)
+        found.append(_evaluated(fitted, alpha, start))
     lower = mse_sample_complexity(max(bound, 0.0), workload.queries, alpha)
     return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound)
 
 
-def _strategy(
-    name: str, workload: Workload, epsilon: float, seeds: Mapping[str, int]
-) -> tuple[Strategy | Unavailable, float]:
-    """A mechanism's strategy, and the lower bound on the variance that comes with the optimised one."""
-    if not registry.is_solved(name):
-        return registry.build(name, workload.domain_size, epsilon), math.nan
-    options = {"objective": "worst"} if name == "optimised" else {}
-    spec = registry.strategy_spec(name, workload, epsilon, options=options, **seeds)
-    solution = registry.solution_for(spec, workload)
-    lower = math.nan
-    if name == "optimised":
-        energy, n = workload.frobenius_squared(), workload.domain_size
-        lower = (float(solution.record["lower_bound"]) - energy) / n
-        if lower < _CANCELS * energy / n:
-            lower = variance_bound("certified", workload, epsilon)
-    return registry.restore(name, solution, epsilon), lower
-
-
-def _evaluated(
-    name: str, strategy: Strategy | Unavailable, workload: Workload, C: np.ndarray, alpha: float, seconds: float
-) -> Ranked:
-    if isinstance(strategy, Unavailable):
-        return Ranked(name, "unavailable", strategy.reason)
-    evaluation = strategy.evaluate(C)
-    if not evaluation.answered:
-        return Ranked(name, "refused", evaluation.refusal)
+def _evaluated(fitted: LocalFit, alpha: float, start: float) -> Ranked:
+    name, _ = fitted.mechanism.name, fitted.strategy  # restored here, within the time of solving
+    seconds = time.perf_counter() - start
+    if fitted.unavailable:
+        return Ranked(name, fitted.status, fitted.unavailable, options=fitted.spec.options)
     return Ranked(
         name,
         "ok",
-        sample_complexity=mse_sample_complexity(evaluation.worst, workload.queries, alpha),
-        worst_variance=evaluation.worst,
-        average_variance=evaluation.average,
-        privacy_loss=evaluation.privacy_loss,
-        delta=strategy.noisy.delta if isinstance(strategy, CalibratedColumns) else 0.0,
-        rows=evaluation.outputs,
+        sample_complexity=fitted.sample_complexity(alpha),
+        worst_variance=fitted.worst_variance,
+        average_variance=fitted.average_variance,
+        privacy_loss=fitted.evaluation.privacy_loss,
+        delta=fitted.delta,
+        rows=fitted.evaluation.outputs,
         seconds=seconds,
+        options=fitted.spec.options,
     )
 
 

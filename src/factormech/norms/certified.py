@@ -57,7 +57,7 @@ class DenseFactor:
         return self.matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CertifiedNorm:
     """A norm between two ends that hold in exact arithmetic.
 
@@ -82,6 +82,9 @@ class CertifiedNorm:
     residual: float
     witness: dict[str, FloatArray] = field(default_factory=dict)
     record: dict[str, object] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<CertifiedNorm {self.lower:.7g} to {self.upper:.7g}, gap {self.gap:.2g}>"
 
     @property
     def gap(self) -> float:

@@ -27,6 +27,9 @@ class Workload(ABC):
 
     name: str
     domain_size: int
+    # What the user calls the queries and the user types, where they have names.
+    query_names: tuple[Any, ...] | None = None
+    type_names: tuple[Any, ...] | None = None
     # The root seed and the stream that it was drawn with, where it was drawn at random.
     drawn: tuple[int, tuple[str, ...]] | None = None
 

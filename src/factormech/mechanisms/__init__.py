@@ -1,0 +1,1 @@
+"""One protocol for every mechanism that answers a workload: local, central (ε, δ), and purely private."""
