@@ -52,6 +52,18 @@ NORMS: dict[str, str] = {
     "eta": "η(C, α)",
     "margin-complexity": "mc(C)",
 }
+# How people write the names of norms.
+NORM_ALIASES: dict[str, str] = {
+    "gamma2": "gamma-2",
+    "gammaF": "gamma-f",
+    "gammaf": "gamma-f",
+    "gamma-F": "gamma-f",
+    "gammap": "gamma-p",
+    "gamma2-approximate": "gamma-2-approximate",
+    "gamma2-shifted": "gamma-2-shifted",
+    "gamma2-difference": "gamma-2-difference",
+    "margin": "margin-complexity",
+}
 FACTORIZATIONS: dict[str, str] = {
     "optimal": "Optimal",
     "square-root": "Square root",

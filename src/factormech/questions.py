@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
-from factormech.labels import variant
+from factormech.labels import NORM_ALIASES, variant
 from factormech.mechanisms import base
 from factormech.mechanisms.base import Fitted, Mechanism, mean_square
 from factormech.workloads.base import Workload
@@ -28,19 +29,10 @@ if TYPE_CHECKING:
 
 # The target error of the figures.
 ALPHA = 0.01
-# Names of norms: those of the registry, and how people write them.
-NORM_ALIASES = {
-    "gamma2": "gamma-2",
-    "gammap": "gamma-p",
-    "gammaF": "gamma-f",
-    "gammaf": "gamma-f",
-    "gamma-F": "gamma-f",
-    "gamma2-shifted": "gamma-2-shifted",
-    "gamma2-approximate": "gamma-2-approximate",
-    "margin": "margin-complexity",
-}
 # Copies of a k × N matrix, and of an (k + N) × (k + N) one, that the dense and the semidefinite solvers hold.
 _DENSE_COPIES, _SEMIDEFINITE_COPIES = 8, 28
+# Entries of W up to which the error of constant answers is computed.
+_LISTED = 1 << 24
 
 
 def mechanisms(family: str | None = None) -> list[str]:
@@ -267,27 +259,50 @@ def plan(
         raise UnknownName("metric", metric, ("mse", "linf"))
     if metric == "linf" and rmse is not None:
         raise BadValue("rmse", rmse, "not be given for metric linf", "give alpha, the expected largest error")
-    W, target = as_workload(queries), mean_square(rmse, alpha)
-    check_target(W, target, metric)
+    W, target, epsilon = as_workload(queries), mean_square(rmse, alpha), check_epsilon(epsilon)
+    check_target(W, target, metric, rmse)
     rank = ranking.by_mean_squared_error if metric == "mse" else ranking.by_largest_error
     return rank(W, epsilon, target, seed=seed, root_seed=root_seed, step=step)
 
 
-def check_target(queries: Workload, alpha: float, metric: str) -> None:
-    """Refuse a workload of constant queries, and a largest error that a constant answer has, too."""
+def check_target(queries: Workload, alpha: float, metric: str, rmse: float | None = None) -> None:
+    """Refuse a workload of constant queries, and a target that constant answers reach; ``rmse`` if that was given."""
     from factormech.arrays import check_dense_size
     from factormech.local.factorized.release import half_ranges
 
-    if float(queries.centred_singular_values()[0]) == 0.0:
+    if _is_constant(queries):
         rule = "ask something that differs between users: each of its queries has one answer for all of them"
-        raise BadValue("workload", queries.name, rule, "these answers follow from the number of users, which is public")
+        raise BadValue(
+            "workload", queries.name, rule, "these need no users: their number, which is public, answers them"
+        )
     if metric == "mse":
-        return
-    check_dense_size(f"matrix of {queries.name}", 8 * queries.queries, queries.domain_size)
-    trivial = float(half_ranges(queries.matrix()).max(initial=0.0))
+        trivial, what = _constant_error(queries), "the mean squared error of constants"
+    else:
+        check_dense_size(f"matrix of {queries.name}", 8 * queries.queries, queries.domain_size)
+        trivial, what = float(half_ranges(queries.matrix()).max(initial=0.0)), "the largest error of constants"
     if alpha >= trivial:
-        rule = f"be below {trivial:.6g}, the largest error of constants, which need no users"
-        raise BadValue("alpha", alpha, rule, f"give for example {trivial / 10:.2g}")
+        name, root = ("alpha", 1.0) if rmse is None else ("rmse", 0.5)
+        rule = f"be below {trivial**root:.6g}, {'' if rmse is None else 'the root of '}{what}, which need no users"
+        example = f"give for example {(trivial / 10) ** root:.2g}"
+        raise BadValue(name, alpha if rmse is None else rmse, rule, example)
+
+
+def _is_constant(queries: Workload) -> bool:
+    """Whether no query tells two user types apart: ‖WP‖_F = 0, up to rounding."""
+    energy = queries.frobenius_squared()
+    return energy - queries.total_squared() / queries.domain_size <= 1e-12 * energy
+
+
+def _constant_error(queries: Workload) -> float:
+    """The worst mean squared error of the constant answers in the middle of each query's range; ∞ if W is too large.
+
+    The error is convex in the distribution of the types, so that it is the largest where all users are of one type.
+    """
+    if queries.queries * queries.domain_size > _LISTED:
+        return math.inf
+    W = queries.matrix()
+    middle = 0.5 * (W.max(axis=1) + W.min(axis=1))
+    return float(((W - middle[:, None]) ** 2).sum(axis=0).max() / queries.queries)
 
 
 def lower_bound(
@@ -369,7 +384,7 @@ def norm(
 
     name = norm_name(kind, alpha)
     asked = None if name == "gamma-p" else registry.quantity(name)
-    _check_norm(name, alpha, p, tolerant=asked is not None and asked.tolerant)
+    check_norm(name, alpha, p)
     W = as_workload(queries, n)
     _check_size(W, p if asked is None else asked.exponent)
     if asked is None:
@@ -388,8 +403,11 @@ def norm_name(kind: str, alpha: float | None = None) -> str:
     return name
 
 
-def _check_norm(name: str, alpha: float | None, p: float | None, *, tolerant: bool) -> None:
-    """α and p are given where they mean something, and only there."""
+def check_norm(name: str, alpha: float | None, p: float | None) -> None:
+    """Refuse an α or a p that is missing, out of place or out of range."""
+    from factormech.norms.registry import quantity
+
+    tolerant = name != "gamma-p" and quantity(name).tolerant
     if alpha is not None and not tolerant:
         remedy = "leave it out: gamma-2, gamma-2-shifted, gamma-2-difference and eta have one"
         raise BadValue("alpha", alpha, f"not be given for {name}", remedy)
@@ -418,10 +436,9 @@ def _check_size(W: Workload, exponent: float | None) -> None:
 
 def _every_local(epsilon: float) -> list[Mechanism]:
     """All local mechanisms; the table is of worst variances, so ``optimised`` is the strategy of the least worst."""
-    return [
-        base.mechanism(name, epsilon, **({"objective": "worst"} if name == "optimised" else {}))
-        for name in base.names()["local"]
-    ]
+    known = base.names()["local"]
+    worst = base.mechanism("optimised", epsilon, objective="worst")
+    return [worst if name == "optimised" else base.mechanism(name, epsilon) for name in known]
 
 
 def _asked(one: str | Mechanism, epsilon: float, delta: float | None) -> Mechanism:

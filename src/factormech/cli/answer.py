@@ -95,3 +95,10 @@ def outputs(count: int) -> str:
     if not count:
         return "real vectors as outputs"
     return f"{count:,} outputs" if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
+
+
+def both_errors(alpha: float) -> str:
+    """A mean squared error, and its root in percentage points."""
+    points = f"{100.0 * alpha**0.5:.4g}"
+    plural = "" if points == "1" else "s"
+    return f"a mean squared error of {alpha:g}, a root mean square error of {points} percentage point{plural}"

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import number, percent, table
-from factormech.labels import SERIES, mechanism_label
 
 if TYPE_CHECKING:
     from factormech.measure.ranking import Ranked, Ranking
@@ -34,12 +33,6 @@ def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
     return entry | {"privacy_loss": found.privacy_loss, "seconds": found.seconds, "reason": reason}
 
 
-def label(name: str) -> str:
-    """What a reader calls a mechanism."""
-    base, _, randomizer = name.partition("/")
-    return SERIES.get(name) or (f"{SERIES.get(base, base)}, {randomizer}" if randomizer else mechanism_label(base))
-
-
 def lines(ranking: Ranking) -> list[str]:
     """The table; mechanisms that cannot run are named below it with the reason."""
     mse = ranking.metric == "mse"
@@ -47,13 +40,13 @@ def lines(ranking: Ranking) -> list[str]:
     rows, absent = [], []
     for found in ranking.mechanisms:
         if found.status != "ok":
-            absent.append(f"  {label(found.mechanism)}: {found.reason}")
+            absent.append(f"  {found.label}: {found.reason}")
             continue
         gap = ranking.gap(found)
         over = "–" if found.delta or not math.isfinite(gap) else over_bound(gap)
         numbers = [number(found.worst_variance, 5), number(found.average_variance, 5)]
         numbers = numbers if mse else [number(int(found.predicted_users))]
-        rows.append([label(found.mechanism), number(found.users), over, *numbers, _remark(found)])
+        rows.append([found.label, number(found.users), over, *numbers, _remark(found)])
     bound = ["lower bound", number(whole(ranking.lower_bound)), "", *([""] * (2 if mse else 1)), ""]
     return [*table(head, [*rows, bound]), *(["cannot run here:", *absent] if absent else [])]
 

@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from factormech.measure.sample_complexity import mse_sample_complexity
 from factormech.mechanisms.base import Mechanism
 from factormech.mechanisms.local import LocalFit, bound_of, fit
 from factormech.workloads.base import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Queries plus types of the semidefinite programs that are solved here: minutes.
 SEMIDEFINITE_LIMIT = 600
@@ -56,8 +60,9 @@ class Ranked:
     def label(self) -> str:
         """What a reader calls it, settings included."""
         base, _, randomizer = self.mechanism.partition("/")
-        name = labels.SERIES.get(self.mechanism) or labels.mechanism_label(base, self.options)
-        return name if not randomizer or self.mechanism in labels.SERIES else f"{name}, {randomizer}"
+        if self.mechanism in labels.RELEASES:
+            return labels.RELEASES[self.mechanism]
+        return labels.mechanism_label(base, self.options) + (f", {randomizer}" if randomizer else "")
 
     @property
     def users(self) -> float:
@@ -66,9 +71,16 @@ class Ranked:
         return max(math.ceil(found), 1) if math.isfinite(found) else math.nan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
-    """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``."""
+    """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.plan(fm.workload("histogram", 4), epsilon=1.0, rmse=0.05)
+    <Ranking for mean squared error 0.0025 per query: 922 users with Optimised (worst case); lower bound 922 users>
+    """
 
     metric: str
     alpha: float
@@ -81,6 +93,35 @@ class Ranking:
     def best(self) -> Ranked | None:
         """The first that is purely ε-private, as the lower bound asks."""
         return next((found for found in self.mechanisms if found.status == "ok" and found.delta == 0.0), None)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each mechanism: its users, how far above the lower bound they are, its variances."""
+        import pandas as pd
+
+        rows = [
+            {
+                "mechanism": labels.variant(found.mechanism, found.options),
+                "users": found.users,
+                "sample_complexity": found.sample_complexity,
+                "lower_bound": math.nan if found.delta else self.lower_bound,
+                "gap": math.nan if found.delta or found.status != "ok" else self.gap(found),
+                "worst_variance": found.worst_variance,
+                "average_variance": found.average_variance,
+                "status": found.status,
+                "reason": found.reason,
+            }
+            for found in self.mechanisms
+        ]
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        best, bound = self.best, max(math.ceil(self.lower_bound * (1.0 - 1e-12)), 1)
+        users = "no mechanism can run" if best is None else f"{best.users:,} users with {best.label}"
+        return f"<Ranking for {labels.accuracy(self.metric, self.alpha)}: {users}; lower bound {bound:,} users>"
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html())
 
     def gap(self, found: Ranked) -> float:
         """sample complexity ÷ lower bound − 1; infinite where the bound proves nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,9 @@ class Workload(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.queries} queries over {self.domain_size} types>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{escape(self.name)}</b>: {self.queries} queries over {self.domain_size} user types"
 
     # Identity ----------------------------------------------------------------------------------------------
 
