@@ -3,7 +3,7 @@
 >>> import factormech as fm
 >>> W = fm.workload("prefix", 8)
 >>> fm.mechanism("optimised", epsilon=1.0, objective="worst").fit(W).users(rmse=0.05)
-1435
+1153
 
 ``docs/python.md`` is a tour. Every name is imported when it is first used: ``import factormech`` loads neither NumPy
 nor pandas.
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from factormech.questions import workloads as workloads
     from factormech.reading import load as load
     from factormech.spec import Spec as Spec
-    from factormech.spec import WorkloadSpec as WorkloadSpec
     from factormech.unavailable import Unavailable as Unavailable
     from factormech.workloads.base import Workload as Workload
     from factormech.workloads.given import answer as answer
@@ -80,7 +79,6 @@ _HOME = {
     "Workload": "workloads.base",
     "workload": "workloads.given",
     "workloads": "workloads:",
-    "WorkloadSpec": "spec",
 }
 __all__ = ["__version__", *_HOME]
 

@@ -217,11 +217,24 @@ _SETTINGS: dict[tuple[str, Any], str] = {
 def mechanism_label(name: str, options: Mapping[str, Any] | None = None) -> str:
     """Return what a reader calls a mechanism; settings that change its result are part of the label.
 
-    A plugin goes by the label that it gives, or by its name; a :func:`variant` brings its settings.
+    Parameters
+    ----------
+    name
+        A registered name, or what a table calls a mechanism with settings: ``optimised objective=worst``.
+    options
+        Settings beside those in the name.
 
-    >>> mechanism_label("optimised", {"objective": "worst", "rows": 32})
+    Returns
+    -------
+    str
+        A plugin goes by the label that it gives, or by its name.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.label("optimised", {"objective": "worst", "rows": 32})
     'Optimised (worst case, 32 outputs)'
-    >>> mechanism_label("optimised objective=worst")
+    >>> fm.label("optimised objective=worst")
     'Optimised (worst case)'
     """
     name, *settings = name.split(" ") if "=" in name else [name]
@@ -235,6 +248,7 @@ def mechanism_label(name: str, options: Mapping[str, Any] | None = None) -> str:
 def variant(name: str, options: Mapping[str, Any]) -> str:
     """Return what tables call a mechanism with settings: its name, and every setting that is not the solver's own.
 
+    >>> from factormech.labels import variant
     >>> variant("optimised", {"objective": "worst"})
     'optimised objective=worst'
     """

@@ -99,6 +99,10 @@ def outputs(count: int) -> str:
 
 def both_errors(alpha: float) -> str:
     """A mean squared error, and its root in percentage points."""
+    return f"a mean squared error of {alpha:g}, {in_points(alpha)}"
+
+
+def in_points(alpha: float) -> str:
+    """The root of a mean squared error, in percentage points of the users."""
     points = f"{100.0 * alpha**0.5:.4g}"
-    plural = "" if points == "1" else "s"
-    return f"a mean squared error of {alpha:g}, a root mean square error of {points} percentage point{plural}"
+    return f"a root mean square error of {points} percentage point{'' if points == '1' else 's'}"

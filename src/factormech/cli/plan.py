@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, both_errors, number
+from factormech.cli.answer import Answer, both_errors, in_points, number
 from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
@@ -69,7 +69,8 @@ def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     use, beside = f"Use {best.label}", _beside_bound(ranking, best)
     users = f"{number(best.users)} user{'' if best.users == 1 else 's'}"
     if ranking.metric == "mse":
-        said = f"{use}: with {users} it has {both_errors(ranking.alpha)} at most, whatever their types are"
+        error = f"its mean squared error is at most {ranking.alpha:g}, {in_points(ranking.alpha)}"
+        said = f"{use}: with {users} {error}, whatever their types are"
     else:
         predicted = number(int(best.predicted_users))
         said = f"{use}: {users} are proved to be enough, and the central limit says {predicted}"

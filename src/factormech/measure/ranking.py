@@ -41,7 +41,14 @@ Step = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Ranked:
-    """One mechanism. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason; absent numbers are NaN."""
+    """One mechanism. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason; absent numbers are NaN.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05).best.label
+    'Optimised (worst case)'
+    """
 
     mechanism: str
     status: str
@@ -78,8 +85,8 @@ class Ranking:
     Examples
     --------
     >>> import factormech as fm
-    >>> fm.plan(fm.workload("histogram", 4), epsilon=1.0, rmse=0.05)
-    <Ranking for mean squared error 0.0025 per query: 922 users with Optimised (worst case); lower bound 922 users>
+    >>> fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
+    <Ranking for mean squared error 0.0025 per query: 608 users with Optimised (worst case); lower bound 608 users>
     """
 
     metric: str

@@ -141,7 +141,7 @@ class Mechanism:
         >>> import factormech as fm
         >>> fitted = fm.mechanism("rappor", epsilon=1.0).fit(fm.workload("prefix", 8))
         >>> round(fitted.worst_variance, 3)
-        165.151
+        40.633
         """
         from factormech.workloads.given import workload as as_workload
 
@@ -175,9 +175,9 @@ class Fitted(ABC):
     >>> import factormech as fm
     >>> fitted = fm.mechanism("randomized-response", epsilon=1.0).fit(fm.workload("histogram", 4))
     >>> fitted.available, fitted.users(rmse=0.05)
-    (True, 1355)
-    >>> fm.mechanism("fourier", epsilon=1.0).fit(fm.workload("prefix", 6)).unavailable
-    'domain size 6 is not a power of two'
+    (True, 756)
+    >>> fm.mechanism("binary-tree", epsilon=1.0, delta=1e-9).fit(fm.workload("histogram", 4)).unavailable
+    'it is for prefix sums and ranges only'
     """
 
     mechanism: Mechanism

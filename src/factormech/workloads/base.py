@@ -24,6 +24,12 @@ class Workload(ABC):
     new family needs only ``queries`` and ``answer`` to be right, and the rest to be fast.
 
     Notation: n = ``domain_size``, p = ``queries``, P = I − 11ᵀ/n.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.workload("prefix", 3).matrix().astype(int).tolist()
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
 
     name: str

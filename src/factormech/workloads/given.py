@@ -180,7 +180,9 @@ def query_index(queries: Workload) -> pd.Index:
     import pandas as pd
 
     names = queries.query_names
-    return pd.RangeIndex(queries.queries, name="query") if names is None else pd.Index(names, name="query")
+    if names is None:
+        return pd.RangeIndex(queries.queries, name="query")
+    return pd.Index(names, name="query", tupleize_cols=False)
 
 
 def type_index(queries: Workload) -> pd.Index:
@@ -188,7 +190,9 @@ def type_index(queries: Workload) -> pd.Index:
     import pandas as pd
 
     names = queries.type_names
-    return pd.RangeIndex(queries.domain_size, name="type") if names is None else pd.Index(names, name="type")
+    if names is None:
+        return pd.RangeIndex(queries.domain_size, name="type")
+    return pd.Index(names, name="type", tupleize_cols=False)
 
 
 def counts_of(queries: Workload, data: Any, *, whole: bool = True) -> FloatArray:
