@@ -15,7 +15,16 @@ from factormech import __version__
 from factormech.labels import NORM_ALIASES
 
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
-NORMS = ("gamma-2", "gamma-f", "gamma-p", "gamma-2-shifted", "gamma-2-difference", "eta", "margin-complexity")
+NORMS = (
+    "gamma-2",
+    "gamma-f",
+    "gamma-p",
+    "gamma-2-approximate",
+    "gamma-2-shifted",
+    "gamma-2-difference",
+    "eta",
+    "margin-complexity",
+)
 METRICS = ("mse", "linf")
 # Gaps, upper ÷ lower − 1, above which an optimum is not called certified (exit code 3).
 STRATEGY_GAP, NORM_GAP = 0.05, 0.01
@@ -62,7 +71,7 @@ def _check_command(parser: Parser, words: Sequence[str]) -> None:
         if word not in level.groups.choices:
             known = level.groups.choices if level is not parser else every
             near = difflib.get_close_matches(word, known, n=1)
-            meant = every[near[0]] if near else ""
+            meant = every[near[0]] if near and level is parser else " ".join([*level.prog.split()[1:], *near])
             hint = f"did you mean {meant!r}? " if near else ""
             level.error(f"{word!r} is no command; {hint}known: {', '.join(level.groups.choices)}")
         level = level.groups.choices[word]
