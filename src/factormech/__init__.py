@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from factormech.errors import BadValue as BadValue
     from factormech.errors import UnknownName as UnknownName
-    from factormech.figures.registry import plot as plot
+    from factormech.figures.plot import plot as plot
     from factormech.labels import mechanism_label as label  # noqa: F401
     from factormech.measure.ranking import Ranked as Ranked
     from factormech.measure.ranking import Ranking as Ranking
@@ -65,7 +65,7 @@ _HOME = {
     "norm": "questions",
     "norms": "norms:",
     "plan": "questions",
-    "plot": "figures.registry",
+    "plot": "figures.plot",
     "plugin": "plugins:load",
     "product": "workloads.given",
     "Ranked": "measure.ranking",

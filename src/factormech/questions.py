@@ -8,14 +8,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
 from factormech.labels import NORM_ALIASES, variant
+from factormech.measure.sample_complexity import mse_sample_complexity
 from factormech.mechanisms import base
 from factormech.mechanisms.base import Fitted, Mechanism, mean_square
 from factormech.workloads.base import Workload
@@ -29,6 +27,12 @@ if TYPE_CHECKING:
 
 # The target error of the figures.
 ALPHA = 0.01
+# The lower bound of comparisons, and the columns of the tables of sample complexity.
+BOUND = "certified"
+COLUMNS = (
+    *("study", "workload", "domain_size", "epsilon", "seed", "mechanism", "metric", "alpha", "sample_complexity"),
+    *("worst_variance", "average_variance", "lower_bound", "bound_name", "rows", "certified_gap", "status", "reason"),
+)
 # Copies of a k × N matrix, and of an (k + N) × (k + N) one, that the dense and the semidefinite solvers hold.
 _DENSE_COPIES, _SEMIDEFINITE_COPIES = 8, 28
 # Entries of W up to which the error of constant answers is computed.
@@ -450,41 +454,38 @@ def _asked(one: str | Mechanism, epsilon: float, delta: float | None) -> Mechani
 
 
 def _table(W: Workload, epsilon: float, alpha: float, seed: int, fits: Sequence[Fitted]) -> pd.DataFrame:
-    """The pipeline's table of local mechanisms; rows of the others follow, and local rows alone have the bound."""
+    """The rows of the fits, best first, and that of the lower bound; only local mechanisms are held against it."""
     import pandas as pd
 
-    from factormech.measure.exact import as_frame, measure_bounds
-    from factormech.measure.tabulate import sample_complexity_table
+    from factormech.bounds.registry import variance_bound
     from factormech.mechanisms.local import LocalFit
 
-    local = [as_frame([replace(one.measurement(), seed=seed)]) for one in fits if isinstance(one, LocalFit)]
-    others = [_row(one, epsilon, alpha) for one in fits if not isinstance(one, LocalFit)]
-    tables = [pd.DataFrame(others)] if others else []
-    if local:
-        bounds = as_frame(measure_bounds(["certified"], [(W, seed)], [epsilon]))
-        tables.insert(0, sample_complexity_table("comparison", local, bounds, metric="mse", alpha=alpha))
-    table = pd.concat(tables, ignore_index=True)
-    rank = table["sample_complexity"].where(table["status"] != "bound", math.inf)
-    return table.iloc[np.lexsort((rank.fillna(math.inf), table["status"] == "bound"))].reset_index(drop=True)
-
-
-def _row(fitted: Fitted, epsilon: float, alpha: float) -> dict[str, Any]:
-    """The row of a mechanism that is not local, in the columns of the others."""
-    return {
+    point: dict[str, Any] = {
         "study": "comparison",
-        "workload": fitted.workload.name,
-        "domain_size": fitted.workload.domain_size,
+        "workload": W.name,
+        "domain_size": W.domain_size,
         "epsilon": epsilon,
-        "mechanism": variant(fitted.mechanism.name, fitted.mechanism.options),
-        "metric": "mse",
-        "alpha": alpha,
-        "sample_complexity": fitted.sample_complexity(alpha),
-        "worst_variance": fitted.worst_variance,
-        "average_variance": fitted.average_variance,
-        "lower_bound": math.nan,
-        "bound_name": "",
-        "rows": math.nan,
-        "certified_gap": math.nan,
-        "status": "unavailable" if fitted.unavailable else "ok",
-        "reason": fitted.unavailable,
+        "seed": seed,
     }
+    target: dict[str, Any] = {"metric": "mse", "alpha": alpha}
+    bound: dict[str, Any] = {}
+    if any(isinstance(one, LocalFit) for one in fits):
+        least = mse_sample_complexity(variance_bound(BOUND, W, epsilon), W.queries, alpha)
+        bound = {"lower_bound": least, "bound_name": BOUND}
+    rows: list[dict[str, Any]] = [
+        point | target | _row(one, alpha) | (bound if isinstance(one, LocalFit) else {}) for one in fits
+    ]
+    last = [point | target | {"mechanism": "lower-bound", "status": "bound"} | bound] if bound else []
+    rows.sort(key=lambda row: (math.isnan(row["sample_complexity"]), row["sample_complexity"]))
+    table = pd.DataFrame([*rows, *last], columns=list(COLUMNS))
+    texts = ["bound_name", "status", "reason"]
+    return table.assign(**table[texts].fillna(""))
+
+
+def _row(fitted: Fitted, alpha: float) -> dict[str, Any]:
+    """What the table says of one mechanism."""
+    found: dict[str, Any] = {"mechanism": variant(fitted.mechanism.name, fitted.spec.options)}
+    found |= {"status": fitted.status, "reason": fitted.unavailable}
+    found |= {"sample_complexity": fitted.sample_complexity(alpha)}
+    found |= {"worst_variance": fitted.worst_variance, "average_variance": fitted.average_variance}
+    return found | fitted.recorded()

@@ -54,42 +54,6 @@ def draw(kind: str, frame: pd.DataFrame, *, band: bool = False) -> Figure:
     return cast("Figure", import_module(module_of(kind)).draw(frame, **_options(kind, band=band)))
 
 
-def plot(table: pd.DataFrame, path: Any = None) -> Figure:
-    """Return the figure of a table, drawn in the project's style.
-
-    Parameters
-    ----------
-    table
-        Of a study, of :func:`factormech.compare` or :func:`factormech.sweep`; its columns say which kind it is.
-    path
-        Where to write it too, in the format of the suffix: ``.pdf``, ``.svg``, ``.png``.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    BadValue
-        If the columns are those of no kind of table, or the kind has no figure.
-
-    Examples
-    --------
-    >>> import factormech as fm
-    >>> figure = fm.plot(fm.sweep(["prefix"], epsilon=[1.0], n=[4, 8, 16], mechanisms=["rappor", "hadamard"]))
-    >>> len(figure.axes) > 0
-    True
-    """
-    from factormech.figures.style import context
-    from factormech.tables.kinds import kind_of
-
-    figure = draw(kind_of(table), table)
-    if path is not None:
-        with context():
-            figure.savefig(path)
-    return figure
-
-
 def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> str:
     """The caption of the figure of this kind for a table, after the study's own words."""
     options = _options(kind, band=band)

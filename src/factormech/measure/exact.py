@@ -94,51 +94,45 @@ def measure_mechanism(
     for _, group in itertools.groupby(by_size, key=_domain_size):
         for epsilon, asked in itertools.product(epsilons, list(group)):
             strategy = strategy_for(asked, epsilon)
-            evaluation = _NOTHING if isinstance(strategy, Unavailable) else strategy.evaluate(asked.centred_gram)
-            point = asked.workload, asked.seed, epsilon
-            yield measured(mechanism, strategy, evaluation, point, record_for(asked, epsilon))
+            yield _measure(mechanism, strategy, asked, epsilon, record_for(asked, epsilon))
 
 
 def _domain_size(asked: Question) -> int:
     return asked.workload.domain_size
 
 
-_NOTHING = Evaluation(np.array([np.nan]), np.nan, np.nan, 0)
-
-
-def measured(
-    mechanism: str,
-    strategy: Strategy | Unavailable,
-    evaluation: Evaluation,
-    point: tuple[Workload, int, float],
-    record: Mapping[str, Any],
+def _measure(
+    mechanism: str, strategy: Strategy | Unavailable, asked: Question, epsilon: float, record: Mapping[str, Any]
 ) -> Measurement:
-    """The measurement of a strategy that has been evaluated on a workload, at its seed and budget."""
-    workload, seed, epsilon = point
+    point: dict[str, Any] = {
+        "workload": asked.workload.name,
+        "domain_size": asked.workload.domain_size,
+        "seed": asked.seed,
+        "epsilon": epsilon,
+        "mechanism": mechanism,
+        "queries": asked.workload.queries,
+    }
+    nothing = Evaluation(np.array([np.nan]), np.nan, np.nan, 0)
     if isinstance(strategy, Unavailable):
-        evaluation, status, reason = _NOTHING, "unavailable", strategy.reason
+        evaluation, status, reason = nothing, "unavailable", strategy.reason
     else:
+        evaluation = strategy.evaluate(asked.centred_gram)
         status, reason = ("ok", "") if evaluation.answered else ("refused", evaluation.refusal)
     return Measurement(
-        workload=workload.name,
-        domain_size=workload.domain_size,
-        seed=seed,
-        epsilon=epsilon,
-        mechanism=mechanism,
-        queries=workload.queries,
+        **point,
         log2_outputs=math.log2(evaluation.outputs) if evaluation.outputs else math.nan,
         worst_variance=evaluation.worst,
         average_variance=evaluation.average,
         residual=evaluation.residual,
         privacy_loss=evaluation.privacy_loss,
         rows=float(record.get("rows", math.nan)) if status == "ok" else math.nan,
-        certified_gap=_certified_gap(record, evaluation.average, workload) if status == "ok" else math.nan,
+        certified_gap=certified_gap(record, evaluation.average, asked.workload) if status == "ok" else math.nan,
         status=status,
         reason=reason,
     )
 
 
-def _certified_gap(record: Mapping[str, Any], average: float, workload: Workload) -> float:
+def certified_gap(record: Mapping[str, Any], average: float, workload: Workload) -> float:
     """The average variance over the solver's own lower bound on it, less 1; NaN where the bound certifies nothing.
 
     The record of a solver that states a ``gap`` has a ``lower_bound`` on n·average + ‖W‖_F² of every ε-LDP strategy.

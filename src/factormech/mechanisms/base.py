@@ -240,6 +240,15 @@ class Fitted(ABC):
         return not self.unavailable
 
     @property
+    def status(self) -> str:
+        """``ok``; ``unavailable`` where there is no such mechanism; ``refused`` where it cannot answer the workload."""
+        return "unavailable" if self.unavailable else "ok"
+
+    def recorded(self) -> dict[str, float]:
+        """Return what the tables say of the solver: the number of outputs, and its certified gap."""
+        return {}
+
+    @property
     def certificate(self) -> Mapping[str, Any] | None:
         """What the solver recorded and proved: its objective, lower bound, gap; None without a solver."""
         return None

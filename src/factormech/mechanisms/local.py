@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,6 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.registry import variance_bound
 from factormech.errors import BadValue
-from factormech.labels import variant
 from factormech.local import registry
 from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.optimal.problem import silent
@@ -29,8 +29,6 @@ from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from factormech.measure.exact import Measurement
 
 # The dataset of a strategy file that holds the queries of a workload that has no registered name.
 QUERIES = "queries"
@@ -158,13 +156,13 @@ class LocalFit(Fitted):
         """Return worst variance ÷ (queries · α), not rounded."""
         return self.worst_variance / (self.workload.queries * alpha)
 
-    def measurement(self) -> Measurement:
-        """Return what the pipeline measures of it: a row of the tables, but for the target error."""
-        from factormech.measure.exact import measured
+    def recorded(self) -> dict[str, float]:
+        from factormech.measure.exact import certified_gap
 
-        record = {} if self.solution is None else self.solution.record
-        seed, name = self.spec.seed or 0, variant(self.mechanism.name, self.spec.options)
-        return measured(name, self.strategy, self.evaluation, (self.workload, seed, self.mechanism.epsilon), record)
+        if self.solution is None or self.unavailable:
+            return {}
+        gap = certified_gap(self.solution.record, self.average_variance, self.workload)
+        return {"rows": float(self.solution.record.get("rows", math.nan)), "certified_gap": gap}
 
     def _simulated(self, counts: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
         name = self.mechanism.name
