@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import runpy
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+import factormech
 from factormech.config.studies import load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,3 +94,20 @@ def test_the_python_of_the_page_runs() -> None:
     exec(compile(code.replace('"prefix", 16', '"prefix", 6'), "docs/optimal-strategies.md", "exec"), names)  # noqa: S102
     assert names["solution"].record["gap"] < 1e-5
     assert names["strategy"].privacy_loss <= 1.0
+
+
+def test_the_page_on_python_says_what_python_says() -> None:
+    """Every block, one after the other, as a reader types them; and every public name is on the page."""
+    page = (ROOT / "docs" / "python.md").read_text()
+    code = "\n".join(blocks(page, "python"))
+    assert len(blocks(page, "python")) >= 10
+    test = doctest.DocTestParser().get_doctest(code, {}, "python.md", "docs/python.md", 0)
+    flags = doctest.NORMALIZE_WHITESPACE
+    assert doctest.DocTestRunner(optionflags=flags).run(test).failed == 0
+    assert all(f"`{name}`" in page for name in factormech.__all__ if name != "__version__")
+
+
+def test_the_lines_of_python_in_the_readme_run() -> None:
+    code = blocks((ROOT / "README.md").read_text(), "python")[0]
+    assert len([line for line in code.splitlines() if line and not line.startswith("import")]) == 3
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import factormech as fm
 from factormech import store
 from factormech.jobs import measure as measure_job
 from factormech.jobs import solve as solve_job
@@ -93,20 +95,23 @@ def test_the_call_and_the_file_of_the_pipeline_agree_in_every_bit(
 ) -> None:
     W = workload(name, n)
     stored, row = pipeline(folder, mechanism, options, name, n, epsilon)
-    strategy = registry.strategy_for(mechanism, W, epsilon, options=options)
-    if isinstance(strategy, Unavailable):
-        assert (row["status"], row["reason"]) == ("unavailable", strategy.reason)
+    fitted = fm.mechanism(mechanism, epsilon, **options).fit(W)
+    assert (row["status"], row["reason"]) == (fitted.status, fitted.unavailable)
+    if fitted.unavailable:
         return
     if stored is not None:
-        spec = registry.strategy_spec(mechanism, W, epsilon, options=options)
-        found = registry.solution_for(spec, W)
+        found = fitted.solution
         assert {key: same_bits(found.datasets[key], stored.datasets[key]) for key in stored.datasets} == dict.fromkeys(
             found.datasets, True
         )
         assert {key: stored.record[key] for key in found.record} == dict(found.record)
-    evaluation = strategy.evaluate(W.centred_gram())
-    mine = (evaluation.worst, evaluation.average, evaluation.privacy_loss)
+    mine = (fitted.worst_variance, fitted.average_variance, fitted.evaluation.privacy_loss)
     assert dict(zip(NUMBERS, mine, strict=True)) == {key: row[key] for key in NUMBERS}
+    table = fm.compare(W, epsilon, [fitted.mechanism]).iloc[0]
+    same = ("workload", "domain_size", "epsilon", *NUMBERS[:2], "rows", "certified_gap", "status", "reason")
+    pd.testing.assert_series_equal(table[list(same)], pd.Series(row)[list(same)], check_names=False, rtol=0, atol=0)
+    strategy = registry.strategy_for(mechanism, W, epsilon, options=options)
+    assert strategy.evaluate(W.centred_gram()).worst == fitted.worst_variance
 
 
 def test_so_they_do_for_other_seeds_and_each_seed_is_another_stream(folder: Path) -> None:

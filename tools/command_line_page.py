@@ -28,7 +28,12 @@ HEAD = """\
 by `python tools/command_line_page.py`: every answer is a real one, without times and with five digits.
 
 A workload is a registered name with `--domain-size`, or a CSV, NPY, Matrix Market or HDF5 file of queries (one row a
-query, one column a user type), which brings its own domain size. `--seed` fixes what is drawn at random.
+query, one column a user type), which brings its own domain size. What is drawn at random is fixed by `--seed`, the
+value on a study's axis `seed`, and by `--root-seed`, the `seed` of a configuration: equal seeds give the pipeline's
+results.
+
+Numbers may be written as `100000` or `1e5`, and as `0.01` or `1%`; norms as `gamma-2` or `gamma2`; `optimise` as
+`optimize`. [Python](python.md) has the same words.
 
 * `--json` answers with one object; its keys are [below](#json). A number that does not exist is null, and `reason` says
   why.
@@ -83,25 +88,26 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "Norms",
-        "KIND is `gamma2` (with `--alpha`: its approximate norm), `gammaF`, `gammap` with `--p`, "
-        "`gamma2-shifted`, `eta` or `margin`. The last two read the queries, 0/1 or ±1, as labels. Both ends "
-        "hold in exact arithmetic.",
+        "KIND is `gamma-2` (with `--alpha`: its approximate norm), `gamma-f`, `gamma-p` with `--p`, "
+        "`gamma-2-shifted`, `gamma-2-difference`, `eta` or `margin-complexity`. The last three read the "
+        "queries, 0/1 or ±1, as labels. Both ends hold in exact arithmetic.",
         [
-            "norm gamma2 prefix --domain-size 1024",
-            "norm gammap prefix --domain-size 16 --p 4",
-            "norm gamma2-shifted prefix --domain-size 16 --alpha 0.1",
+            "norm gamma-2 prefix --domain-size 1024",
+            "norm gamma-p prefix --domain-size 16 --p 4",
+            "norm gamma-2-shifted prefix --domain-size 16 --alpha 0.1",
             "norm eta prefix --domain-size 16 --alpha 0.1 --json",
         ],
     ),
     (
         "Plan",
-        "How many users a target error needs. For `--metric mse` (mean squared error of a query, the default)"
-        " the numbers are exact, for the worst data. For `linf` (expected largest error, for every "
+        "How many users a target error needs. For `--metric mse` (mean squared error of a query, the default;"
+        " `--rmse 1%` is its root, one percentage point) the numbers are exact, for the worst data."
+        " For `linf` (expected largest error, for every "
         "distribution of the users) `users` are *proved* to be enough, `predicted` is what the central limit "
         "says, and the bound holds for every non-interactive mechanism; semidefinite programs of more than "
         "600 queries and types are not started, which is said.",
         [
-            "plan histogram --domain-size 16 --epsilon 1 --alpha 0.01",
+            "plan histogram --domain-size 16 --epsilon 1 --rmse 1%",
             "plan prefix --domain-size 8 --epsilon 1 --alpha 0.05 --metric linf",
         ],
     ),
@@ -127,6 +133,9 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
             "workload describe all-marginals --domain-size 12",
             "strategy verify data.csv",
             "norm gamma2",
+            "plan total --domain-size 16 --epsilon 1 --rmse 1%",
+            "pln prefix --domain-size 16",
+            "norm gama2 prefix --domain-size 16",
         ],
     ),
 ]

@@ -20,6 +20,15 @@ class BadValue(ValueError):
         What holds of a good value, continuing the sentence "must …".
     remedy
         What to do, a full phrase.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> try:
+    ...     fm.mechanism("hadamard", epsilon=0)
+    ... except fm.BadValue as error:
+    ...     print(error)
+    epsilon = 0: must be a finite number above 0; give for example 1.0
     """
 
     def __init__(self, name: str, value: Any, rule: str, remedy: str) -> None:
@@ -28,7 +37,17 @@ class BadValue(ValueError):
 
 
 class UnknownName(BadValue):
-    """A name that no registry entry has; the known ones are listed, the nearest first."""
+    """A name that no registry entry has; the known ones are listed, the nearest first.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> try:
+    ...     fm.mechanism("hadamrd", epsilon=1.0)
+    ... except fm.UnknownName as error:
+    ...     print(error.remedy[:24])
+    did you mean 'hadamard'?
+    """
 
     def __init__(self, name: str, value: str, known: Iterable[str]) -> None:
         known = sorted(known)

@@ -52,6 +52,18 @@ NORMS: dict[str, str] = {
     "eta": "η(C, α)",
     "margin-complexity": "mc(C)",
 }
+# How people write the names of norms.
+NORM_ALIASES: dict[str, str] = {
+    "gamma2": "gamma-2",
+    "gammaF": "gamma-f",
+    "gammaf": "gamma-f",
+    "gamma-F": "gamma-f",
+    "gammap": "gamma-p",
+    "gamma2-approximate": "gamma-2-approximate",
+    "gamma2-shifted": "gamma-2-shifted",
+    "gamma2-difference": "gamma-2-difference",
+    "margin": "margin-complexity",
+}
 FACTORIZATIONS: dict[str, str] = {
     "optimal": "Optimal",
     "square-root": "Square root",
@@ -205,15 +217,42 @@ _SETTINGS: dict[tuple[str, Any], str] = {
 def mechanism_label(name: str, options: Mapping[str, Any] | None = None) -> str:
     """Return what a reader calls a mechanism; settings that change its result are part of the label.
 
-    A plugin goes by the label that it gives, or by its name.
+    Parameters
+    ----------
+    name
+        A registered name, or what a table calls a mechanism with settings: ``optimised objective=worst``.
+    options
+        Settings beside those in the name.
 
-    >>> mechanism_label("optimised", {"objective": "worst", "rows": 32})
+    Returns
+    -------
+    str
+        A plugin goes by the label that it gives, or by its name.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.label("optimised", {"objective": "worst", "rows": 32})
     'Optimised (worst case, 32 outputs)'
+    >>> fm.label("optimised objective=worst")
+    'Optimised (worst case)'
     """
-    label = MECHANISMS.get(name) or plugins.LABELS["mechanism"].get(name, name)
-    said = [_setting(option, value) for option, value in sorted((options or {}).items())]
+    name, *settings = name.split(" ") if "=" in name else [name]
+    given = {option: value for option, _, value in (text.partition("=") for text in settings)} | dict(options or {})
+    label = SERIES.get(name) or plugins.LABELS["mechanism"].get(name, name)
+    said = [_setting(option, value) for option, value in sorted(given.items())]
     said = [text for text in said if text]
     return f"{label} ({', '.join(said)})" if said else label
+
+
+def variant(name: str, options: Mapping[str, Any]) -> str:
+    """Return what tables call a mechanism with settings: its name, and every setting that is not the solver's own.
+
+    >>> from factormech.labels import variant
+    >>> variant("optimised", {"objective": "worst"})
+    'optimised objective=worst'
+    """
+    return " ".join([name, *(f"{option}={options[option]}" for option in sorted(options))])
 
 
 def _setting(option: str, value: Any) -> str:
@@ -263,6 +302,15 @@ def value_label(column: str, value: Any) -> str:
     if column == "data":
         return data_label(value)
     return norm_label(value) if column == "norm" else SERIES.get(value) or mechanism_label(value)
+
+
+def percent(gap: float) -> str:
+    """Return a relative gap as a reader wants it: three digits, and nothing of rounding."""
+    if not math.isfinite(gap):
+        return "nothing is proved"
+    if gap < 1e-6:
+        return "below 0.0001 %"
+    return f"{100 * gap:.3g} %"
 
 
 def order_label(p: float) -> str:

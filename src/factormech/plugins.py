@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -63,8 +64,35 @@ _LOADING: list[Plugin] = []
 # Loading -----------------------------------------------------------------------------------------------------------
 
 
-def load(path: Path) -> Plugin:
-    """Load a file, once for each content of it; whatever is wrong is said on one line, and nothing stays registered."""
+def load(path: str | os.PathLike[str]) -> Plugin:
+    """Load a file of user-defined workloads and mechanisms, once for each content of it.
+
+    Parameters
+    ----------
+    path
+        Of a Python file whose functions are registered by the decorators of this module.
+
+    Returns
+    -------
+    Plugin
+
+    Raises
+    ------
+    BadValue
+        On one line, whatever is wrong with the file; nothing of it stays registered.
+
+    Examples
+    --------
+    >>> import factormech as fm, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pairs.py"
+    >>> code = "import numpy, factormech.plugins as p; p.workload('pairs')(lambda domain_size: numpy.eye(domain_size))"
+    >>> path.write_text(code) > 0
+    True
+    >>> plugin = fm.plugin(path)
+    >>> fm.workload("pairs", 3).queries
+    3
+    """
+    path = Path(path)
     content = _read(path)
     module, digest = f"{PACKAGE}.{_identifier(path)}", hashlib.sha256(content).hexdigest()
     known = _LOADED.get(module)

@@ -52,6 +52,12 @@ class Guarantee:
 
     ε-privacy (``delta`` 0), (ε, δ)-privacy or, with ``rho``, ρ-zCDP (Bun & Steinke, TCC 2016), where ε is infinite.
     ``ground`` says of what it is proved.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.Guarantee(1.0).for_group(2).epsilon
+    2.0
     """
 
     epsilon: float
@@ -227,6 +233,21 @@ def verify_ldp(strategy: FloatArray, epsilon: float) -> float:
         Q, outputs × user types, the very array that will be sampled from.
     epsilon
         The promised budget, replace-one relation.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    BadValue
+        If a column is no distribution, or the loss may be above ε.
+
+    Examples
+    --------
+    >>> import factormech as fm, numpy as np
+    >>> fm.verify_ldp(np.array([[0.7, 0.3], [0.3, 0.7]]), 1.0) < 0.848
+    True
     """
     epsilon = check_epsilon(epsilon)
     check_probabilities(strategy)

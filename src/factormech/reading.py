@@ -14,13 +14,31 @@ from factormech.tables.format import SIZE_LIMIT
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The numbers of any result file of the project.
+    """Return the numbers of any result file of the project.
+
+    Parameters
+    ----------
+    path
+        Of a file in ``results`` or ``figures``, or of one that ``save`` or the command line wrote.
 
     Returns
     -------
     pandas.DataFrame or dict
         A table, for a ``.csv`` file or an HDF5 file that holds just one table; otherwise a ``dict`` from
         names to arrays and tables.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or it is not one of the project, whole.
+
+    Examples
+    --------
+    >>> import factormech as fm, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
+    >>> fm.compare(fm.workload("prefix", 4), 1.0, ["rappor"]).to_csv(path, index=False)
+    >>> fm.load(path)["mechanism"].tolist()
+    ['rappor', 'lower-bound']
     """
     if Path(path).suffix.lower() == ".csv":
         return _load_csv(Path(path))

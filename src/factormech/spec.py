@@ -47,10 +47,9 @@ class Identity:
 
 @dataclass(frozen=True, eq=False)
 class WorkloadSpec(Identity):
-    """Which workload.
+    """Which workload; ``definition`` says what a name alone does not (a union, a product, the SHA-256 of a matrix).
 
-    ``definition`` says what the name stands for where the name alone does not (a union, a product, the SHA-256 of a
-    matrix); ``seed`` and ``root_seed`` are set where the workload is drawn at random.
+    ``seed`` and ``root_seed`` are set where the workload is drawn at random.
     """
 
     name: str
@@ -66,6 +65,9 @@ class Spec(Identity):
 
     ``options`` are the settings that change the result; ``further`` holds the numbers of the family that have no
     field here. ``epsilon`` is None where one result serves every budget, ``seed`` where chance has no part.
+
+    >>> Spec("strategy", "optimised", WorkloadSpec("prefix", 8), {"objective": "worst"}).label
+    'Optimised (worst case)'
     """
 
     family: str

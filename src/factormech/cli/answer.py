@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from factormech.labels import percent as percent
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -95,10 +97,12 @@ def outputs(count: int) -> str:
     return f"{count:,} outputs" if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
 
 
-def percent(gap: float) -> str:
-    """A relative gap for a reader."""
-    if not math.isfinite(gap):
-        return "nothing is proved"
-    if gap < 1e-6:
-        return "below 0.0001 %"
-    return f"{100 * gap:.3g} %"
+def both_errors(alpha: float) -> str:
+    """A mean squared error, and its root in percentage points."""
+    return f"a mean squared error of {alpha:g}, {in_points(alpha)}"
+
+
+def in_points(alpha: float) -> str:
+    """The root of a mean squared error, in percentage points of the users."""
+    points = f"{100.0 * alpha**0.5:.4g}"
+    return f"a root mean square error of {points} percentage point{'' if points == '1' else 's'}"

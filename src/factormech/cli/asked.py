@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech.errors import BadValue, UnknownName
+from factormech.errors import BadValue
 
 if TYPE_CHECKING:
     from factormech.local.solved import Solution
@@ -39,6 +38,13 @@ def positive(name: str, value: float) -> float:
     return float(value)
 
 
+def target_of(args: argparse.Namespace, default: float | None = None) -> float:
+    """The mean squared error that ``--alpha`` or ``--rmse`` asks for."""
+    if args.rmse is not None:
+        return positive("--rmse", args.rmse) ** 2
+    return positive("--alpha", default if args.alpha is None and default is not None else args.alpha)
+
+
 def gap_limit_of(args: argparse.Namespace) -> float:
     """The gap above which nothing is called certified."""
     if not args.gap_limit >= 0.0:
@@ -56,12 +62,12 @@ def workload_of(args: argparse.Namespace, limit: int = MATRICES_LIMIT) -> Worklo
 
 def named_workload(name: str, domain_size: int | None, seeds: tuple[int, int], limit: int) -> Workload:
     """A workload by its registered name, drawn with the root seed and the seed, or from its file."""
-    from factormech.workloads import registry
+    from factormech.workloads import given, registry
 
-    if not registry.is_known(name) and _is_file(name):
+    if not registry.is_known(name) and given.is_file(name):
         return _from_file(Path(name), domain_size, limit)
     if not registry.is_known(name):
-        raise unknown(name, registry.names())
+        raise given.unknown(name)
     if domain_size is None:
         rule = "be given for a registered workload"
         raise BadValue("--domain-size", None, rule, f"add for example --domain-size 64 to {name}")
@@ -73,20 +79,7 @@ def named_workload(name: str, domain_size: int | None, seeds: tuple[int, int], l
     reason = registry.reason_against(name, domain_size)
     if reason is not None:
         raise BadValue("--domain-size", domain_size, f"suit the workload {name}", reason)
-    root_seed, seed = seeds
-    stream = (str(seed),) if registry.is_seeded(name) else ()
-    return registry.create(name, domain_size, seed=root_seed, stream=stream)
-
-
-def unknown(name: str, known: list[str]) -> UnknownName:
-    """The answer to a name that is neither registered nor a file's."""
-    error = UnknownName("workload", name, known)
-    error.args = (f"{error}; or give a CSV, NPY, MTX or HDF5 file",)
-    return error
-
-
-def _is_file(name: str) -> bool:
-    return bool(Path(name).suffix) or os.sep in name or Path(name).exists()
+    return given.created(name, domain_size, *seeds)
 
 
 def _from_file(path: Path, domain_size: int | None, limit: int) -> Workload:
@@ -178,12 +171,16 @@ def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = Fal
     n, record = stored.domain_size, stored.solution.record
     seed = int(record.get("root_seed") or 0)
     if given is not None:
+        from factormech.workloads.given import is_file
+
         seeds = seed, int(record.get("seed") or 0)
-        workload = named_workload(given, None if _is_file(given) else n, seeds, MATRICES_LIMIT)
+        workload = named_workload(given, None if is_file(given) else n, seeds, MATRICES_LIMIT)
         if workload.domain_size != n:
             rule = f"have {n} user types, as {stored.path} has"
             raise BadValue("--workload", workload.domain_size, rule, "give the workload of the strategy")
         return workload
+    from factormech.mechanisms.local import QUERIES
+
     if QUERIES in stored.solution.datasets:
         from factormech.workloads.matrix import MatrixWorkload
 
@@ -191,19 +188,15 @@ def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = Fal
     return _by_name(stored, seed) if answers else _beside(stored) or _by_name(stored, seed)
 
 
-# The dataset of a strategy file that holds the queries of a workload from a file.
-QUERIES = "queries"
-
-
 def _by_name(stored: Stored, seed: int) -> Workload:
     from factormech.workloads import registry
+    from factormech.workloads.given import created
 
     name, own = stored.workload, stored.solution.record.get("seed")
     if not registry.is_known(name):
         rule = f"be given: {stored.path} does not hold the queries of {name}"
         raise BadValue("--workload", None, rule, "give the file that they are from")
-    stream = (str(own or 0),) if registry.is_seeded(name) else ()
-    return registry.create(name, stored.domain_size, seed=seed, stream=stream)
+    return created(name, stored.domain_size, seed, int(own or 0))
 
 
 def _beside(stored: Stored) -> Workload | None:

@@ -20,9 +20,7 @@ QUERIES_LIMIT, SHOWN = 1_000_000, 12
 
 def simulate(args: argparse.Namespace) -> Answer:
     """Sample the reports once, estimate every answer, and say how far off estimates of this kind are."""
-    import numpy as np
-
-    from factormech.measure.simulate import simulated
+    from factormech.mechanisms.local import collect
     from factormech.seeds import rng_for
 
     if args.seed < 0:
@@ -34,20 +32,15 @@ def simulate(args: argparse.Namespace) -> Answer:
         raise BadValue(f"workload {workload.name}", workload.queries, rule, "give fewer queries with --workload")
     x = _users(args, stored)
     with Progress(f"collecting from {int(x.sum())} users"):
-        strategy, C = simulated(restored(stored)), workload.centred_gram()
-        evaluation = strategy.evaluate(C)
-        refusal = strategy.simulation_refusal(int(x.sum())) if evaluation.answered else evaluation.refusal
-        if refusal:
-            raise BadValue(str(stored.path), stored.mechanism, f"be able to collect for {workload.name}", refusal)
+        strategy = restored(stored)
         rng = rng_for(args.seed, "collect", "reports", stored.mechanism, workload.name)
-        centred = strategy.simulate_estimates(x, 1, rng)[:, 0]
-        estimate = np.asarray(centred + x.sum() / len(x))
-        errors, reason = _errors(strategy, workload, C, x)
-        consistent = _consistent(workload, estimate, int(x.sum())) if args.consistent else None
-    data = _data(stored, workload, x) | {"estimates": workload.answer(estimate), "standard_errors": errors}
+        found = collect(stored.mechanism, strategy, workload, x, rng)
+        evaluation = strategy.evaluate(workload.centred_gram())
+        consistent = _consistent(workload, found.data, int(x.sum())) if args.consistent else None
+    data = _data(stored, workload, x) | {"estimates": found.estimates, "standard_errors": found.standard_errors}
     data |= {} if consistent is None else {"consistent_estimates": workload.answer(consistent)}
     data |= {"truth": workload.answer(x.astype(float)), "average_variance": evaluation.average}
-    data |= {"worst_variance": evaluation.worst, "status": "ok", "reason": reason}
+    data |= {"worst_variance": evaluation.worst, "status": "ok", "reason": found.reason}
     return Answer(data, _lines(data))
 
 
@@ -75,17 +68,6 @@ def _users(args: argparse.Namespace, stored: Stored) -> IntArray:
         raise BadValue(str(args.data), float(counts.min()), "be shares of at least 0, not all 0", "correct the data")
     rng = rng_for(args.seed, "collect", "users", str(len(counts)), str(args.users))
     return np.asarray(rng.multinomial(args.users, counts / counts.sum()), dtype=np.int64)
-
-
-def _errors(strategy: Any, workload: Workload, C: FloatArray, x: IntArray) -> tuple[FloatArray | None, str]:
-    """Exact standard errors on these users, or why there are none."""
-    from factormech.measure.standard_errors import estimate_covariance, standard_errors
-    from factormech.unavailable import Unavailable
-
-    covariance = estimate_covariance(strategy, C, x.astype(float))
-    if isinstance(covariance, Unavailable):
-        return None, covariance.reason
-    return standard_errors(workload, covariance), ""
 
 
 def _consistent(workload: Workload, estimate: FloatArray, users: int) -> FloatArray:

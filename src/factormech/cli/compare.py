@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from factormech.cli.answer import Answer, number
-from factormech.cli.asked import epsilon_of, positive, workload_of
+from factormech.cli.answer import Answer, both_errors, number
+from factormech.cli.asked import epsilon_of, target_of, workload_of
+from factormech.cli.parser import ALPHA
 from factormech.cli.progress import Progress
 
 
@@ -14,7 +15,7 @@ def compare(args: argparse.Namespace) -> Answer:
     from factormech.cli import ranked
     from factormech.measure.ranking import by_mean_squared_error
 
-    epsilon, alpha = epsilon_of(args), positive("--alpha", args.alpha)
+    epsilon, alpha = epsilon_of(args), target_of(args, ALPHA)
     workload = workload_of(args)
     with Progress(f"comparing on {workload.name}") as progress:
         ranking = by_mean_squared_error(
@@ -27,6 +28,7 @@ def compare(args: argparse.Namespace) -> Answer:
         "epsilon": epsilon,
         "metric": "mse",
         "alpha": alpha,
+        "rmse": alpha**0.5,
         "lower_bound": ranking.lower_bound,
         "bound_class": ranking.bound_class,
         **ranked.shrunk(ranking),
@@ -36,9 +38,11 @@ def compare(args: argparse.Namespace) -> Answer:
     }
     title = (
         f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
-        f"users for a mean squared error of {alpha:g}, variances of one user"
+        f"users for {both_errors(alpha)}, variances of one user"
     )
     bound = ranking.variance_bound
     last = f"no {ranking.bound_class} has a worst variance below {number(bound, 5)}"
-    last = last if bound > 0.0 else f"nothing is proved of how small the worst variance of an {ranking.bound_class} can be"
+    last = (
+        last if bound > 0.0 else f"nothing is proved of how small the worst variance of an {ranking.bound_class} can be"
+    )
     return Answer(data, [title, "", *ranked.lines(ranking), "", last])

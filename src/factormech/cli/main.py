@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted: nothing was written", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, OSError, MemoryError, OverflowError) as error:
-        return _refused(_line(error), as_json=args.json)
+        return _refused(_line(error, args), as_json=args.json)
     if not answer.certified:
         print(f"no certificate: {answer.data['reason']}", file=sys.stderr)
         return NO_CERTIFICATE
@@ -63,7 +63,7 @@ def _refused(line: str, *, as_json: bool) -> int:
     return WRONG
 
 
-def _line(error: Exception) -> str:
+def _line(error: Exception, args: argparse.Namespace) -> str:
     """What to say of an error; a configuration's errors are a line each, and say so themselves."""
     if isinstance(error, MemoryError):
         return "error: memory = all of it: must be enough for the matrices; give a smaller domain size"
@@ -71,4 +71,16 @@ def _line(error: Exception) -> str:
         where = error.filename or "file"
         reason = error.strerror or type(error).__name__
         return f"error: {where} = {reason}: must be readable, or writable for a result; correct the path or its rights"
+    flag = _flag(error, args)
+    if flag:
+        remedy = error.remedy.replace("give for example ", f"give for example {flag} ")  # type: ignore[attr-defined]
+        return f"error: {flag} = {error.value!r}: must {error.rule}; {remedy}"  # type: ignore[attr-defined]
     return f"error: {error}" if hasattr(error, "remedy") else str(error) or type(error).__name__
+
+
+def _flag(error: Exception, args: argparse.Namespace) -> str:
+    """The option that gave a value which the Python interface refuses by its name; nothing if there is none."""
+    name = getattr(error, "name", "")
+    options = {**dict.fromkeys(("epsilon", "alpha", "rmse", "p", "seed", "rows")), "n": "domain_size"}
+    option = options.get(name) or name
+    return f"--{option.replace('_', '-')}" if name in options and hasattr(args, option) else ""

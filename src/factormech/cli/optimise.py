@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
 from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import Answer, number, outputs, pairs, percent
-from factormech.cli.asked import QUERIES, check_output, epsilon_of, gap_limit_of, workload_of
+from factormech.cli.asked import check_output, epsilon_of, gap_limit_of, workload_of
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
-    from factormech.local.solved import Solution
     from factormech.workloads.base import Workload
 
 MECHANISM = "optimised"
@@ -22,7 +20,8 @@ MECHANISM = "optimised"
 
 def optimise(args: argparse.Namespace) -> Answer:
     """Solve, write the file if one is asked for, and say what was reached."""
-    from factormech.local.registry import solution_for, strategy_spec
+    from factormech.mechanisms.base import mechanism
+    from factormech.mechanisms.local import LocalFit
 
     epsilon, limit = epsilon_of(args), gap_limit_of(args)
     if args.out is not None:
@@ -31,15 +30,17 @@ def optimise(args: argparse.Namespace) -> Answer:
     options = _options(args, workload)
     start = time.perf_counter()
     with Progress(f"optimising for {workload.name}") as progress:
-        spec = strategy_spec(MECHANISM, workload, epsilon, options=options, seed=args.seed, root_seed=args.root_seed)
-        solution = solution_for(spec, workload, progress.told)
+        asked = mechanism(MECHANISM, epsilon, **options)
+        fitted = asked.fit(workload, args.seed, args.root_seed, progress.told)
     seconds = time.perf_counter() - start
-    record = solution.record
+    if not isinstance(fitted, LocalFit) or fitted.solution is None:
+        raise BadValue("mechanism", MECHANISM, "be solved", "report this")
+    record = fitted.solution.record
     if not math.isfinite(record["average_variance"]):
         rule = f"be enough outputs to answer {workload.name}"
         raise BadValue("--rows", args.rows, rule, "give more rows, or leave them to the solver")
     if args.out is not None:
-        _write(args, workload, epsilon, options, solution)
+        fitted.save(args.out)
     gap = float(record["gap"])
     certified = gap <= limit
     reason = "" if certified else f"the gap {gap:.3g} is above the limit {limit:g} (--gap-limit)"
@@ -48,9 +49,9 @@ def optimise(args: argparse.Namespace) -> Answer:
     return Answer(data, _lines(data), certified)
 
 
-def _options(args: argparse.Namespace, workload: Workload) -> dict[str, str | int]:
+def _options(args: argparse.Namespace, workload: Workload) -> dict[str, Any]:
     """The settings that are not the solver's own, checked."""
-    options: dict[str, str | int] = {}
+    options: dict[str, Any] = {}
     if args.objective != "average":
         options["objective"] = args.objective
     if args.effort != "standard":
@@ -62,30 +63,6 @@ def _options(args: argparse.Namespace, workload: Workload) -> dict[str, str | in
             raise BadValue("--rows", args.rows, rule, "give more rows, or leave them to the solver")
         options["rows"] = args.rows
     return options
-
-
-def _write(
-    args: argparse.Namespace, workload: Workload, epsilon: float, options: dict[str, str | int], solution: Solution
-) -> None:
-    """The workflow's own kind of file, with the queries of a workload that only its file knows."""
-    from factormech import store
-    from factormech.workloads.registry import is_known
-
-    datasets: dict[str, Any] = dict(solution.datasets)
-    if not is_known(args.workload):
-        datasets[QUERIES] = workload.matrix()
-    attributes = {
-        "mechanism": MECHANISM,
-        "workload": workload.name,
-        "domain_size": workload.domain_size,
-        "epsilon": epsilon,
-        "root_seed": args.root_seed,
-        "seed": args.seed,
-        "options": json.dumps(options, sort_keys=True),
-        "code": "",
-        **solution.record,
-    }
-    store.write(args.out, "strategy", datasets=datasets, attributes=attributes)
 
 
 def _data(args: argparse.Namespace, workload: Workload, epsilon: float, record: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, number
-from factormech.cli.asked import epsilon_of, positive, workload_of
+from factormech.cli.answer import Answer, both_errors, in_points, number
+from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
 
@@ -22,16 +22,14 @@ _OPTIMAL = 1e-6
 
 def plan(args: argparse.Namespace) -> Answer:
     """Rank every mechanism, and advise."""
+    from factormech import questions
     from factormech.cli import ranked
-    from factormech.measure.ranking import by_largest_error, by_mean_squared_error
 
-    epsilon, alpha = epsilon_of(args), positive("--alpha", args.alpha)
+    epsilon, alpha = epsilon_of(args), target_of(args)
     workload = workload_of(args)
-    rank = by_mean_squared_error if args.metric == "mse" else by_largest_error
-    if args.metric == "linf":
-        _check_linf(alpha, workload)
     with Progress(f"planning for {workload.name}") as progress:
-        ranking = rank(workload, epsilon, alpha, seed=args.seed, root_seed=args.root_seed, step=progress.step)
+        given = {"rmse": args.rmse, "alpha": args.alpha, "seed": args.seed, "root_seed": args.root_seed}
+        ranking = questions.plan(workload, epsilon, metric=args.metric, step=progress.step, **given)
     best = ranking.best
     if best is None:
         raise BadValue("workload", workload.name, "be answered by some mechanism", "ask for other queries")
@@ -42,6 +40,7 @@ def plan(args: argparse.Namespace) -> Answer:
         "epsilon": epsilon,
         "metric": args.metric,
         "alpha": alpha,
+        **({"rmse": alpha**0.5} if args.metric == "mse" else {}),
         "mechanism": best.mechanism,
         "users": best.users,
         "sample_complexity": best.sample_complexity,
@@ -60,35 +59,20 @@ def plan(args: argparse.Namespace) -> Answer:
     return Answer(data, lines)
 
 
-def _check_linf(alpha: float, workload: Any) -> None:
-    from factormech.arrays import check_dense_size
-    from factormech.local.factorized.release import half_ranges
-
-    check_dense_size(f"matrix of {workload.name}", 8 * workload.queries, workload.domain_size)
-    trivial = float(half_ranges(workload.matrix()).max(initial=0.0))
-    if trivial == 0.0:
-        raise BadValue("workload", workload.name, "ask something that differs between users", "these need no users")
-    if alpha >= trivial:
-        rule = f"be below {trivial:.6g}, the largest error of constants, which need no users"
-        raise BadValue("--alpha", alpha, rule, f"give for example --alpha {trivial / 10:.2g}")
-
-
 def _title(name: str, data: dict[str, Any]) -> str:
-    what = "a mean squared error per query" if data["metric"] == "mse" else "an expected largest error"
-    return (
-        f"{name}: {data['queries']} queries over {data['domain_size']} user types, ε = {data['epsilon']:g}; users for "
-        f"{what} of {data['alpha']:g}"
-    )
+    linf = f"an expected largest error of {data['alpha']:g}"
+    what = both_errors(data["alpha"]) if data["metric"] == "mse" else linf
+    workload = f"{name}: {data['queries']} queries over {data['domain_size']} user types"
+    return f"{workload}, ε = {data['epsilon']:g}; users for {what}"
 
 
 def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     """A sentence on what to use, and how much better anything could be; a second one on how to come by it."""
-    from factormech.cli.ranked import label
-
-    use, beside = f"Use {label(best.mechanism)}", _beside_bound(ranking, best)
+    use, beside = f"Use {best.label}", _beside_bound(ranking, best)
     users = f"{number(best.users)} user{'' if best.users == 1 else 's'}"
     if ranking.metric == "mse":
-        said = f"{use}: with {users} its mean squared error is at most {ranking.alpha:g} whatever their types are"
+        error = f"its mean squared error is at most {ranking.alpha:g}, {in_points(ranking.alpha)}"
+        said = f"{use}: with {users} {error}, whatever their types are"
     else:
         predicted = number(int(best.predicted_users))
         said = f"{use}: {users} are proved to be enough, and the central limit says {predicted}"
@@ -97,8 +81,6 @@ def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
 
 def _biased(ranking: Ranking) -> str:
     """What a constant or a shrunk answer makes of the question; they are biased, and the bound does not cover them."""
-    from factormech.cli.ranked import label
-
     best = ranking.best_shrunk
     if not math.isfinite(ranking.constant_error) or best is None:
         return ""
@@ -109,7 +91,7 @@ def _biased(ranking: Ranking) -> str:
         return ""
     return (
         f"Shrunk towards the best constant answer (× {best.shrinkage:.4g}), which is biased, "
-        f"{label(best.mechanism)} needs {number(best.shrunk_users)}. "
+        f"{best.label} needs {number(best.shrunk_users)}. "
     )
 
 
@@ -128,14 +110,14 @@ def _beside_bound(ranking: Ranking, best: Ranked) -> str:
 
 def _how(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     """A mechanism without a solver that is nearly as good, or the command that finds the best."""
-    from factormech.cli.ranked import label, over_bound
+    from factormech.cli.ranked import over_bound
     from factormech.measure.ranking import simple_rival
 
     rival = simple_rival(ranking, NEARLY_AS_GOOD)
     if rival is not None:
         more = rival.sample_complexity / best.sample_complexity - 1.0
         needs = "no more" if more <= _OPTIMAL else f"{over_bound(more)} more"
-        return f"{label(rival.mechanism)} needs {needs}, and no solver."
+        return f"{rival.label} needs {needs}, and no solver."
     if best.mechanism != "optimised":
         return ""
     size = f" --domain-size {args.domain_size}" if args.domain_size is not None else ""

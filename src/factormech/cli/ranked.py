@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import number, percent, table
-from factormech.labels import SERIES, mechanism_label
 
 if TYPE_CHECKING:
     from factormech.measure.ranking import Ranked, Ranking
@@ -35,12 +34,6 @@ def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
     return entry | {"privacy_loss": found.privacy_loss, "seconds": found.seconds, "reason": reason}
 
 
-def label(name: str) -> str:
-    """What a reader calls a mechanism."""
-    base, _, randomizer = name.partition("/")
-    return SERIES.get(name) or (f"{SERIES.get(base, base)}, {randomizer}" if randomizer else mechanism_label(base))
-
-
 def lines(ranking: Ranking) -> list[str]:
     """The table; mechanisms that cannot run are named below it with the reason."""
     mse = ranking.metric == "mse"
@@ -48,13 +41,13 @@ def lines(ranking: Ranking) -> list[str]:
     rows, absent = [], []
     for found in ranking.mechanisms:
         if found.status != "ok":
-            absent.append(f"  {label(found.mechanism)}: {found.reason}")
+            absent.append(f"  {found.label}: {found.reason}")
             continue
         gap = ranking.gap(found)
         over = "–" if found.delta or not math.isfinite(gap) else over_bound(gap)
         numbers = [number(found.worst_variance, 5), number(found.average_variance, 5)]
         numbers = numbers if mse else [number(int(found.predicted_users))]
-        rows.append([label(found.mechanism), number(found.users), over, *numbers, _remark(found)])
+        rows.append([found.label, number(found.users), over, *numbers, _remark(found)])
     least = number(whole(ranking.lower_bound)) if ranking.lower_bound > 0.0 else "vacuous"
     bound = ["lower bound", least, "", *([""] * (2 if mse else 1)), CLASSES[ranking.metric]]
     found_lines = [*table(head, [*rows, bound]), *(["cannot run here:", *absent] if absent else [])]
@@ -73,7 +66,7 @@ def biased(ranking: Ranking) -> list[str]:
     found.append(f"  best constant: mean squared error {number(ranking.constant_error, 3)} with no users")
     best = ranking.best_shrunk
     if best is not None and best.shrunk_complexity > 0.0:
-        towards = f"{label(best.mechanism)} × {best.shrinkage:.4g} towards it"
+        towards = f"{best.label} × {best.shrinkage:.4g} towards it"
         found.append(f"  {towards}: {number(best.shrunk_users)} users")
     return found
 

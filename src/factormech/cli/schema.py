@@ -32,6 +32,7 @@ KEYS: dict[str, Key] = {
     "epsilon": Key("number", "privacy budget"),
     "metric": Key("string", "what alpha bounds: `mse` or `linf`"),
     "alpha": Key("number", "target error, or the entrywise error of a norm"),
+    "rmse": Key("number", "root mean square error per query, as a share of the users: the root of `alpha` (`mse`)"),
     "users": Key("integer", "whole users that are needed, or that reported", null=True),
     "mechanism": Key("string", "name of the mechanism; the best one of a plan"),
     "objective": Key("number", "L = ‖W1‖²/n + tr(X_c⁺C), for the worst case if `optimised_for` says so"),
@@ -134,7 +135,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "strategy compare": (
-        (*_WORKLOAD, "epsilon", "metric", "alpha", "lower_bound", "mechanisms", "seconds", "status"),
+        (*_WORKLOAD, "epsilon", "metric", "alpha", "rmse", "lower_bound", "mechanisms", "seconds", "status"),
         (),
     ),
     "norm": (
@@ -146,7 +147,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "mechanism", "users", "sample_complexity", "lower_bound"),
             *("gap", "advice", "mechanisms", "seconds", "status", "reason"),
         ),
-        (),
+        ("rmse",),
     ),
     "collect simulate": (
         (

@@ -10,7 +10,7 @@ markers alone suffice.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -253,11 +253,26 @@ def mechanism_styles(names: Iterable[str]) -> dict[str, Style]:
 
     A name that :data:`MECHANISMS` does not have is a plugin's: it is drawn in indigo, and the hash of its
     name picks its marker and line. Where plugins pick the same marker, the later in the alphabet moves on to
-    the next that is free, and only when there is none to the next line.
+    the next that is free, and only when there is none to the next line. A mechanism with settings of its own
+    (:func:`factormech.labels.variant`) has its look; beside another of the name, another line and an empty marker.
     """
     names = list(dict.fromkeys(names))
-    reserve = _reserve(sorted(set(names) - set(MECHANISMS)))
-    return {name: MECHANISMS.get(name) or reserve[name] for name in names}
+    variants = [name for name in names if "=" in name and name.partition(" ")[0] in MECHANISMS]
+    reserve = _reserve(sorted(set(names) - set(MECHANISMS) - set(variants)))
+    own = {name: MECHANISMS.get(name) or reserve[name] for name in names if name not in variants}
+    return {name: own.get(name) or _variant(name, variants, own) for name in names}
+
+
+def _variant(name: str, variants: list[str], others: Mapping[str, Style]) -> Style:
+    """The look of a mechanism with settings: its own, unless the figure has the mechanism in another form, too."""
+    base = name.partition(" ")[0]
+    look, label = MECHANISMS[base], labels.mechanism_label(name)
+    same = [base] * (base in others) + [one for one in variants if one.partition(" ")[0] == base]
+    place = same.index(name)
+    if place == 0:
+        return replace(look, label=label)
+    lines = [line for line in LINES if line != look.line]
+    return replace(look, label=label, line=lines[(place - 1) % len(lines)], filled=not look.filled)
 
 
 def series_styles(values: Iterable[Any], symbol: str = "") -> dict[Any, Style]:

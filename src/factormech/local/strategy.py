@@ -153,6 +153,9 @@ class StrategyMatrix:
         self.matrix.setflags(write=False)
         self.prior = _checked_prior(prior, self.domain_size)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.outputs} outputs × {self.domain_size} user types, ε = {self.epsilon:g}>"
+
     @property
     def guarantee(self) -> Guarantee:
         return Guarantee(self.epsilon, ground=VERIFIED)

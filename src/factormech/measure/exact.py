@@ -126,13 +126,13 @@ def _measure(
         residual=evaluation.residual,
         privacy_loss=evaluation.privacy_loss,
         rows=float(record.get("rows", math.nan)) if status == "ok" else math.nan,
-        certified_gap=_certified_gap(record, evaluation.average, asked.workload) if status == "ok" else math.nan,
+        certified_gap=certified_gap(record, evaluation.average, asked.workload) if status == "ok" else math.nan,
         status=status,
         reason=reason,
     )
 
 
-def _certified_gap(record: Mapping[str, Any], average: float, workload: Workload) -> float:
+def certified_gap(record: Mapping[str, Any], average: float, workload: Workload) -> float:
     """The average variance over the solver's own lower bound on it, less 1; NaN where the bound certifies nothing.
 
     The record of a solver that states a ``gap`` has a ``lower_bound`` on n·average + ‖W‖_F² of every ε-LDP strategy.

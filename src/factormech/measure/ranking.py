@@ -17,19 +17,22 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from factormech import labels
 from factormech.errors import BadValue
 from factormech.local import registry
-from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.factorized import registry as releases
-from factormech.local.optimal.average import VARIANCE_BOUND
 from factormech.local.shrinkage import Constant, best_constant, shrunk_users
-from factormech.local.strategy import Strategy
 from factormech.measure.sample_complexity import mse_sample_complexity
-from factormech.unavailable import Unavailable
+from factormech.mechanisms.base import Mechanism
+from factormech.mechanisms.local import LocalFit, bound_of, fit
 from factormech.workloads.base import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Queries plus types of the semidefinite programs that are solved here: minutes.
 SEMIDEFINITE_LIMIT = 600
@@ -43,7 +46,14 @@ Step = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Ranked:
-    """One mechanism. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason; absent numbers are NaN."""
+    """One mechanism. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason; absent numbers are NaN.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05).best.label
+    'Optimised (worst case)'
+    """
 
     mechanism: str
     status: str
@@ -58,6 +68,15 @@ class Ranked:
     seconds: float = 0.0
     shrunk_complexity: float = math.nan
     shrinkage: float = math.nan
+    options: Mapping[str, str | int] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it, settings included."""
+        base, _, randomizer = self.mechanism.partition("/")
+        if self.mechanism in labels.RELEASES:
+            return labels.RELEASES[self.mechanism]
+        return labels.mechanism_label(base, self.options) + (f", {randomizer}" if randomizer else "")
 
     @property
     def users(self) -> float:
@@ -72,12 +91,18 @@ class Ranked:
         return math.ceil(found) if math.isfinite(found) else math.nan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
     """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``.
 
-    The bound holds for the mechanisms of ``bound_class``. ``constant_error`` is the error of the best constant answer in
-    the metric's unit, NaN where it is not known.
+    The bound holds for the mechanisms of ``bound_class``. ``constant_error`` is the error of the best constant answer
+    in the metric's unit, NaN where it is not known.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
+    <Ranking for mean squared error 0.0025 per query: 608 users with Optimised (worst case); lower bound 608 users>
     """
 
     metric: str
@@ -105,6 +130,35 @@ class Ranking:
         """The first that is purely ε-private, as the lower bound asks."""
         return next((found for found in self.mechanisms if found.status == "ok" and found.delta == 0.0), None)
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each mechanism: its users, how far above the lower bound they are, its variances."""
+        import pandas as pd
+
+        rows = [
+            {
+                "mechanism": labels.variant(found.mechanism, found.options),
+                "users": found.users,
+                "sample_complexity": found.sample_complexity,
+                "lower_bound": math.nan if found.delta else self.lower_bound,
+                "gap": math.nan if found.delta or found.status != "ok" else self.gap(found),
+                "worst_variance": found.worst_variance,
+                "average_variance": found.average_variance,
+                "status": found.status,
+                "reason": found.reason,
+            }
+            for found in self.mechanisms
+        ]
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        best, bound = self.best, max(math.ceil(self.lower_bound * (1.0 - 1e-12)), 1)
+        users = "no mechanism can run" if best is None else f"{best.users:,} users with {best.label}"
+        return f"<Ranking for {labels.accuracy(self.metric, self.alpha)}: {users}; lower bound {bound:,} users>"
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html())
+
     def gap(self, found: Ranked) -> float:
         """sample complexity ÷ lower bound − 1; infinite where the bound proves nothing."""
         if found.sample_complexity == 0.0:
@@ -118,65 +172,44 @@ def by_mean_squared_error(
     workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, root_seed: int = 0, step: Step | None = None
 ) -> Ranking:
     """Every strategy by its exact worst-case variance."""
-    names, C = registry.names(), workload.centred_gram()
-    constant = best_constant(C)
+    names, constant = registry.names(), best_constant(workload.centred_gram())
     found: list[Ranked] = []
     bound = math.nan
     for done, name in enumerate(names):
         if step is not None:
             step(done, len(names), name)
         start = time.perf_counter()
-        strategy, lower = _strategy(name, workload, epsilon, {"seed": seed, "root_seed": root_seed})
-        seconds = time.perf_counter() - start
-        bound = float(np.nanmax([bound, lower])) if lower == lower else bound
-        found.append(_evaluated(name, strategy, workload, C, constant, alpha, seconds))
+        options = {"objective": "worst"} if name == "optimised" else {}
+        asked = Mechanism(name, "local", epsilon, options=options)
+        fitted = fit(asked, workload, seed, root_seed, None)
+        if name == "optimised":
+            bound = bound_of(fitted)
+        found.append(_evaluated(fitted, constant, alpha, start))
     lower = mse_sample_complexity(max(bound, 0.0), workload.queries, alpha)
     error = constant.error / workload.queries
     return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound, constant_error=error)
 
 
-def _strategy(
-    name: str, workload: Workload, epsilon: float, seeds: Mapping[str, int]
-) -> tuple[Strategy | Unavailable, float]:
-    """A mechanism's strategy, and the lower bound on the variance that comes with the optimised one."""
-    if not registry.is_solved(name):
-        return registry.build(name, workload.domain_size, epsilon), math.nan
-    options = {"objective": "worst"} if name == "optimised" else {}
-    spec = registry.strategy_spec(name, workload, epsilon, options=options, **seeds)
-    solution = registry.solution_for(spec, workload)
-    lower = math.nan
-    if name == "optimised":
-        lower = float(solution.record[VARIANCE_BOUND])
-    return registry.restore(name, solution, epsilon), lower
-
-
-def _evaluated(
-    name: str,
-    strategy: Strategy | Unavailable,
-    workload: Workload,
-    C: np.ndarray,
-    constant: Constant,
-    alpha: float,
-    seconds: float,
-) -> Ranked:
-    if isinstance(strategy, Unavailable):
-        return Ranked(name, "unavailable", strategy.reason)
-    evaluation = strategy.evaluate(C)
-    if not evaluation.answered:
-        return Ranked(name, "refused", evaluation.refusal)
-    shrunk = shrunk_users(evaluation.variance, constant.distances, workload.queries * alpha)
+def _evaluated(fitted: LocalFit, constant: Constant, alpha: float, start: float) -> Ranked:
+    name, _ = fitted.mechanism.name, fitted.strategy  # restored here, within the time of solving
+    seconds = time.perf_counter() - start
+    if fitted.unavailable:
+        return Ranked(name, fitted.status, fitted.unavailable, options=fitted.spec.options)
+    queries = fitted.workload.queries
+    shrunk = shrunk_users(fitted.evaluation.variance, constant.distances, queries * alpha)
     return Ranked(
         name,
         "ok",
         shrunk_complexity=shrunk.users,
         shrinkage=shrunk.factor,
-        sample_complexity=mse_sample_complexity(evaluation.worst, workload.queries, alpha),
-        worst_variance=evaluation.worst,
-        average_variance=evaluation.average,
-        privacy_loss=evaluation.privacy_loss,
-        delta=strategy.noisy.delta if isinstance(strategy, CalibratedColumns) else 0.0,
-        rows=evaluation.outputs,
+        sample_complexity=fitted.sample_complexity(alpha),
+        worst_variance=fitted.worst_variance,
+        average_variance=fitted.average_variance,
+        privacy_loss=fitted.evaluation.privacy_loss,
+        delta=fitted.delta,
+        rows=fitted.evaluation.outputs,
         seconds=seconds,
+        options=fitted.spec.options,
     )
 
 

@@ -1,1 +1,7 @@
 """Factorization norms of workloads: intervals that hold in exact arithmetic, with the factors that attain them."""
+
+from __future__ import annotations
+
+from factormech.listing import make_callable
+
+make_callable(__name__)

@@ -57,7 +57,7 @@ class DenseFactor:
         return self.matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CertifiedNorm:
     """A norm between two ends that hold in exact arithmetic.
 
@@ -73,6 +73,13 @@ class CertifiedNorm:
         What proves the lower end: the dual matrix U (k × N), or its weights where U is too large to store.
     record
         ``method``, ``iterations``, ``stopped`` and what else the solver wishes to say.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> found = fm.norm(fm.workload("histogram", 4), "gamma-2")
+    >>> found.lower <= 1.0 <= found.upper
+    True
     """
 
     lower: float
@@ -82,6 +89,9 @@ class CertifiedNorm:
     residual: float
     witness: dict[str, FloatArray] = field(default_factory=dict)
     record: dict[str, object] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<CertifiedNorm {self.lower:.7g} to {self.upper:.7g}, gap {self.gap:.2g}>"
 
     @property
     def gap(self) -> float:

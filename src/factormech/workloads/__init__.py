@@ -6,3 +6,9 @@
 :mod:`~factormech.workloads.combinators` unites and multiplies them.
 :mod:`~factormech.workloads.base` says what each of them offers.
 """
+
+from __future__ import annotations
+
+from factormech.listing import make_callable
+
+make_callable(__name__)

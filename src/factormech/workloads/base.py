@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,19 @@ class Workload(ABC):
     new family needs only ``queries`` and ``answer`` to be right, and the rest to be fast.
 
     Notation: n = ``domain_size``, p = ``queries``, P = I − 11ᵀ/n.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.workload("prefix", 3).matrix().astype(int).tolist()
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
 
     name: str
     domain_size: int
+    # What the user calls the queries and the user types, where they have names.
+    query_names: tuple[Any, ...] | None = None
+    type_names: tuple[Any, ...] | None = None
     # The root seed and the stream that it was drawn with, where it was drawn at random.
     drawn: tuple[int, tuple[str, ...]] | None = None
 
@@ -36,6 +46,9 @@ class Workload(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.queries} queries over {self.domain_size} types>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{escape(self.name)}</b>: {self.queries} queries over {self.domain_size} user types"
 
     # Identity ----------------------------------------------------------------------------------------------
 

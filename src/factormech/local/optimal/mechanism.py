@@ -315,7 +315,9 @@ class _Run:
         from factormech.local.optimal import exact, worst_case
 
         if self.options.objective == "worst":
-            yield self._evaluated("exact", worst_case.solve_worst_case(self.problem, lower_bound=self.bound, report=self.report))
+            yield self._evaluated(
+                "exact", worst_case.solve_worst_case(self.problem, lower_bound=self.bound, report=self.report)
+            )
         else:
             found = exact.solve(self.problem, self.rng, report=self.report)
             dual, multiplier = (np.asarray(found.details[key]) for key in ("dual", "multiplier"))

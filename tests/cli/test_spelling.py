@@ -1,0 +1,102 @@
+"""What people type: other spellings, typos, numbers, and both ways to say a target error."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import factormech as fm
+from factormech.cli.parser import NORMS, norm_kind
+from factormech.labels import NORM_ALIASES
+from factormech.norms.registry import quantities
+
+from .conftest import Ask, Run
+
+N8 = ("--domain-size", "8")
+E1 = ("--epsilon", "1")
+
+
+def test_the_version_is_that_of_the_package(run: Run) -> None:
+    said = run("--version")
+    assert (said.code, said.out) == (0, f"factormech {fm.__version__}\n")
+
+
+TYPOS = {
+    ("pln", "prefix"): "did you mean 'plan'",
+    ("optimize", "prefix"): "did you mean 'strategy optimise'",
+    ("compare",): "did you mean 'strategy compare'",
+    ("strategy", "optmise"): "did you mean 'strategy optimise'",
+    ("workload", "lst"): "did you mean 'workload list'",
+    ("norm", "gama2", "prefix"): "did you mean 'gamma-2'",
+    ("norm", "gamma-F2", "prefix"): "did you mean 'gamma-f'",
+    ("norm", "zzz", "prefix"): "known: gamma-2",
+    ("zzz",): "known: workload, strategy",
+}
+
+
+@pytest.mark.parametrize("words", TYPOS, ids=" ".join)
+def test_a_typo_is_answered_with_the_nearest_word(run: Run, words: tuple[str, ...]) -> None:
+    said = run(*words)
+    assert (said.code, said.out) == (2, "")
+    assert TYPOS[words] in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_other_spellings_are_the_same_command(ask: Ask, run: Run) -> None:
+    base = ("prefix", *N8, *E1, "--json")
+    one, other = (json.loads(run("strategy", word, *base).out) for word in ("optimise", "optimize"))
+    assert one | {"seconds": 0.0} == other | {"seconds": 0.0}
+    values = {word: ask("norm", word, "prefix", *N8)["upper_bound"] for word in ("gamma2", "gamma-2")}
+    assert values["gamma2"] == values["gamma-2"] == fm.norm("prefix", "gamma-2", n=8).upper
+    for word in ("gammaF", "gammaf", "gamma-F"):
+        assert ask("norm", word, "prefix", *N8)["norm"] == "gamma-f"
+
+
+def test_every_alias_is_of_a_norm_and_every_norm_is_known_to_the_registry() -> None:
+    assert {norm_kind(alias) for alias in NORM_ALIASES} <= {*NORMS}
+    assert {*NORMS} - {"gamma-p"} <= {*quantities()}
+
+
+def test_numbers_are_read_as_people_write_them(ask: Ask, run: Run) -> None:
+    assert ask("workload", "describe", "prefix", "--domain-size", "1e2")["domain_size"] == 100
+    base = ("strategy", "compare", "prefix", "--domain-size", "4")
+    one = ask(*base, "--epsilon", "100%", "--alpha", "1%")
+    assert (one["epsilon"], one["alpha"]) == (1.0, 0.01)
+    for bad, words in (("1.5", "no whole number"), ("1%", "no whole number"), ("inf", "no whole"), ("x", "no number")):
+        said = run("workload", "describe", "prefix", "--domain-size", bad)
+        assert said.code == 2
+        assert words in said.err
+
+
+@pytest.mark.parametrize("command", [("plan",), ("strategy", "compare")])
+def test_a_target_may_be_given_in_percentage_points(ask: Ask, run: Run, command: tuple[str, ...]) -> None:
+    base = (*command, "prefix", "--domain-size", "4", *E1)
+    by_root, by_square = ask(*base, "--rmse", "5%"), ask(*base, "--alpha", 0.05**2)
+    assert by_root["alpha"] == by_square["alpha"]
+    assert by_root["rmse"] == pytest.approx(0.05, rel=1e-15)
+    assert by_root["mechanisms"][0]["users"] == by_square["mechanisms"][0]["users"]
+    said = run(*base, "--alpha", "0.01").out
+    assert "a mean squared error of 0.01, a root mean square error of 10 percentage points" in said
+    assert run(*base, "--alpha", "0.01", "--rmse", "0.1").code == 2
+    assert "--rmse = 0.0" in run(*base, "--rmse", "0").err
+
+
+def test_the_plan_of_the_command_line_is_that_of_python(ask: Ask) -> None:
+    said = ask("plan", "prefix", "--domain-size", "4", *E1, "--rmse", "5%")
+    found = fm.plan(fm.workload("prefix", 4), 1.0, rmse=0.05)
+    assert (said["users"], said["lower_bound"]) == (found.best.users, found.lower_bound)
+
+
+def test_what_needs_no_users_is_not_planned(run: Run) -> None:
+    for metric in ("mse", "linf"):
+        said = run("plan", "total", *N8, *E1, "--alpha", "0.01", "--metric", metric)
+        assert said.code == 1
+        assert "need no users" in said.err
+    # Of the identity over n types the middle is ½ each: n terms of ¼ whatever the user's type, so ¼ per query.
+    said = run("plan", "histogram", *N8, *E1, "--alpha", "0.25")
+    assert said.code == 1
+    assert "--alpha = 0.25: must be below 0.25" in said.err
+    assert "--rmse = 0.5: must be below 0.5" in run("plan", "histogram", *N8, *E1, "--rmse", "50%").err
+    assert run("plan", "histogram", *N8, *E1, "--alpha", str(math.nextafter(0.25, 0.0))).code == 0
