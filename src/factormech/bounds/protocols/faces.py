@@ -29,6 +29,8 @@ _UNIT = 2.0**-53
 _SLACK = 1.0 + 1e-6
 # Every size up to the first number, then growing by 8 % up to the second and by 19 % beyond it.
 _ALL_SIZES, _MANY_SIZES = 24, 64
+# The greedy order has at most so many types.
+_GREEDY = 128
 # Relative size of what is left of a query, or of a type, at which it depends on those before.
 _DEPENDENT = 1e-9
 DOMAIN_LIMIT = 1024
@@ -101,27 +103,33 @@ def families(problem: Problem) -> list[tuple[int, ...]]:
             found[tuple(int(u) for u in np.unique(np.round(np.linspace(0, n - 1, m))))] = None
             if m <= len(order):
                 found[tuple(sorted(order[:m]))] = None
-        if len(order) >= 2:
-            found[tuple(sorted(order))] = None
         n //= 2
     return list(found)
 
 
 def greedy_types(rows: FloatArray) -> list[int]:
-    """Affinely independent types in greedy order: each raises the determinant of the workload on them most."""
+    """Types in greedy order: each raises the determinant of the workload on them most.
+
+    Where none does, what the types before it have in common with it is forgotten, and the order goes on.
+    """
     distinct = distinct_queries(rows)
     if not len(distinct):
         return [0]
-    R = distinct - distinct[:, :1]
-    order = [0]
-    largest = float(np.square(R).sum(axis=0).max())
-    for _ in range(min(R.shape)):
+    shifted = distinct - distinct[:, :1]
+    # Only inner products matter: a root of the Gram matrix stands for many queries.
+    start = shifted if len(shifted) <= shifted.shape[1] else np.linalg.qr(shifted, mode="r")
+    R, order = start, [0]
+    largest = float(np.square(start).sum(axis=0).max())
+    while len(order) < min(start.shape[1], _GREEDY):
         left = np.square(R).sum(axis=0)
-        left[order] = 0.0
+        left[order] = -1.0
         # Sums of equal terms in another order differ by roundings: ties go to the first type.
-        u = int(np.argmax(left >= left.max() * (1.0 - 1e-9)))
+        u = int(np.argmax(left >= left.max() - 1e-9 * largest))
         if left[u] <= _DEPENDENT * largest:
-            break
+            if R is start:
+                break
+            R = start
+            continue
         order.append(u)
         unit = R[:, u] / math.sqrt(float(left[u]))
         R = R - np.outer(unit, unit @ R)

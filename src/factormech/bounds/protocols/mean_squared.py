@@ -25,6 +25,7 @@ from factormech.bounds.protocols.record import (
 from factormech.bounds.protocols.squared import SquaredProof
 from factormech.workloads.base import Workload
 
+
 class SquaredSearch:
     """The designs of one workload and budget, for bounds at many numbers of users.
 
@@ -79,9 +80,7 @@ class SquaredSearch:
         found = squared.proof_of(self.problem, choice, self.epsilon, users)
         return found if found.error(users, data) > 0 else None
 
-    def _record(
-        self, found: SquaredProof, data: Data, users: int, error: float, fewest: int = 1
-    ) -> ProtocolBound:
+    def _record(self, found: SquaredProof, data: Data, users: int, error: float, fewest: int = 1) -> ProtocolBound:
         design = found.design
         return ProtocolBound(
             theorem="A",

@@ -2,8 +2,8 @@ r"""What a Dirichlet prior and one ε-LDP report know of the distribution of the
 
 Setting and proofs: ``docs/lower-bounds-every-protocol.md``. The prior has the parameters bm_u, of sum b; for m uniform on
 n types, β = b/n. For a bound of the form f²(Σz_ig_i)²/(N·information + prior·Σw_iz_i²) a :class:`Field` has the numbers f²,
-information (per user) and prior. Every function here takes floats or fractions. Fractions give numbers that hold in exact
-arithmetic: f² rounded down, the others up.
+information (per user) and prior. The functions take floats, arrays of them or fractions. Fractions give numbers that hold
+in exact arithmetic: f² rounded down, the others up.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from factormech.arrays import check_epsilon
+from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds.rational import exponential_bound, rounded_up
 from factormech.bounds.rigorous import largest_information
 
-Number = TypeVar("Number", float, Fraction)
+Number = TypeVar("Number", float, Fraction, FloatArray)
 
 # a ≥ e^ε is a multiple of 2 to minus this, relatively to a − 1 still exact to 2⁻⁸⁰ at ε = 0.001.
 RATIO_BITS = 90
@@ -32,9 +32,9 @@ _ROOT_BITS = 120
 class Field:
     """The numbers of one prior and one kind of vector field: f², the information per user, and that of the prior."""
 
-    gain: float | Fraction
-    information: float | Fraction
-    prior: float | Fraction
+    gain: Any
+    information: Any
+    prior: Any
 
 
 def ratio_above(epsilon: float) -> Fraction:
@@ -57,7 +57,9 @@ def uniform_trace_limit(types: int, ratio: Fraction) -> Fraction:
     return largest_information(types, ratio)
 
 
-def constant_field(types: int, beta: Number, limit: Number, tanh_squared: Number, spread: Number | None = None) -> Field:
+def constant_field(
+    types: int, beta: Number, limit: Number, tanh_squared: Number, spread: Number | None = None
+) -> Field:
     """The numbers of constant fields at the uniform centre, β > 2.
 
     Parameters
@@ -82,11 +84,13 @@ def constant_field(types: int, beta: Number, limit: Number, tanh_squared: Number
 
 def root_field(types: int, beta: Number, limit: Number) -> Field:
     """The numbers of square-root fields at the uniform centre, β > 1; ``limit`` is sinh²(ε/2)."""
-    b, half = types * beta, type(beta)(1) / 2
+    b = types * beta
     low, high = gamma_ratio_squared(beta)
     top = gamma_ratio_squared(b)[1]
-    prior = (beta - half) ** 2 * (b - 1) / (beta - 1) - 2 * (beta - half) * (b - half) + (b - half) ** 2 / types
-    return Field(types * low / top * (b / (b + half)) ** 2, limit, prior + high * (1 - 1 / (4 * b)))
+    # β − ½ and b − ½, twice.
+    less, all_less = 2 * beta - 1, 2 * b - 1
+    prior = (less**2 * (b - 1) / (beta - 1) - 2 * less * all_less + all_less**2 / types) / 4
+    return Field(types * low / top * (2 * b / (2 * b + 1)) ** 2, limit, prior + high * (1 - 1 / (4 * b)))
 
 
 def centred_field(parameters: Sequence[Number], limit: Number, tanh_squared: Number) -> Field:
@@ -103,10 +107,9 @@ def gamma_ratio_squared(x: Number) -> tuple[Number, Number]:
     Neighbouring convergents of Brouncker's continued fraction s + 1²/(2s + 3²/(2s + …)) = 4(Γ(x+½)/Γ(x))², s = 4x − 1,
     lie on both sides, at x + K; Γ(x+3/2)/Γ(x+1) = (x+½)/x·Γ(x+½)/Γ(x) leads back to x.
     """
-    half = type(x)(1) / 2
-    back = type(x)(1)
-    for k in range(_STEPS):
-        back = back * ((x + k) / (x + k + half)) ** 2
+    back = (2 * x / (2 * x + 1)) ** 2
+    for k in range(1, _STEPS):
+        back = back * ((2 * x + 2 * k) / (2 * x + 2 * k + 1)) ** 2
     s = 4 * (x + _STEPS) - 1
     ends = []
     for terms in (_TERMS, _TERMS + 1):
@@ -114,7 +117,8 @@ def gamma_ratio_squared(x: Number) -> tuple[Number, Number]:
         for k in range(terms, 1, -1):
             tail = 2 * s + (2 * k - 1) ** 2 / tail
         ends.append((s + 1 / tail) * back / 4)
-    return min(ends), max(ends)
+    # An even number of terms ends below the limit, an odd one above it.
+    return ends[0], ends[1]
 
 
 def root_above(x: Number) -> Number:

@@ -120,14 +120,13 @@ def _numbers(types: int, kind: str, epsilon: float) -> FloatArray:
     ratio = float(prior.ratio_above(epsilon))
     tanh_squared, sinh_squared = prior.contraction(ratio), prior.trace_limit(ratio)
     limit = float(prior.uniform_trace_limit(types, prior.ratio_above(epsilon)))
-    rows = []
-    for beta in map(float, BETAS[kind]):
-        if kind == ROOT:
-            found = prior.root_field(types, beta, sinh_squared)
-        else:
-            found = prior.constant_field(types, beta, limit, tanh_squared)
-        rows.append((found.gain, found.information, found.prior, types * beta))
-    return np.array(rows, dtype=float).T
+    beta = np.array([float(x) for x in BETAS[kind]])
+    if kind == ROOT:
+        found = prior.root_field(types, beta, sinh_squared)
+    else:
+        found = prior.constant_field(types, beta, limit, tanh_squared)
+    one = np.ones_like(beta)
+    return np.array([found.gain * one, found.information * one, found.prior, types * beta])
 
 
 def numbers_of(design: Design, kind: str, epsilon: float) -> FloatArray:
