@@ -1,8 +1,8 @@
 r"""Faces of the simplex of types, and the singular values of a workload on them, from below.
 
-A face is a set of m types; the protocols are not told that no user has another type, so what holds for W restricted to the
-face holds for W (``docs/lower-bounds-every-protocol.md``, §3). The exact singular values of WF_m decide the bounds, and
-every bound grows with each of them: rounding is accounted for by lowering the computed ones.
+A face is a set of m types. A bound for W restricted to the face is one for W, as the users may all have these types
+(``docs/lower-bounds-every-protocol.md``, §5). The exact singular values of WF_m decide the bounds, and every bound
+grows with each of them: rounding is accounted for by lowering the computed ones.
 
 **Families.** For the domain and for its initial segments of n/2, n/4, … types: evenly spaced types with both ends, and
 the first types in a greedy order, in which each type raises the determinant of the restricted workload most. The sizes
@@ -117,7 +117,7 @@ def greedy_types(rows: FloatArray) -> list[int]:
         return [0]
     shifted = distinct - distinct[:, :1]
     # Only inner products matter: a root of the Gram matrix stands for many queries.
-    start = shifted if len(shifted) <= shifted.shape[1] else np.linalg.qr(shifted, mode="r")
+    start = shifted if len(shifted) <= shifted.shape[1] else np.asarray(np.linalg.qr(shifted, mode="r"))
     R, order = start, [0]
     largest = float(np.square(start).sum(axis=0).max())
     while len(order) < min(start.shape[1], _GREEDY):

@@ -238,7 +238,7 @@ class LargestSearch:
             variances = np.einsum("vi,i,vi->v", A @ U, 1.0 / roots, A @ U)
             weights = weights * np.sqrt(np.maximum(variances, 0.0) / variances.max())
             weights /= weights.sum()
-        # z_v is near X W_vᵀ/(W_vXW_vᵀ) for X = (AᵀDiag(w)A)^{1/2} pseudo-inverted, the best direction for these weights.
+        # The best z_v for these weights is a multiple of XW_vᵀ, X the pseudo-inverse of (AᵀDiag(w)A)^{1/2}.
         Z = (A @ U) / roots @ U.T
         Z -= Z.mean(axis=1, keepdims=True)
         return face, weights, Z

@@ -80,7 +80,7 @@ class SquaredSearch:
         found = squared.proof_of(self.problem, choice, self.epsilon, users)
         return found if found.error(users, data) > 0 else None
 
-    def _record(self, found: SquaredProof, data: Data, users: int, error: float, fewest: int = 1) -> ProtocolBound:
+    def _record(self, found: Any, data: Data, users: int, error: float, fewest: int = 1) -> ProtocolBound:
         design = found.design
         return ProtocolBound(
             theorem="A",
@@ -148,7 +148,7 @@ def mean_squared_error(
 def users_for_mean_squared_error(
     workload: Workload | Any, epsilon: float, alpha: float, *, data: Data = "given", types: Sequence[int] | None = None
 ) -> ProtocolBound:
-    """Return a lower bound on the number of users of every ε-LDP protocol with a mean squared error of at most α per query.
+    """Return a lower bound on the users of every ε-LDP protocol with a mean squared error of at most α per query.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
 r"""One query: the Bayes risk of N coins, which no protocol on two types passes.
 
-Every ε-LDP report on two types is a function of the randomized response of the type with fresh randomness, also where
-it is chosen after other users' reports (``hard/single.py``). So every protocol that speaks to each user once or often is
-worth N coins of bias (1 + (a−1)p)/(1+a), p the share of the type with the larger answer, and under every prior on p its
-expected error is at least the Bayes risk of N coins. The prior here has finitely many p, so that the risk is a finite sum
-of positive terms: nothing is integrated, and leaving terms out makes it smaller.
+Let a protocol have the transcript T and P(T|x) = g(T)Πφ_i(T, x_i) on two types, φ_i(T, 0)/φ_i(T, 1) between 1/a and a.
+With q = a/(1+a) let ψ_i(T, y) = (qφ_i(T, y) − (1−q)φ_i(T, 1−y))/(2q−1) ≥ 0. Then K(T|y) = g(T)Πψ_i(T, y_i) is a
+channel, as its sum over T is one, and T is its output for the randomized responses y_i of the types. So every protocol,
+interactive or not, is worth N coins of bias (1 + (a−1)p)/(1+a), p the share of the second type, and under every prior
+on p its expected error is at least the Bayes risk of N coins. The prior here has finitely many p, so that the risk is
+a finite sum of positive terms: nothing is integrated.
 """
 
 from __future__ import annotations

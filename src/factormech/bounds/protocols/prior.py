@@ -1,9 +1,9 @@
 r"""What a Dirichlet prior and one ε-LDP report know of the distribution of the types.
 
-Setting and proofs: ``docs/lower-bounds-every-protocol.md``. The prior has the parameters bm_u, of sum b; for m uniform on
-n types, β = b/n. For a bound of the form f²(Σz_ig_i)²/(N·information + prior·Σw_iz_i²) a :class:`Field` has the numbers f²,
-information (per user) and prior. The functions take floats, arrays of them or fractions. Fractions give numbers that hold
-in exact arithmetic: f² rounded down, the others up.
+Setting and proofs: ``docs/lower-bounds-every-protocol.md``. The prior has the parameters bm_u, of sum b; for m uniform
+on n types, β = b/n. For a bound of the form f²(Σz_ig_i)²/(N·information + prior·Σw_iz_i²) a :class:`Field` has the
+numbers f², information (per user) and prior. The functions take floats, arrays of them or fractions. Fractions give
+numbers that hold in exact arithmetic: f² rounded down, the others up.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, TypeAlias
 
-from factormech.arrays import FloatArray, check_epsilon
+from factormech.arrays import check_epsilon
 from factormech.bounds.rational import exponential_bound, rounded_up
 from factormech.bounds.rigorous import largest_information
 
-Number = TypeVar("Number", float, Fraction, FloatArray)
+# A float, an array of floats or a fraction.
+Number: TypeAlias = Any
 
 # a ≥ e^ε is a multiple of 2 to minus this, relatively to a − 1 still exact to 2⁻⁸⁰ at ε = 0.001.
 RATIO_BITS = 90
@@ -32,11 +34,12 @@ _ROOT_BITS = 120
 class Field:
     """The numbers of one prior and one kind of vector field: f², the information per user, and that of the prior."""
 
-    gain: Any
-    information: Any
-    prior: Any
+    gain: Number
+    information: Number
+    prior: Number
 
 
+@lru_cache(maxsize=256)
 def ratio_above(epsilon: float) -> Fraction:
     """A rational number a ≥ e^ε; every ε-LDP channel is (log a)-LDP."""
     return rounded_up(exponential_bound(Fraction(check_epsilon(epsilon))), RATIO_BITS)

@@ -31,8 +31,8 @@ class ProtocolBound:
     epsilon
         The privacy budget.
     users
-        N. With N users every protocol of the class has an error of at least ``error``; of a bound on the number of users:
-        with N − 1 users and fewer, down to ``fewest``.
+        N. With N users every protocol of the class has an error of at least ``error``; of a bound on the number of
+        users: with N − 1 users and fewer, down to ``fewest``.
     error
         The bound on the error, rounded down.
     types

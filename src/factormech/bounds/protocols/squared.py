@@ -1,8 +1,8 @@
 r"""The mean squared error of every ε-LDP protocol, interactive or not, with any estimator: Theorem A.
 
-**Theorem A.** Let users' types be drawn from p, p from a Dirichlet law, T be the transcript of any protocol that is ε-LDP
-in each of N users. On a face of m types let WF_m have the singular values g_1 ≥ g_2 ≥ …, FFᵀ = Diag m − mmᵀ. Then for all
-0 ≤ z_i ≤ 1 and every estimator ψ̂(T)
+**Theorem A.** Let users' types be drawn from p, p from a Dirichlet law, T be the transcript of any protocol that is
+ε-LDP in each of N users. On a face of m types let WF_m have the singular values g_1 ≥ g_2 ≥ …, FFᵀ = Diag m − mmᵀ. Then
+for all 0 ≤ z_i ≤ 1 and every estimator ψ̂(T)
 
 .. math:: E\lVert\hat\psi - Wp\rVert^2 \ge B = \frac{f^2 (\sum_i z_i g_i)^2}{N\Lambda(1+\chi) + j \sum_i z_i^2} ,
 
@@ -97,9 +97,10 @@ def design_of(problem: Problem, types: tuple[int, ...]) -> Design | None:
 
 
 def constant_answers(problem: Problem) -> float:
-    """An upper bound on what the best constant answers err in the sum: the answers in the middle of each range."""
-    middle = 0.5 * (problem.rows.max(axis=1) + problem.rows.min(axis=1))
-    return float(np.square(problem.rows - middle[:, None]).sum(axis=0).max())
+    """What constant answers err at most in the sum: those in the middle of each range, or the means over the types."""
+    W = problem.rows
+    middle = 0.5 * (W.max(axis=1) + W.min(axis=1)), W.mean(axis=1)
+    return min(float(np.square(W - answers[:, None]).sum(axis=0).max()) for answers in middle)
 
 
 def field_of(design: Design, kind: str, beta: Fraction, epsilon: float) -> Field:
@@ -130,17 +131,26 @@ def _numbers(types: int, kind: str, epsilon: float) -> FloatArray:
 
 
 def numbers_of(design: Design, kind: str, epsilon: float) -> FloatArray:
-    """The same for any design; β for which a prior has no finite information are left out as information ∞."""
+    """The same for any design; where a prior has no finite information that of the reports is ∞."""
     if design.limit is None and design.centre is None:
         return _numbers(len(design.types), kind, epsilon)
-    rows = []
-    for beta in BETAS[kind]:
-        if design.centre is not None and len(design.types) * beta * min(design.centre) <= 2:
-            rows.append((1.0, math.inf, 1.0, 1.0))
-            continue
-        found = field_of(design, kind, beta, epsilon)
-        rows.append((float(found.gain), float(found.information), float(found.prior), float(len(design.types) * beta)))
-    return np.array(rows, dtype=float).T
+    m, ratio = len(design.types), float(prior.ratio_above(epsilon))
+    beta = np.array([float(x) for x in BETAS[kind]])
+    tanh_squared = prior.contraction(ratio)
+    if design.centre is None:
+        limit, spread = float(design.limit or 0), float(design.spread or 0)
+        fields = [prior.constant_field(m, x, limit, tanh_squared, spread) for x in beta]
+    else:
+        centre = np.array([float(x) for x in design.centre])
+        fields = [
+            prior.centred_field(list(m * x * centre), prior.trace_limit(ratio), tanh_squared)
+            if m * x * centre.min() > 2.0
+            else Field(1.0, math.inf, 1.0)
+            for x in beta
+        ]
+    return np.array(
+        [(found.gain, found.information, found.prior, m * x) for found, x in zip(fields, beta, strict=True)]
+    ).T
 
 
 def best_values(gains: FloatArray, weights: FloatArray, information: FloatArray, prior_: FloatArray) -> FloatArray:
