@@ -19,8 +19,8 @@ from factormech.arrays import FloatArray
 from factormech.bounds.hard import single
 
 # Shapes β of Beta(β, β), which the finite priors follow; points for each √N, between two limits.
-_SHAPES = (1.0, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
-_FEWEST, _POINTS = 128, 12.0
+_SHAPES = (1.0, 2.0, 4.0, 10.0)
+_FEWEST, _POINTS = 128, 10.0
 # Up to so many coins; Theorem C is within 2 % above it.
 COINS_LIMIT = 2000
 # Relative error of a probability of so many coins, from log Γ, and of the sums.
