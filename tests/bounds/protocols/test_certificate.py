@@ -51,7 +51,7 @@ def test_the_checker_is_one_page_and_shares_no_code_with_the_package() -> None:
     assert len(source.splitlines()) <= 120
     modules = {node.module for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
     modules |= {a.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for a in node.names}
-    assert modules <= {"__future__", "json", "math", "sys", "fractions", "typing"}
+    assert modules <= {"__future__", "json", "math", "sys", "fractions", "pathlib", "typing"}
 
 
 @pytest.mark.parametrize(("name", "epsilon"), [("prefix", 1.0), ("histogram", 3.0), ("all-ranges", 0.01)])
