@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from factormech.bounds.protocols import largest, mean_squared
 from factormech.bounds.protocols.largest import largest_error, users_for_largest_error
 from factormech.bounds.protocols.mean_squared import mean_squared_error, users_for_mean_squared_error
 from factormech.errors import BadValue
@@ -70,3 +72,10 @@ def test_nothing_overflows_from_the_smallest_epsilon_to_the_largest() -> None:
         for users in (1, 10**9, 10**15):
             assert 0.0 < mean_squared_error(W, epsilon, users, data="drawn").error < 1.0
             assert 0.0 < largest_error(W, epsilon, users).error < 1.0
+
+
+@pytest.mark.parametrize("module", [mean_squared, largest])
+def test_the_examples_run(module: Any) -> None:
+    found = doctest.testmod(module)
+    assert found.attempted >= 4
+    assert found.failed == 0

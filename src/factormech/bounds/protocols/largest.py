@@ -378,7 +378,7 @@ def largest_error(
     >>> from factormech.workloads.registry import create
     >>> found = largest_error(create("parities", 8), epsilon=1.0, users=20_000)
     >>> f"{found.error:.4f}", found.theorem
-    ('0.0530', 'C')
+    ('0.0534', 'C')
     """
     record.checked(epsilon, data)
     return LargestSearch(workload, epsilon, types).error(users, data)
@@ -411,7 +411,7 @@ def users_for_largest_error(
     >>> from factormech.bounds.protocols.largest import users_for_largest_error
     >>> from factormech.workloads.registry import create
     >>> users_for_largest_error(create("parities", 8), epsilon=1.0, alpha=0.05).users
-    23013
+    23014
     """
     record.checked(epsilon, data)
     return LargestSearch(workload, epsilon, types).users(alpha, data)

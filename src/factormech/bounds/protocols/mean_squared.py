@@ -139,7 +139,7 @@ def mean_squared_error(
     >>> from factormech.workloads.registry import create
     >>> found = mean_squared_error(create("prefix", 16), epsilon=1.0, users=10**6)
     >>> f"{found.error:.3e}", found.theorem, found.protocols
-    ('4.519e-06', 'A', 'every ε-LDP protocol, interactive or not, any estimator')
+    ('4.520e-06', 'A', 'every ε-LDP protocol, interactive or not, any estimator')
     """
     checked(epsilon, data)
     return SquaredSearch(workload, epsilon, types).error(users, data)
@@ -173,7 +173,7 @@ def users_for_mean_squared_error(
     >>> from factormech.workloads.registry import create
     >>> found = users_for_mean_squared_error(create("histogram", 16), epsilon=1.0, alpha=1e-4)
     >>> found.users, found.fewest
-    (30000, 1)
+    (25881, 1)
     """
     checked(epsilon, data)
     return SquaredSearch(workload, epsilon, types).users(alpha, data)
