@@ -1,0 +1,190 @@
+"""Theorems C and D and the exact query against grid posteriors, exact mechanisms and the tables of the page."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binom
+
+from factormech.bounds.hard import single
+from factormech.bounds.protocols import one_query
+from factormech.bounds.protocols.largest import (
+    ONE,
+    LargestSearch,
+    constant_of,
+    largest_error,
+    users_for_largest_error,
+)
+from factormech.workloads.registry import create
+from tests.bounds.protocols import oracles
+
+
+def test_the_constants_are_those_of_the_page() -> None:
+    assert [round(constant_of(r), 3) for r in (1, 7, 15, 63)] == [0.792, 1.574, 1.775, 1.971]
+    assert constant_of(10**6) == pytest.approx(math.sqrt(math.pi * math.e / 2), rel=1e-4)
+
+
+def test_the_constant_of_one_query_is_the_ground_state_of_a_wedge() -> None:
+    """min E|x|·√I over densities on a grid: E₀ of −u″ + |x|u is 1.0188, and ONE = (2/3)E₀√(4E₀/3)."""
+    x = np.linspace(-9, 9, 1801)
+    h = x[1] - x[0]
+    H = np.diag(2 / h**2 + np.abs(x)) - np.diag(np.full(1800, 1 / h**2), 1) - np.diag(np.full(1800, 1 / h**2), -1)
+    values, vectors = np.linalg.eigh(H)
+    u = vectors[:, 0]
+    assert (2 / 3) * values[0] * math.sqrt(4 * values[0] / 3) == pytest.approx(ONE, rel=1e-4)
+    # The density u² attains it.
+    information = 4 * np.sum(np.diff(u) ** 2) / h**2
+    assert float(np.abs(x) @ u**2) * math.sqrt(information) == pytest.approx(ONE, rel=1e-4)
+
+
+@pytest.mark.parametrize("beta", [3.0, 6.0, 15.0])
+@pytest.mark.parametrize("users", [0, 100, 1000])
+def test_no_bound_passes_the_posterior_of_the_best_reports(beta: float, users: int) -> None:
+    """Three types and randomized response, estimators near the best: E‖·‖_∞ is at least the bound for this prior."""
+    rng, W = np.random.default_rng(5), np.tri(3)[:2]
+    search = LargestSearch(W, 1.0, types=[0, 1, 2])
+    face, a = search.faces[0], math.e
+    from factormech.bounds.protocols.largest import Fraction, _determinant
+
+    points = oracles.simplex_grid(3, 150)
+    Q, prior = oracles.randomized_response(3, a), (beta - 1) * np.log(points).sum(axis=1)
+    errors = []
+    for _ in range(40):
+        counts = rng.multinomial(users, Q @ rng.dirichlet(np.full(3, beta)))
+        weights = prior + np.log(points @ Q.T) @ counts
+        weights = np.exp(weights - weights.max())
+        keep = weights > 1e-7
+        answers, weights = (points @ W.T)[keep], weights[keep] / weights[keep].sum()
+        start = weights @ answers
+        best = minimize(lambda c, A=answers, w=weights: w @ np.abs(A - c).max(axis=1), start, method="Nelder-Mead")
+        errors.append(best.fun)
+    for rows in (1, 2):
+        proof = _determinant(face, rows, Fraction(beta), 1.0)
+        assert proof is not None
+        bound = proof.strength / math.sqrt(users * proof.information + proof.prior)
+        assert np.mean(errors) + 5 * np.std(errors) / math.sqrt(40) > bound
+    assert bound > 0.5 * float(np.mean(errors))
+
+
+def test_one_query_is_bounded_by_the_risk_of_coins_and_comes_near() -> None:
+    """The maximum over p of what the best known estimator of N coins errs is above the Bayes risk, by little."""
+    a, p = math.e, np.linspace(0, 1, 201)
+    heads = (1 + (a - 1) * p) / (1 + a)
+    for users in (1, 10, 100, 1000):
+        T = np.arange(users + 1)
+        mechanism = math.inf
+        for shrink in np.linspace(0.0, 1.0, 41):
+            estimate = np.clip(0.5 + shrink * (T / users - 0.5) * (1 + a) / (a - 1), 0, 1)
+            errors = np.abs(estimate[:, None] - p) * binom.pmf(T[:, None], users, heads)
+            mechanism = min(mechanism, float(errors.sum(axis=0).max()))
+        bound = one_query.risk(1.0, 1.0, users)
+        assert single.risk(1.0, 1.0, users) <= bound <= mechanism
+        assert bound > 0.75 * mechanism
+
+
+@pytest.mark.parametrize(("alpha", "users"), [(0.05, 257), (0.02, 1776), (0.01, 7232)])
+def test_the_users_of_one_query_are_those_of_the_page(alpha: float, users: int) -> None:
+    found = users_for_largest_error(np.array([[0.0, 1.0]]), 1.0, alpha)
+    assert users * 0.98 <= found.users <= users * 1.002
+
+
+# Users for E‖·‖_∞ ≤ α at ε = 1, drawn.
+@pytest.mark.parametrize(
+    ("name", "n", "alpha", "users"),
+    [
+        ("prefix", 8, 0.05, 1014),
+        ("prefix", 64, 0.05, 1014),
+        ("parities", 8, 0.05, 23013),
+        ("parities", 64, 0.05, 227800),
+        ("parities", 64, 0.01, 8_630_000),
+        ("at-most-2-way-parities", 64, 0.05, 66110),
+        ("prefix", 64, 0.002, 35109 * 625 / 7.2),
+    ],
+)
+def test_the_table_of_users_is_reproduced(name: str, n: int, alpha: float, users: float) -> None:
+    found = users_for_largest_error(create(name, n), 1.0, alpha)
+    assert found.users == pytest.approx(users, rel=0.02)
+    assert found.theorem == "C"
+
+
+def test_theorem_d_is_a_bound_and_for_one_row_it_is_theorem_c() -> None:
+    search = LargestSearch(np.array([[0.0, 1.0]]), 1.0)
+    proofs = {proof.theorem: proof.error(10**5, "drawn") for proof in search._noisy(10**5, "drawn")}
+    assert proofs["D"] == pytest.approx(proofs["C"], rel=1e-6)
+    for name in ("prefix", "parities"):
+        search = LargestSearch(create(name, 8), 1.0)
+        proofs = {proof.theorem: proof.error(10**5, "drawn") for proof in search._noisy(10**5, "drawn")}
+        assert 0.3 * proofs["C"] < proofs["D"] < proofs["C"]
+
+
+def test_theorem_d_tends_to_the_norm_of_the_page() -> None:
+    """For the parities γ₂ less a constant per row is 1·√… : α√N → 0.7916/sinh(ε/2) up to σ_n."""
+    search = LargestSearch(create("parities", 8), 1.0, types=range(8))
+    proof = next(proof for proof in search._noisy(10**14, "drawn") if proof.theorem == "D")
+    from factormech.bounds.staircase import largest_information
+
+    limit = ONE / math.sqrt(largest_information(8, 1.0))
+    # 7 orthonormal rows: Σw_vz_vᵀ(·)z_v is the trace over 7, at most σ_n/7 each; the weights are uniform.
+    assert proof.error(10**14, "drawn") * 1e7 == pytest.approx(limit * math.sqrt(7), rel=0.02)
+
+
+def _random_cases(searches: int, seed: int) -> int:
+    rng, cases = np.random.default_rng(seed), 0
+    for _ in range(searches):
+        n, k, epsilon = int(rng.integers(2, 9)), int(rng.integers(1, 6)), oracles.log_uniform(rng, 0.001, 40.0)
+        W = oracles.gaussian_like(rng, k, n)
+        W[0, 0] += 1.0
+        variance = float(oracles.randomized_response_variance(W, epsilon))
+        trivial = 0.5 * float(np.ptp(W, axis=1).max())
+        drawn = variance + float(np.square(np.ptp(W, axis=1)).sum()) / 4.0
+        search = LargestSearch(W, epsilon)
+        for users in (int(oracles.log_uniform(rng, 1.0, 1e12)) for _ in range(6)):
+            cases += 1
+            for data in ("given", "drawn"):
+                try:
+                    bound = search.error(users, data).error  # type: ignore[arg-type]
+                except ValueError:
+                    continue
+                # E‖e‖_∞ ≤ √E‖e‖₂² for randomized response.
+                limit = min(math.sqrt((variance if data == "given" else drawn) / users), trivial)
+                assert bound <= limit * (1 + 1e-12), (epsilon, users, data)
+    return cases
+
+
+def test_no_mechanism_is_below_a_bound() -> None:
+    assert _random_cases(30, 21) >= 180
+
+
+@pytest.mark.slow
+def test_no_mechanism_is_below_a_bound_in_ten_thousand_cases() -> None:
+    assert _random_cases(1700, 22) >= 10_000
+
+
+def test_the_bound_grows_with_the_problem() -> None:
+    for name in ("prefix", "at-most-2-way-parities", "2-way-marginals"):
+        for users in (300, 10**5):
+            found = [largest_error(create(name, n), 1.0, users).error for n in (4, 8, 16, 32)]
+            assert np.all(np.diff(found) >= -1e-9)
+    # The prototype of this bound fell here.
+    users = [users_for_largest_error(create("prefix", n), 1.0, 0.002).users for n in (32, 64, 128)]
+    assert users == sorted(users)
+    W = create("prefix", 8).matrix()
+    for data in ("given", "drawn"):
+        found = [largest_error(W, 1.0, users, data=data).error for users in (30, 100, 10**3, 10**4, 10**7)]
+        assert np.all(np.diff(found) < 0)
+        found = [largest_error(W, epsilon, 10**5, data=data).error for epsilon in (0.01, 0.1, 0.5, 1.0, 2.0)]
+        assert np.all(np.diff(found) < 0)
+
+
+@pytest.mark.parametrize("data", ["given", "drawn"])
+def test_users_and_errors_agree(data: str) -> None:
+    for workload in (create("prefix", 16), create("parities", 8)):
+        search = LargestSearch(workload, 1.0)
+        for alpha in (0.004, 0.001):
+            found = search.users(alpha, data)  # type: ignore[arg-type]
+            assert found.fewest <= (1 if data == "drawn" else 60)
+            assert search.error(found.users - 1, data).error >= alpha * (1 - 1e-9)  # type: ignore[arg-type]
+            assert search.error(found.users + 1, data).error <= alpha * (1 + 1e-9)  # type: ignore[arg-type]
