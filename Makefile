@@ -16,7 +16,8 @@ SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 
 STAMP := $(VENV)/.ready
-RUN = @python tools/unlock.py; snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python tools/progress.py --note results/$(2)runs.csv
+RUN = @python tools/unlock.py && PYTHONPATH="workflow/logger:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) \
+	--logger factormech --logger-factormech-note results/$(2)runs.csv
 # The page is written by the workflow's own reporter (workflow/reporter), which Snakemake finds by its place.
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
@@ -45,8 +46,8 @@ claims: $(STAMP)  ## the ledger of claims, judged: results/claims.md and .csv
 	$(call RUN,claims)
 	@grep -v "^processor:" results/logs/judge/claims.log | tail -n 6
 sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/cluster.md
-	@python tools/sweep.py --config $(CONFIG) --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
-		-- --quiet host rules $(ARGS) 2>&1 | python tools/progress.py
+	@PYTHONPATH="workflow/logger:$$PYTHONPATH" python tools/sweep.py --config $(CONFIG) --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
+		-- --logger factormech $(ARGS)
 
 setup: $(STAMP)  ## make .venv from requirements.lock
 

@@ -45,6 +45,8 @@ def begin():
         for folder in ("results", "figures"):
             for path in atomic.sweep(folder):
                 logger.info(f"removed what a killed job left: {path}")
+    expected = PLAN.expected() | {"cores": workflow.cores}
+    atomic.write_whole(NOTES / "expected.json", json.dumps(expected).encode())
     for problem in recovery.damaged(stored_results()):
         logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
         Path(problem.name).unlink(missing_ok=True)

@@ -131,6 +131,18 @@ class Plan:
         parts = sum(cost.seconds(work) for name in names for work in self.part_works[name].values())
         return parts + len(names) * shown + sum(cost.seconds(work_of(r)) for r in self.solved_for(names).values())
 
+    def expected(self) -> dict[str, dict[str, float]]:
+        """Seconds of the jobs: of solves and parts by their files, and the mean of each rule."""
+        solves = {file: cost.seconds(work_of(request)) for file, request in self.requests.items()}
+        parts = {
+            f"results/parts/{study}/{part}.h5": cost.seconds(work)
+            for study, works in self.part_works.items()
+            for part, work in works.items()
+        }
+        shown = {rule: cost.seconds(cost.table(rule)) for rule in ("tabulate", "derive", "draw")}
+        means = {rule: sum(of.values()) / max(len(of), 1) for rule, of in (("solve", solves), ("evaluate", parts))}
+        return {"files": solves | parts, "rules": shown | means | dict.fromkeys(self.arrays(), means["solve"])}
+
     def measurements(self, studies: Iterable[str]) -> int:
         """How many points the parts of these studies have."""
         return sum(len(list(part.points(*_axes(part)))) for name in studies for part in self.parts[name].values())
