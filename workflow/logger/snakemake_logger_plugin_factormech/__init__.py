@@ -1,12 +1,10 @@
 """A logger of Snakemake that shows how much of the work is done: ``[12/49]  24 %  0:00:31, about 0:01:20 left  solve``.
 
-``make`` uses it by ``--logger factormech``. On a terminal the line is rewritten for each job, elsewhere printed for each
-tenth of the work. Warnings, errors and logs of failed jobs are shown as Snakemake words them. The share and the time left
-are of the seconds that jobs are expected to take, which the workflow writes before it begins; without that file, of their
-number. ``--logger-factormech-note FILE`` adds a line to a CSV for each run that did something.
+``make`` uses it by ``--logger factormech``. On a terminal the line is rewritten for each job, elsewhere printed for
+each tenth of the work. Warnings, errors and logs of failed jobs are shown as Snakemake words them. The share and the
+time left are of the seconds that jobs are expected to take, which the workflow writes before it begins; without that
+file, of their number. ``--logger-factormech-note FILE`` adds a line to a CSV for each run that did something.
 """
-
-from __future__ import annotations
 
 import csv
 import json
@@ -19,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from snakemake.logging import DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -29,7 +27,8 @@ from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 # Messages without an event that a person who waits does not need.
 NOISE = re.compile(
     r"Select jobs to execute|Execute \d+ jobs|Building DAG of jobs|Assuming unrestricted shared|Using workflow specific"
-    r"|Provided cores:|Rules claiming more threads|Elapsed time:|Complete log|Nothing to be done|Config file|All of requested"
+    r"|Provided cores:|Rules claiming more threads|Elapsed time:|Complete log|Nothing to be done|Config file"
+    r"|All of requested"
     r"|host: |Shutting down|Exiting because a job|Command exited|$"
 )
 EXPECTED = Path(".snakemake/factormech/expected.json")
@@ -43,7 +42,7 @@ SHOWN = frozenset({LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR, LogEvent.ERROR})
 class LogHandlerSettings(LogHandlerSettingsBase):
     """The option of this logger."""
 
-    note: str | None = field(default=None, metadata={"help": "CSV file that gets a line for each run"})
+    note: Optional[str] = field(default=None, metadata={"help": "CSV file that gets a line for each run"})  # noqa: UP045
 
 
 class Pace:
