@@ -1,102 +1,122 @@
-"""The filter of Snakemake's report drops noise and nothing else."""
+"""The logger of a run drops noise and nothing else, and says how much of the work is done."""
 
 from __future__ import annotations
 
 import csv
 import json
-import subprocess
+import logging
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-TOOLS = Path(__file__).resolve().parent.parent / "tools"
-FILTER = TOOLS / "progress.py"
-sys.path.insert(0, str(TOOLS))
-progress = pytest.importorskip("progress")
-REPORT = """\
-Using workflow specific profile profiles/default for setting default command line arguments.
-Building DAG of jobs...
-Select jobs to execute...
-[Wed Nov 18 10:33:08 2026]
-Finished jobid: 46 (Rule: bound)
-1 of 250 steps (0.4%) done
-Error in rule measure:
-    message: None
-error: epsilon = -1: must be a finite number above 0; give for example 1.0
-Finished jobid: 0 (Rule: quick)
-250 of 250 steps (100%) done
-"""
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "workflow" / "logger"))
+logger = pytest.importorskip("snakemake_logger_plugin_factormech")
 
 
-def filtered(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, FILTER, *words]
-    return subprocess.run(command, input=REPORT, capture_output=True, text=True, check=True, cwd=folder)
+def handler(**settings: Any) -> Any:
+    """A handler as Snakemake makes it."""
+    return logger.LogHandler(SimpleNamespace(show_failed_logs=True), logger.LogHandlerSettings(**settings))
 
 
-def test_progress_is_shown_and_errors_pass(tmp_path: Path) -> None:
-    done = filtered(tmp_path)
-    lines = done.stdout.splitlines()
-    assert lines[:-1] == [
-        "Error in rule measure:",
-        "    message: None",
-        "error: epsilon = -1: must be a finite number above 0; give for example 1.0",
-    ]
-    assert lines[-1].startswith("[250/250]  100 %")
-    assert lines[-1].endswith("quick")
+def tell(to: Any, event: str | None, message: str | None = None, **told: Any) -> None:
+    """A record as Snakemake writes it."""
+    record = logging.LogRecord("snakemake", logging.INFO, "", 0, message, None, None)
+    record.__dict__.update(told if event is None else {"event": event, **told})
+    to.emit(record)
 
 
-def expecting(folder: Path, monkeypatch: pytest.MonkeyPatch, cores: int, **seconds: float) -> progress.Pace:
-    """The pace of a run of which the workflow noted this; the clock began at 100."""
-    expected = folder / "expected.json"
-    expected.write_text(json.dumps({"cores": cores, "seconds": {name[1:]: value for name, value in seconds.items()}}))
-    monkeypatch.setattr(progress, "EXPECTED", expected)
-    return progress.Pace(100.0)
+def run(to: Any, jobs: int = 2) -> None:
+    tell(to, "run_info", stats={"evaluate": jobs, "total": jobs})
+    for job in range(jobs):
+        tell(to, "job_info", jobid=job, rule_name="evaluate", output=[f"{job}.h5"])
+        tell(to, "job_finished", job_id=job)
+        tell(to, "progress", done=job + 1, total=jobs)
 
 
-def test_a_dear_job_is_more_of_the_work_than_a_cheap_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pace = expecting(tmp_path, monkeypatch, 1, _0=1.0, _1=1.0, _2=198.0)
-    pace.finished("0")
-    pace.steps(1, 3)
-    pace.finished("1")
-    pace.steps(2, 3)
-    assert pace.share() == 0.01
-    # As slow as was expected: what is left is what was expected of it.
-    assert pace.left(102.0) == pytest.approx(198.0)
-    pace.finished("2")
-    pace.steps(3, 3)
-    assert (pace.share(), pace.left(400.0)) == (1.0, 0.0)
+def test_progress_is_shown_and_errors_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    to = handler()
+    tell(to, None, "Building DAG of jobs...")
+    tell(to, None, "")
+    tell(to, None, "damaged, to be made again: x.h5")
+    tell(to, "error", "error: epsilon = -1: must be above 0")
+    run(to)
+    to.close()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["damaged, to be made again: x.h5", "error: epsilon = -1: must be above 0"]
+    assert lines[-1].startswith("[2/2]  100 %")
+    assert lines[-1].endswith("evaluate")
+    assert len(lines) == 4
 
 
-def test_the_time_left_follows_the_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two cores, twice as slow as expected: at first the expectation counts, after hours the pace."""
-    pace = expecting(tmp_path, monkeypatch, 2, _0=6e4, _1=6e4)
-    pace.finished("0")
-    pace.steps(1, 2)
-    assert pace.left(100.0 + 6e4) == pytest.approx(6e4, rel=0.01)
-    soon = expecting(tmp_path, monkeypatch, 2, _0=2.0, _1=2000.0)
-    soon.finished("0")
-    soon.steps(1, 2)
-    assert soon.left(102.0) == pytest.approx(1000.0 * 62 / 61)
+def pace(**seconds: float) -> Any:
+    """The pace of a run whose files are expected to take so long, on one core; the clock began at 100."""
+    files = {f"{name[1:]}.h5": value for name, value in seconds.items()}
+    mean = sum(files.values()) / len(files)
+    found = logger.Pace(100.0, {"files": files, "rules": {"evaluate": mean}, "cores": 1})
+    found.planned({"evaluate": len(files), "total": len(files)})
+    for job, file in enumerate(files):
+        found.started(job, "evaluate", [file])
+    found.of = len(files)
+    return found
 
 
-def test_without_expectations_jobs_are_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "EXPECTED", tmp_path / "none.json")
-    pace = progress.Pace(0.0)
-    pace.finished("7")
-    pace.steps(1, 4)
-    assert (pace.share(), pace.left(10.0)) == (0.25, 30.0)
+def test_the_share_is_of_seconds_and_not_of_jobs() -> None:
+    found = pace(_0=10.0, _1=10.0, _2=10.0, _3=10.0)
+    found.finished(0)
+    found.jobs = 1
+    assert found.share() == pytest.approx(0.25)
+    # As slow as was expected: what is left is what was expected of the rest.
+    assert found.left(110.0) == pytest.approx(30.0)
+    # Twice as slow, after hours: the pace counts.
+    slow = pace(_0=6e4, _1=6e4)
+    slow.finished(0)
+    slow.jobs = 1
+    assert slow.left(100.0 + 12e4) == pytest.approx(12e4, rel=0.01)
+    slow.finished(1)
+    slow.jobs = 2
+    assert (slow.share(), slow.left(1e6)) == (1.0, 0.0)
 
 
-def test_a_run_is_noted(tmp_path: Path) -> None:
+def test_without_expectations_jobs_are_alike() -> None:
+    found = logger.Pace(0.0, {})
+    found.planned({"draw": 4})
+    found.started(7, "draw", ["a.pdf"])
+    found.finished(7)
+    found.jobs, found.of = 1, 4
+    assert (found.share(), found.left(10.0)) == (0.25, 30.0)
+
+
+def test_expectations_are_read_where_the_workflow_wrote_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert logger.expected() == {}
+    logger.EXPECTED.parent.mkdir(parents=True)
+    logger.EXPECTED.write_text(json.dumps({"cores": 2}))
+    assert logger.expected() == {"cores": 2}
+    logger.EXPECTED.write_text("[")
+    assert logger.expected() == {}
+
+
+def test_a_run_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for _ in range(2):
-        filtered(tmp_path, "--note", "results/runs.csv")
+        to = handler(note="results/runs.csv")
+        run(to, 5)
+        to.close()
     with (tmp_path / "results/runs.csv").open(newline="") as file:
         runs = list(csv.DictReader(file))
-    assert [(run["jobs"], run["of"], run["cores"]) for run in runs] == [("250", "250", "1")] * 2
+    assert [(run["jobs"], run["of"], run["cores"]) for run in runs] == [("5", "5", "1")] * 2
 
 
-def test_a_run_with_nothing_to_do_is_not(tmp_path: Path) -> None:
-    command = [sys.executable, FILTER, "--note", "runs.csv"]
-    subprocess.run(command, input="Nothing to be done\n", text=True, check=True, cwd=tmp_path)
+def test_a_run_with_nothing_to_do_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    to = handler(note="runs.csv")
+    tell(to, None, "Nothing to be done")
+    to.close()
     assert not (tmp_path / "runs.csv").exists()

@@ -28,7 +28,7 @@ from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 NOISE = re.compile(
     r"Select jobs to execute|Execute \d+ jobs|Building DAG of jobs|Assuming unrestricted shared|Using workflow specific"
     r"|Provided cores:|Rules claiming more threads|Elapsed time:|Complete log|Nothing to be done|Config file"
-    r"|All of requested"
+    r"|All of requested|Using shell|Conda environments"
     r"|host: |Shutting down|Exiting because a job|Command exited|$"
 )
 EXPECTED = Path(".snakemake/factormech/expected.json")
