@@ -39,7 +39,7 @@ SHOWN = frozenset({LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR, LogEvent.ERROR})
 
 
 @dataclass
-class LogHandlerSettings(LogHandlerSettingsBase):
+class LogHandlerSettings(LogHandlerSettingsBase):  # type: ignore[misc]
     """The option of this logger."""
 
     note: Optional[str] = field(default=None, metadata={"help": "CSV file that gets a line for each run"})  # noqa: UP045
@@ -114,7 +114,7 @@ def expected() -> dict[str, Any]:
     return {}
 
 
-class LogHandler(LogHandlerBase):
+class LogHandler(LogHandlerBase):  # type: ignore[misc]
     """The handler that Snakemake calls."""
 
     def __post_init__(self) -> None:
