@@ -381,7 +381,7 @@ def norm(
     >>> import factormech as fm
     >>> found = fm.norm(fm.workload("prefix", 8), "gamma-2")
     >>> found
-    <CertifiedNorm 1.510484 to 1.510484, gap 1.3e-07>
+    <CertifiedNorm 1.51048... to 1.51048..., gap ...e-07>
     """
     from factormech.norms import registry
     from factormech.norms.labels import labels_of

@@ -66,8 +66,8 @@ class Spec(Identity):
     ``options`` are the settings that change the result; ``further`` holds the numbers of the family that have no
     field here. ``epsilon`` is None where one result serves every budget, ``seed`` where chance has no part.
 
-    >>> Spec("strategy", "optimised", WorkloadSpec("prefix", 8), {"objective": "worst"}).label
-    'Optimised (worst case)'
+    >>> Spec("strategy", "rappor", WorkloadSpec("prefix", 8), epsilon=1).as_data()["epsilon"]
+    1.0
     """
 
     family: str
