@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from factormech.cli.main import main
 from factormech.cli.schema import COMMANDS
+from factormech.config.experiments import study_schema
 from factormech.config.schema import mapping
 from factormech.config.strict_yaml import read_yaml
 from factormech.config.studies import ConfigErrors, load
+from factormech.experiments.registry import experiment
 
 from ..cli.test_refusals import USAGE, WRONG
 from .catalogue import FILES, GOOD, SETTINGS, TEXTS
@@ -48,7 +50,7 @@ def refused(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     def forbidden(*_: Any, **__: Any) -> None:
         raise AssertionError("computed before it was checked")
 
-    monkeypatch.setattr("factormech.measure.estimate.run_seconds", forbidden)
+    monkeypatch.setattr("factormech.experiments.plan.Plan.__init__", forbidden)
 
     def call() -> str:
         before = sorted(project.parent.rglob("*"))
@@ -180,9 +182,10 @@ def answer_to(config: Any, base: Path) -> list[str]:
 
 
 def known_settings() -> set[tuple[str, ...]]:
-    """The settings of the schema that every configuration has a place for."""
+    """The settings of the schema that every configuration has a place for, and those of the kind of study one."""
     top = read_yaml(SCHEMA)["properties"]
-    study = mapping(top["studies"]["additionalProperties"])["properties"]
+    common = mapping(top["studies"]["additionalProperties"])
+    study = study_schema(experiment(GOOD["studies"]["one"]["kind"]), common)["properties"]
     return {(name,) for name in top} | {("studies", "one", name) for name in study}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from factormech.measure.tabulate_data import consistency_table, on_data_table
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
-from tests.test_tables import edited, tabulars
+from tests.studies import table_from
+from tests.test_tables import edited
 
 from factormech.data.standins import standin
 from factormech.errors import BadValue
+from factormech.experiments.grids import BOUNDS_PART
 from factormech.figures import registry
 from factormech.figures.captions import caption
 from factormech.measure import consistency, data_dependent
@@ -37,7 +37,8 @@ def on_data_frame(data: tuple[str, ...], workloads: tuple[str, ...] = ("prefix",
         for m in MECHANISMS
     ]
     bounds = data_dependent.as_frame(data_dependent.bounds_on_data(["svd", "centred-svd"], questions, [1.0], counts))
-    return on_data_table("s", parts, bounds, metric="mse", alpha=0.01)
+    named = {str(i): part for i, part in enumerate(parts)}
+    return table_from("data-dependent", named | {BOUNDS_PART: bounds}, {"metric": "mse", "alpha": 0.01})
 
 
 def consistency_frame(data: tuple[str, ...], users: tuple[int, ...] = (100, 1000, 10**4)) -> pd.DataFrame:
@@ -47,7 +48,7 @@ def consistency_frame(data: tuple[str, ...], users: tuple[int, ...] = (100, 1000
         consistency.as_frame(consistency.process(m, built(m), questions, [1.0], grid))
         for m in ("hadamard", "fourier-3", "hierarchical")
     ]
-    return consistency_table("s", parts, level=0.05)
+    return table_from("consistency", {str(i): part for i, part in enumerate(parts)}, {"level": 0.05})
 
 
 MAKERS: dict[str, Callable[[], pd.DataFrame]] = {
@@ -74,7 +75,7 @@ def test_no_text_is_cut_off_or_covers_another(frame: pd.DataFrame) -> None:
 def test_tables_round_trip(frame: pd.DataFrame, tmp_path: Path) -> None:
     tables.write(frame, tmp_path / "t.csv", tmp_path / "t.tex")
     pd.testing.assert_frame_equal(tables.read_csv(tmp_path / "t.csv"), frame, check_exact=True)
-    assert tabulars((tmp_path / "t.tex").read_text())
+    assert (tmp_path / "t.tex").read_text() == tables.latex(frame)
 
 
 def test_standins_and_gaps_are_told_everywhere(frame: pd.DataFrame) -> None:
@@ -181,16 +182,3 @@ def test_several_studies_are_refused() -> None:
         both = pd.concat([one, one.assign(study="other")], ignore_index=True)
         with pytest.raises(BadValue, match="draw one study at a time"):
             draw(both)
-
-
-def test_latex_has_every_number() -> None:
-    text = tables.latex(on_data_frame(("hepth", "medcost-standin")))
-    [table] = tabulars(text)
-    assert [cells[0] for cells in table[1:]][-1] == "Strongest lower bound"
-    assert "MEDCOST (stand-in)" in text
-    assert table[3][1:] == ["---"] * 4  # fourier-3
-    frame = consistency_frame(("hepth",))
-    [table] = tabulars(tables.latex(frame))
-    found = float(table[1][1])
-    first = frame[(frame["processing"] == "nonnegative") & (frame["mechanism"] == "hadamard")].iloc[0]
-    assert math.isclose(found, first["ratio"], abs_tol=5e-4)

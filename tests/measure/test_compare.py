@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments.sample_complexity import MEASURED
 from factormech.measure.compare import improvement, slopes, summarise
 from factormech.tables import kinds as tables
-from tests.test_tables import edited, tabulars
+from tests.test_tables import edited
 
 MakeTable = Callable[..., pd.DataFrame]
 SIZES = (8, 16, 32, 64, 128)
@@ -24,12 +25,12 @@ def table(values: dict[tuple[str, float], dict[str, float | str]], bound: float 
     """Sample complexities by (workload, ε) and mechanism; a text is a reason to be refused."""
     rows: list[dict[str, Any]] = []
     for (workload, epsilon), needs in values.items():
-        point = {"study": "t", "workload": workload, "domain_size": 8, "epsilon": epsilon, "metric": "mse"}
+        point = {"study": "t", "workload": workload, "domain_size": 8, "epsilon": epsilon, "seed": 0, "metric": "mse"}
         point |= {"alpha": 0.01, "lower_bound": bound, "bound_name": "svd"}
         for name, need in needs.items():
             found: dict[str, Any] = {"status": "refused", "reason": need}
             if not isinstance(need, str):
-                found = {"status": "ok", **dict.fromkeys(tables.MEASURED, need)}
+                found = {"status": "ok", **dict.fromkeys(MEASURED, need)}
             rows.append({**point, "mechanism": name, **found})
         rows.append({**point, "mechanism": "lower-bound", "status": "bound"})
     return tables.from_rows(rows)
@@ -67,7 +68,6 @@ def test_what_is_excluded_does_not_compete() -> None:
         found = improvement(frame, "hadamard", exclude)
         assert (found["competitor"][0], found["ratio"][0]) == (competitor, ratio)
         assert found["excluded"][0] == " ".join(exclude)
-        assert ("Not among the others: Optimised." in tables.latex(found)) == bool(exclude)
     alone = improvement(frame, "hadamard", ["optimised", "rappor"])
     assert alone["status"][0] == "alone"
     with pytest.raises(UnknownName, match="does not compete"):
@@ -80,7 +80,7 @@ def test_summary_is_attained(compared: pd.DataFrame) -> None:
     assert (found.points, found.least.ratio, found.median.ratio, found.largest.ratio) == (3, 0.25, 1.0, 2.0)
     assert (found.least.workload, found.least.epsilon, found.least.competitor) == ("mine", 1.0, "rappor")
     assert (found.median.workload, found.median.epsilon) == ("prefix", 2.0)
-    assert (found.largest.workload, found.largest.domain_size, found.largest.seed) == ("prefix", 8, None)
+    assert (found.largest.workload, found.largest.domain_size, found.largest.seed) == ("prefix", 8, 0)
     assert (found.least_to_bound, found.largest_to_bound) == (0.0, 5.0)
     even = summarise(compared.iloc[[0, 1]])
     assert even is not None
@@ -115,13 +115,21 @@ def growth(exponents: dict[str, float], sizes: tuple[int, ...] = SIZES, **change
     rows: list[dict[str, Any]] = []
     for n in sizes:
         near = {"lower_bound": math.sqrt(n) if n > min(sizes) else -1.0, "bound_name": "svd"}
-        point = {"study": "t", "workload": "w", "domain_size": n, "epsilon": 1.0, "metric": "mse", "alpha": 0.01}
+        point = {
+            "study": "t",
+            "workload": "w",
+            "domain_size": n,
+            "epsilon": 1.0,
+            "seed": 0,
+            "metric": "mse",
+            "alpha": 0.01,
+        }
         for name, a in exponents.items():
             if name == "rappor" and n > 16:
                 rows.append({**point, **near, "mechanism": name, "status": "unavailable", "reason": "too large"})
                 continue
             need = 3 * float(n) ** a * (changes.get(name, 1.0) if n == sizes[0] else 1.0)
-            rows.append({**point, **near, "mechanism": name, "status": "ok", **dict.fromkeys(tables.MEASURED, need)})
+            rows.append({**point, **near, "mechanism": name, "status": "ok", **dict.fromkeys(MEASURED, need)})
         rows.append({**point, **near, "mechanism": "lower-bound", "status": "bound"})
     return tables.from_rows(rows)
 
@@ -228,35 +236,3 @@ def refusal(frame: pd.DataFrame, path: Path, column: str, cell: str) -> str:
     with pytest.raises(BadValue) as caught:
         tables.read_csv(path)
     return str(caught.value)
-
-
-# --- LaTeX
-
-
-def test_latex_of_improvements(compared: pd.DataFrame) -> None:
-    text = tables.latex(compared)
-    [rows] = tabulars(text)
-    assert [row[0] for row in rows] == ["Workload", "Prefix", "Total", "Mine", "All"]
-    assert rows[1][1:] == [
-        r"1.00 ($\varepsilon=2$, RAPPOR)",
-        r"1.00 ($\varepsilon=2$, RAPPOR)",
-        r"2.00 ($\varepsilon=1$, Hadamard (block))",
-        "1.50 to 2.00",
-    ]
-    assert rows[2][1:] == ["---", "---", "---", "0 to 2.50"]
-    assert rows[4][1].startswith("0.250 (Mine, ")
-    for part in ("Mine: 1 without a ratio (refused: no way).", "Total: 1 without a ratio (alone:", "(free: it needs"):
-        assert part in text, part
-
-
-def test_latex_of_slopes() -> None:
-    text = tables.latex(slopes(growth({"hadamard": 0.5, "fourier": -1.25, "rappor": 1.0})))
-    [rows] = tabulars(text)
-    assert rows[0] == ["Mechanism", "W"]
-    assert {row[0]: row[1] for row in rows[1:]} == {
-        "Hadamard (block)": "$0.50$ ($0.50$)",
-        "Fourier (all parities)": "$-1.25$ ($-1.25$)",
-        "RAPPOR": "---",
-        "Lower bound (SVD, McKenna et al. Cor. 5.7)": "$0.50$ ($0.50$)",
-    }
-    assert "No slope: RAPPOR (W): 2 of all sizes with a number above 0, and a slope needs 3 (too large)." in text

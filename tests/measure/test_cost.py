@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from factormech.measure.requests import Requests
 
 from factormech.config.studies import load, read_yaml
+from factormech.experiments import grids
+from factormech.experiments.asked import Asked
+from factormech.experiments.plan import Plan
 from factormech.measure import cost
 from factormech.measure.cost import Work
 
@@ -60,17 +62,21 @@ def test_chance_at_one_size_is_not_laid_on_the_others(jobs: dict[str, Any]) -> N
 
 
 def test_bounds_of_a_study_are_evaluated_where_they_are_cheap_and_read_where_they_have_a_job() -> None:
-    cheap, dear = ("svd", "prefix", 64), ("certified", "prefix", 2048)
     assert not cost.bound_deserves_a_job("svd", 64)
     assert cost.bound_deserves_a_job("certified", 2048)
-    both = cost.bounds_of_study([cheap, dear])
-    assert both.units == (1, 64.0**2 + 2048.0**2)
-    assert both.known == cost.bound_seconds("svd", 64)
+    axes = {"workload": ("prefix",), "domain_size": (64, 2048), "epsilon": (1.0,), "seed": (0,)}
+    question = Asked(axes, {"mechanisms": [], "bounds": ["svd", "certified"]})
+    [request] = grids.requests(question)
+    assert (request.family, request.name, request.domain_size) == ("bound", "certified", 2048)
+    here = [("svd", 64), ("svd", 2048), ("certified", 64)]
+    assert grids.solved_here(question) == pytest.approx(sum(cost.bound_seconds(*pair) for pair in here))
 
 
 def test_cheap_solves_are_batched_and_dear_ones_are_arrays() -> None:
     assert cost.batch("solve", cost.solve("optimised", 8)) == "solves-of-2-seconds"
     config = load(read_yaml(ROOT / "examples/sweep.yaml"), ROOT / "workflow/schemas/config.schema.yaml", base=ROOT)
-    arrays = Requests(config).arrays()
-    assert all(cost.batch("solve", cost.solve(*pair)) is None for pair in arrays.values())
-    assert sum(len(study.grid.points()) for study in config.studies.values()) == 2000
+    plan = Plan(config)
+    arrays = plan.arrays()
+    assert all(family == "strategy" for family, _, _ in arrays.values())
+    assert all(cost.batch("solve", cost.solve(name, n)) is None for _, name, n in arrays.values())
+    assert sum(len(list(study.asked.points())) for study in config.studies.values()) == 2000

@@ -18,6 +18,8 @@ from factormech.family import Family
 
 Node: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[str | int, ...]
+# What a schema says to the reader.
+WORDS = ("description", "rule", "remedy")
 # Key, name → problems of the name of a workload; key, name, size → problems of a size that it lacks.
 NameProblem: TypeAlias = Callable[[Key, str], Iterator[BadValue]]
 SizeProblem: TypeAlias = Callable[[Key, str, int], Iterator[BadValue]]
@@ -30,7 +32,9 @@ def with_experiments(rules: Node, given: Any) -> dict[str, Any]:
     kind = common["properties"]["kind"]
     every = {**kind, "enum": names()}
     # Of a study of no known kind, nothing else is judged.
-    known = {**common, "additionalProperties": True, "properties": {**common["properties"], "kind": every, "quick": {}}}
+    quick = {k: v for k, v in common["properties"]["quick"].items() if k in ("partial", "default", *WORDS)}
+    properties = {**common["properties"], "kind": every, "quick": quick}
+    known = {**common, "additionalProperties": True, "properties": properties}
     own = {name: study_schema(experiment(found), common) for name, found in _experiments_in(given)}
     studies = {**studies, "additionalProperties": known, "properties": own}
     return {**rules, "properties": {**rules["properties"], "studies": studies}}

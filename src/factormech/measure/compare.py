@@ -32,7 +32,7 @@ class Attained:
     workload: str
     domain_size: int
     epsilon: float
-    seed: int | None
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,8 @@ def summarise(improvements: pd.DataFrame) -> Summary | None:
 
 
 def _attained(row: pd.Series[Any]) -> Attained:
-    seed = int(row["seed"]) if "seed" in row.index else None
-    at = (str(row["workload"]), int(row["domain_size"]), float(row["epsilon"]))
-    return Attained(float(row["ratio"]), str(row["competitor"]), *at, seed)
+    at = (str(row["workload"]), int(row["domain_size"]), float(row["epsilon"]), int(row["seed"]))
+    return Attained(float(row["ratio"]), str(row["competitor"]), *at)
 
 
 def slopes(frame: pd.DataFrame) -> pd.DataFrame:
