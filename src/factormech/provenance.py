@@ -1,9 +1,9 @@
-"""The way back from a number: row, part, solutions, workload and code, with the file of each."""
+"""The way back from a number: row, part, solutions and code, with the file of each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,10 @@ class Traced:
     solved: Mapping[str, Mapping[str, Any]]
     code: str
     provenance: Mapping[str, Any]
+
+    def as_data(self) -> dict[str, Any]:
+        """The same in plain dictionaries."""
+        return asdict(self)
 
 
 def trace(figure: str | Path, point: Mapping[str, Any] | None = None, *, folder: Path | str = ".") -> list[Traced]:
