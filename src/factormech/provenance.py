@@ -122,10 +122,10 @@ def _parts(folder: Path) -> dict[str, Record]:
 
 
 def _traced(row: dict[str, Any], table: Path, parts: Mapping[str, Record], root: Path) -> Traced:
-    part = parts.get(row["source"])
+    part = parts.get(row["origin"])
     if part is None:
         rule = "be the digest of a part that is there"
-        raise BadValue(f"source of a row of {table}", row["source"], rule, "run the workflow again")
+        raise BadValue(f"origin of a row of {table}", row["origin"], rule, "run the workflow again")
     attributes, files = part.attributes, part.attributes["solved"]
     solved = {file: found for file in files if (found := _solution(root / file, row))}
     provenance = {key: value for key, value in part.provenance.items() if key != "content_digest"}

@@ -40,7 +40,7 @@ def point_of(words: Iterable[str]) -> dict[str, str]:
 
 def _lines(one: Any) -> list[str]:
     numbers = {key: value for key, value in one.row.items() if value not in ("", None) and value == value}
-    said = ", ".join(f"{key} {value}" for key, value in numbers.items() if key not in ("study", "kind", "source"))
+    said = ", ".join(f"{key} {value}" for key, value in numbers.items() if key not in ("study", "kind", "origin"))
     lines = [f"row       {said}", f"part      {one.part}, code {one.code}"]
     for file, holds in one.solved.items():
         words = ", ".join(f"{key} {value}" for key, value in holds.items())
