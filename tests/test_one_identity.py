@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import cache
 from pathlib import Path
@@ -12,9 +11,10 @@ import numpy as np
 import pytest
 
 from factormech import store
-from factormech.jobs import measure as measure_job
+from factormech.experiments import solves
+from factormech.experiments.asked import Asked
+from factormech.jobs import evaluate as evaluate_job
 from factormech.jobs import solve as solve_job
-from factormech.jobs import workload as workload_job
 from factormech.local import registry
 from factormech.local.solved import Solution
 from factormech.unavailable import Unavailable
@@ -57,23 +57,19 @@ def pipeline(
     root_seed: int = 0,
 ) -> tuple[Solution | None, dict[str, Any]]:
     """What the pipeline's files say: the stored solution, if a solver found it, and the row of the measurements."""
-    described = folder / f"{name}-{n}.h5"
-    if not described.exists():
-        job(workload_job.main, "--workload", name, "--domain-size", n, "--root-seed", 0, "--output", described)
-    solved, measured = folder / "strategy.h5", folder / "measurement.h5"
-    given = ["--mechanism", mechanism, "--options", json.dumps(options), "--root-seed", root_seed]
-    solution = None
+    solved, measured, solution = folder / "strategy.h5", folder / "part.h5", None
     if registry.is_solved(mechanism):
-        solver = registry.solver_of(mechanism)
-        budget = ["--epsilon", epsilon] if solver.per_epsilon else []
-        drawn = ["--seed", seed] if solver.seeded else []
-        job(solve_job.main, *given, *budget, *drawn, "--output", solved, "--", described)
+        request = solves.strategy(mechanism, name, n, epsilon, options=options, seed=seed, root_seed=root_seed)
+        job(solve_job.main, "--request", request.to_json(), "--output", solved)
         record = store.read(solved, "strategy")
         solution = Solution(record.datasets, record.attributes)
-    files = ["--strategies", solved] if solution is not None else []
-    rest = ["--epsilons", epsilon, "--workloads", described, "--seeds", seed, *files, "--output", measured]
-    job(measure_job.main, *given, *rest)
-    return solution, store.read(measured, "measurement").datasets["measurements"].iloc[0].to_dict()
+    grid = {"workload": (name,), "domain_size": (n,), "epsilon": (epsilon,), "seed": (seed,)}
+    settings = {"mechanisms": [mechanism], "options": {mechanism: options}, "bounds": []}
+    part = ["--kind", "sample-complexity", "--study", "s", "--part", mechanism]
+    files = ["--solved", solved] if solution is not None else []
+    asked = ["--asked", Asked(grid, settings, root_seed).to_json()]
+    job(evaluate_job.main, *part, *asked, *files, "--output", measured)
+    return solution, store.read(measured, "experiment").datasets["rows"].iloc[0].to_dict()
 
 
 @cache
