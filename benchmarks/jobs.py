@@ -1,7 +1,7 @@
 """What the jobs of the workflow take: gather the measurements of finished runs, and fit the costs to them.
 
     python benchmarks/jobs.py gather FOLDER [CONFIG] ...   # adds the jobs of finished runs to benchmarks/jobs.csv
-    python benchmarks/jobs.py clock                        # clocks bounds and dense workloads, into the same table
+    python benchmarks/jobs.py clock                        # clocks bounds, into the same table
     python benchmarks/jobs.py fit                          # writes src/factormech/measure/costs.json
     python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
 
@@ -25,11 +25,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-from factormech.measure.requests import Requests
 from scipy.optimize import linprog, nnls
 
 from factormech.bounds import registry as bounds_registry
 from factormech.config.studies import load, read_yaml
+from factormech.experiments.plan import Plan
 from factormech.measure import cost
 from factormech.measure.cost import Work
 from factormech.norms import registry as norms_registry
@@ -43,16 +43,9 @@ SCHEMA = HERE.parent / "workflow/schemas/config.schema.yaml"
 FIELDS = ("rule", "name", "job", "units", "arrays_mb", "known", "seconds", "memory_mb")
 # Where the benchmark file of a job is, in the folder of its rule.
 PATTERNS = {
-    "workload": r"(?P<workload>[^/]+)/n(?P<domain_size>\d+)(-seed\d+)?",
-    "solve": r"(?P<mechanism>[^/]+)/[^/]+/n(?P<domain_size>\d+)/.+",
-    "factorize": r"(?P<norm>[^/]+)/(?P<workload>[^/]+)/n(?P<domain_size>\d+)-.+",
-    "measure_norm": r"(?P<study>.+)/(?P<norm>[^/]+)",
-    "starts": r"(?P<study>.+)/(?P<mechanism>[^/]+)/[^/]+",
-    "trace": r"(?P<study>.+)/(?P<mechanism>[^/]+)/[^/]+",
-    "experiment": r"(?P<study>.+)/(?P<part>[^/]+)",
-    "compare": r"(?P<study>.+)",
-    **dict.fromkeys(("measure", "measure_on_data", "collect", "process"), r"(?P<study>.+)/(?P<mechanism>[^/]+)"),
-    **dict.fromkeys(("bound", "bound_on_data", "iterate", "tabulate", "tabulate_experiment", "draw"), r"(?P<study>.+)"),
+    "solve": r".+",
+    "evaluate": r"(?P<study>.+)/(?P<part>[^/]+)",
+    **dict.fromkeys(("tabulate", "derive", "draw"), r"(?P<study>.+)"),
 }
 # What a job says of itself when it ends (factormech.jobs.common.run).
 SAID = re.compile(r"^processor: ([\d.]+) s to start, ([\d.]+) s of work$", re.MULTILINE)
@@ -70,56 +63,71 @@ DEAREST_EXPERIMENT = 5.0
 IN_SECONDS, TELLING_SECONDS = frozenset({"trace", "starts"}), 1.0
 # Assumed, not fitted: the strategies of a verification cannot be told from its name, so that its rates are those of an
 # earlier hand fit; a clocked solve is taken for a solve and a half. Their memory and limits are guesses.
-NOT_IN_RUNS: dict[str, dict[str, object]] = {
+NOT_IN_RUNS: dict[str, dict[str, dict[str, object]]] = {
     "verify_strategies": {
-        "jobs": 1,
-        "rates": [0.5, 3e-8],
-        "start": 1.0,
-        "slow_rates": [0.75, 4.5e-8],
-        "slow_start": 1.5,
-        "array_rates": [0.0, 1.0],
-        "base_mb": 100.0,
-    },
-    # A kind of experiment that has not been measured: what it expects of itself, and for a limit the dearest known.
-    "experiment": {
-        "jobs": 1,
-        "rates": [1.5],
-        "start": 1.5,
-        "slow_rates": [DEAREST_EXPERIMENT],
-        "slow_start": 10.0,
-        "array_rates": [0.0, 1.0],
-        "base_mb": 250.0,
+        "": {
+            "jobs": 1,
+            "rates": [0.5, 3e-8],
+            "start": 1.0,
+            "slow_rates": [0.75, 4.5e-8],
+            "slow_start": 1.5,
+            "array_rates": [0.0, 1.0],
+            "base_mb": 100.0,
+        }
     },
     "trace": {
-        "jobs": 1,
-        "rates": [1.5],
-        "start": 2.5,
-        "slow_rates": [2.25],
-        "slow_start": 3.75,
-        "array_rates": [0.0, 1.5],
-        "base_mb": 225.0,
+        "": {
+            "jobs": 1,
+            "rates": [1.5],
+            "start": 2.5,
+            "slow_rates": [2.25],
+            "slow_start": 3.75,
+            "array_rates": [0.0, 1.5],
+            "base_mb": 225.0,
+        }
     },
 }
+# A kind of study that has not been measured: what it expects of itself, and for a limit the dearest known.
+UNMEASURED = {
+    "jobs": 1,
+    "rates": [1.5],
+    "start": 1.5,
+    "slow_rates": [DEAREST_EXPERIMENT],
+    "slow_start": 10.0,
+    "array_rates": [0.0, 1.0],
+    "base_mb": 250.0,
+}
+# Kinds whose parts expect what other rules were measured to take, on top of a start: a limit of twice that.
+BY_OTHER_RULES = {
+    "jobs": 1,
+    "rates": [1.0],
+    "start": 0.4,
+    "slow_rates": [2.0],
+    "slow_start": 2.0,
+    "array_rates": [0.0, 1.0],
+    "base_mb": 0.0,
+}
+ON_GRIDS = ("sample-complexity", "simulated-collection", "data-dependent", "consistency", "optimality-gap")
+ON_GRIDS += ("initialisation", "timing", "norms", "prefix-factorizations")
+NOT_IN_RUNS["evaluate"] = dict.fromkeys(ON_GRIDS, BY_OTHER_RULES) | {"": UNMEASURED}
 # Where the lower bounds are clocked, one by one: their jobs are mostly start.
 BOUND_WORKLOADS, BOUND_SIZES = ("histogram", "prefix", "all-marginals", "3-way-marginals"), (64, 256, 512, 1024)
 # Budgets that they are clocked at: weights are sought where reports say much.
 BOUND_BUDGETS = (1.0, 4.0)
-# What a workload without structure is clocked at, after a small one.
-DENSE_SIZES = (64, 512, 1024, 2048)
 # Of the published optimiser: iterations of a solve, assumed.
 PGD_ITERATIONS = 500
 
 
 def gathered(folder: Path, config: Path) -> Iterator[dict[str, object]]:
     """The jobs that a finished run has measured."""
-    requests = Requests(load(read_yaml(config), SCHEMA, base=folder))
+    plan = Plan(load(read_yaml(config), SCHEMA, base=folder))
     for rule, pattern in PATTERNS.items():
         root = folder / "results/benchmarks" / rule
         for path in sorted(root.rglob("*.tsv")):
             job = str(path.relative_to(root).with_suffix(""))
             match = re.fullmatch(pattern, job)
             try:
-                work = requests.work(rule, match.groupdict() if match else {})
+                work = plan.work(rule, match.groupdict() if match else {}, f"results/{job}.h5")
             except (KeyError, ValueError):
                 continue  # a job of another configuration
             with path.open(newline="") as file:
@@ -169,16 +177,6 @@ def clocked_bounds() -> Iterator[dict[str, object]]:
             if n > BOUND_SIZES[0]:
                 job = f"{bound}/{workload}/n{n}/eps{epsilon}"
                 yield record(cost.bound_point(bound, n), job, START_SECONDS + seconds, 0.0)
-
-
-def clocked_workloads() -> Iterator[dict[str, object]]:
-    """A workload without structure, whose spectra take n³: those of a run have it, and are described in no time."""
-    for n in DENSE_SIZES:
-        before = time.process_time()
-        to_datasets(create("random-signs", n))
-        seconds = time.process_time() - before
-        if n > DENSE_SIZES[0]:
-            yield record(cost.workload(n), f"random-signs/n{n}", START_SECONDS + seconds, 0.0)
 
 
 def table() -> list[dict[str, str]]:
@@ -283,7 +281,7 @@ def fit(observed: list[dict[str, str]]) -> dict[str, object]:
     column = {key: np.array([float(row[key]) for row in observed]) for key in FIELDS[4:]}
     own = np.maximum(column["seconds"] - column["known"], 0.1 * column["seconds"])
     rates, start = line(units, own, START_SECONDS)
-    if observed[0]["rule"] == "experiment" and rates[0] > DEAREST_EXPERIMENT:
+    if observed[0]["rule"] == "evaluate" and rates[0] > DEAREST_EXPERIMENT:
         # Imports that the kind did not count, not work: part of the start.
         imports = float(np.median(np.maximum(own - DEAREST_EXPERIMENT * units[:, 0], START_SECONDS)))
         rates, start = [DEAREST_EXPERIMENT], imports
@@ -316,7 +314,7 @@ def costs() -> dict[str, dict[str, object]]:
     groups: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in rows():
         groups.setdefault((row["rule"], row["name"]), []).append(row)
-    found: dict[str, dict[str, object]] = {rule: {"": fit} for rule, fit in NOT_IN_RUNS.items()}
+    found: dict[str, dict[str, object]] = {rule: dict(names) for rule, names in NOT_IN_RUNS.items()}
     for (rule, name), observed in sorted(groups.items()):
         if rule in IN_SECONDS and max(float(row["units"]) for row in observed) < TELLING_SECONDS:
             continue
@@ -349,7 +347,7 @@ def main() -> None:
     if asked.what == "gather":
         gather(asked.runs)
     elif asked.what == "clock":
-        add(itertools.chain(clocked_bounds(), clocked_workloads()))
+        add(clocked_bounds())
     elif asked.what == "fit":
         COSTS.write_text(text())
     else:

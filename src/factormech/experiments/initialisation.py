@@ -2,8 +2,9 @@
 
 As in section 6.5 of McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020. Its rows are, for every workload, domain
 size, ε, seed and mechanism, one for each multiple ``row_factor`` of the domain size that the solver was allowed as
-rows, and each random ``start``. ``rows`` is the number of outputs that the strategy has at the end, ``stopped`` what the solver
-said of its end. Variances, bound, ratios and status are those of :mod:`factormech.experiments.optimality_gap`.
+rows, and each random ``start``. ``rows`` is the number of outputs that the strategy has at the end, ``stopped`` what
+the solver said of its end. Variances, bound, ratios and status are those of
+:mod:`factormech.experiments.optimality_gap`.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Its rows are, for every point of the grid (workload, domain size, ε, seed), one per mechanism. Variances are those of
 one user, summed over the queries; ``lower_bound`` is the strongest of the study's bounds on the *average* variance of
-every ε-LDP strategy. ``ratio`` is average_variance over lower_bound, which the bound proves to be at least 1; ``worst_ratio``
-is worst_variance over the same bound, at least ``ratio``: no more is proved of it. ``rows`` is the number of outputs
-that a solver recorded. The status is ``ok``; or without ratios, but with a reason, ``free`` (the variance is 0),
-``unbounded`` (every bound is 0 here), ``refused`` or ``unavailable``.
+every ε-LDP strategy. ``ratio`` is average_variance over lower_bound, which the bound proves to be at least 1;
+``worst_ratio`` is worst_variance over the same bound, at least ``ratio``: no more is proved of it. ``rows`` is the
+number of outputs that a solver recorded. The status is ``ok``; or without ratios, but with a reason, ``free`` (the
+variance is 0), ``unbounded`` (every bound is 0 here), ``refused`` or ``unavailable``.
 """
 
 from __future__ import annotations
