@@ -263,7 +263,7 @@ class _Run:
         wins = all(known.fixed_worst < self.error(found.evaluation) for found in solved)
         return solved, [found for found, _ in self._competitors([known.fixed])] if wins else []
 
-    def _is_enough(self, rivals: list[Found]) -> bool:
+    def _is_enough(self, rivals: list[Competitor]) -> bool:
         """Whether the exact solver could gain nothing that it looks for: at large ε randomized response is optimal."""
         if not self.options.is_exact_on(self.workload.domain_size) or not self.variance_bound > 0.0:
             return False

@@ -82,11 +82,7 @@ def solve_worst_case(
     check_positive_integer("iteration_limit", iteration_limit)
     if ReducedProblem.of(problem) is None:
         return trivial(problem)
-<<<<<<< HEAD
-    return _Search(problem, gap, lower_bound).run(iteration_limit, report)
-=======
-    return _PriorSearch(problem, gap).run(iteration_limit, report)
->>>>>>> h-numerics
+    return _PriorSearch(problem, gap, lower_bound).run(iteration_limit, report)
 
 
 @dataclass(frozen=True)
