@@ -58,7 +58,7 @@ KEYS: dict[str, Key] = {
     "file": Key("string", "the file that was read or written; null if none was asked for", null=True),
     "privacy_loss": Key("number", "an upper bound of the ε that the strategy really has"),
     "privacy_by": Key("string", "`rational arithmetic` on the matrix, or `outward rounding`"),
-    "bound_by": Key("string", "`whole numbers`, `outward rounding`, or `floating point` where no proof is kept"),
+    "bound_by": Key("string", "`whole numbers`, or `outward rounding`"),
     "residual": Key("number", "‖VQ − W‖_F relative to the centred workload"),
     "delta": Key("number", "δ of a mechanism that is not purely ε-private; it has no `lower_bound`"),
     "predicted_users": Key("number", "users by the central limit (`linf`); `sample_complexity` is what is proved"),

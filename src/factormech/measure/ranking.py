@@ -24,7 +24,7 @@ from factormech.errors import BadValue
 from factormech.local import registry
 from factormech.local.calibrated_columns import CalibratedColumns
 from factormech.local.factorized import registry as releases
-from factormech.local.optimal.average import VARIANCE_BOUND
+from factormech.local.optimal.average import WORST_BOUND
 from factormech.local.shrinkage import Constant, best_constant, shrunk_users
 from factormech.local.strategy import Strategy
 from factormech.measure.sample_complexity import mse_sample_complexity
@@ -145,7 +145,7 @@ def _strategy(name: str, workload: Workload, epsilon: float, seed: int) -> tuple
     solution = registry.solve(name, workload, wanted, rng, options)
     lower = math.nan
     if name == "optimised":
-        lower = float(solution.record[VARIANCE_BOUND])
+        lower = float(solution.record[WORST_BOUND])
     return registry.restore(name, solution, epsilon), lower
 
 
