@@ -272,8 +272,8 @@ def test_latex_has_every_row_and_note_once(make_table: MakeTable) -> None:
     assert len(found) == 6
     for rows in found:
         assert [row[0] for row in rows[-2:]] == [
-            "Lower bound (SVD, McKenna et al. Cor. 5.7)",
-            "Lower bound (centred SVD)",
+            "Lower bound, unbiased (SVD, McKenna et al. Cor. 5.7)",
+            "Lower bound, unbiased (centred SVD)",
         ]
         assert len(rows) == 2 + 9 + 2
         assert rows[-2][-1] == "0"

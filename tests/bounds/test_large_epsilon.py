@@ -81,6 +81,8 @@ def test_the_bound_is_tight_at_large_epsilon(name: str, epsilon: float) -> None:
 
 
 def test_bounds_are_monotone_in_what_they_know() -> None:
-    for name, n, epsilon in itertools.product(["prefix", "histogram", "all-marginals"], [8, 32], [0.01, 1.0, 5.0, 25.0]):
+    for name, n, epsilon in itertools.product(
+        ["prefix", "histogram", "all-marginals"], [8, 32], [0.01, 1.0, 5.0, 25.0]
+    ):
         found = {bound: variance_bound(bound, create(name, n), epsilon) for bound in names()}
         assert found["svd"] <= found["centred-svd"] <= found["parametric"] <= found["pairwise"] == found["certified"]

@@ -92,7 +92,9 @@ def test_no_strategy_is_below_a_proof_in_ten_thousand_cases(first: int) -> None:
     check(first, 1000)
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(12, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "first", [0, pytest.param(12, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.slow)]
+)
 def test_no_strategy_is_below_a_registered_bound(first: int) -> None:
     for seed in range(first, first + (12 if first == 0 else 188)):
         rng = np.random.default_rng(seed)

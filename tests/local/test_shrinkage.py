@@ -40,7 +40,8 @@ def test_the_worst_data_are_of_one_type(seed: int) -> None:
         mean = c * V @ strategy.matrix @ x / users + (1 - c) * W @ constant.prior
         chances = strategy.matrix
         variance = sum(
-            k * (np.sum(chances[:, u] * np.sum(V**2, axis=0)) - np.sum((V @ chances[:, u]) ** 2)) for u, k in enumerate(x)
+            k * (np.sum(chances[:, u] * np.sum(V**2, axis=0)) - np.sum((V @ chances[:, u]) ** 2))
+            for u, k in enumerate(x)
         )
         errors.append(np.sum((mean - W @ x / users) ** 2) + c**2 * variance / users**2)
     found = worst_error(strategy.evaluate(C).variance, constant.distances, users, c)

@@ -38,5 +38,7 @@ def compare(args: argparse.Namespace) -> Answer:
     )
     bound = ranking.variance_bound
     last = f"no {ranking.bound_class} has a worst variance below {number(bound, 5)}"
-    last = last if bound > 0.0 else f"nothing is proved of how small the worst variance of an {ranking.bound_class} can be"
+    last = (
+        last if bound > 0.0 else f"nothing is proved of how small the worst variance of an {ranking.bound_class} can be"
+    )
     return Answer(data, [title, "", *ranked.lines(ranking), "", last])

@@ -39,6 +39,11 @@ KEYS: dict[str, Key] = {
         "number",
         "what none is below: of L (`strategy optimise`, `verify`), of users (`compare`, `plan`), of the norm (`norm`)",
     ),
+    "bound_class": Key("string", "the class of mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
+    "constant_error": Key("number", "mean squared error of the best constant answer, which needs no users"),
+    "shrunk_mechanism": Key("string", "the mechanism that needs the fewest users when it is shrunk"),
+    "shrunk_users": Key("integer", "whole users it needs, shrunk towards the best constant answer: biased"),
+    "shrinkage": Key("number", "the factor of the shrinkage; 0 where the constant is enough"),
     "upper_bound": Key("number", "upper end of a norm"),
     "gap": Key("number", "value ÷ lower bound − 1", null=True),
     "worst_variance": Key("number", "largest variance that one user adds to the answers, summed over the queries"),
@@ -97,6 +102,7 @@ KEYS: dict[str, Key] = {
 _WORKLOAD = ("workload", "domain_size", "queries")
 _STUDY = ("study", "kind", "paper", "artefact", "title", "grid", "figure", "table")
 _VARIANCES = ("worst_variance", "average_variance")
+_BIASED = ("constant_error", "shrunk_mechanism", "shrunk_users", "shrinkage")
 _L = ("objective", "lower_bound", "gap")
 
 # For each command the keys that are always there, and those that are where they apply.
@@ -134,8 +140,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "strategy compare": (
-        (*_WORKLOAD, "epsilon", "metric", "alpha", "lower_bound", "mechanisms", "seconds", "status"),
-        (),
+        (*_WORKLOAD, "epsilon", "metric", "alpha", "lower_bound", "bound_class", "mechanisms", "seconds", "status"),
+        _BIASED,
     ),
     "norm": (
         (*_WORKLOAD, "norm", "lower_bound", "upper_bound", "gap", "seconds", "status", "reason"),
@@ -144,9 +150,9 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan": (
         (
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "mechanism", "users", "sample_complexity", "lower_bound"),
-            *("gap", "advice", "mechanisms", "seconds", "status", "reason"),
+            *("bound_class", "gap", "advice", "mechanisms", "seconds", "status", "reason"),
         ),
-        (),
+        _BIASED,
     ),
     "collect simulate": (
         (
@@ -163,7 +169,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 _ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mechanism": (
         ("mechanism", "epsilon", "status", "sample_complexity", "users", "reason"),
-        ("lower_bound", "gap", "delta", *_VARIANCES, "rows", "predicted_users", "privacy_loss", "seconds"),
+        (
+            *("lower_bound", "gap", "delta", *_VARIANCES, "rows", "predicted_users", "privacy_loss", "seconds"),
+            *("shrunk_users", "shrinkage"),
+        ),
     ),
     "study": (_STUDY, ()),
 }

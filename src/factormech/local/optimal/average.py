@@ -66,7 +66,17 @@ class Average:
     def of(cls, solution: Solution, domain_size: int) -> Average:
         """From what was kept of it."""
         record = solution.record
-        needed = {CHOSEN, "domain_size", "lower_bound", "iterations", "stopped", BOUND, VARIANCE_BOUND, FIXED, FIXED_WORST}
+        needed = {
+            CHOSEN,
+            "domain_size",
+            "lower_bound",
+            "iterations",
+            "stopped",
+            BOUND,
+            VARIANCE_BOUND,
+            FIXED,
+            FIXED_WORST,
+        }
         missing = needed - record.keys()
         if missing:
             raise BadValue("start", sorted(missing), "be in the record of an optimised strategy", "solve it again")

@@ -69,6 +69,8 @@ EXACT_UP_TO = {"standard": 16, "best": 20}
 # nothing better than randomized response). A certificate this much below the bound is not kept.
 EXACT_IS_ENOUGH = {"average": 1e-6, "worst": 1e-5}
 WEAKER = 1e-6
+# What is taken off the lower bounds that solvers compute in floats: their roundings are below 1e-11 of L.
+FLOATS = 1e-9
 # Up to this budget the exact solver of averages is asked whatever is known: its certificate is in whole numbers.
 CERTIFICATE_UP_TO = 10.0
 # A symmetric strategy this close to the bound leaves nothing to look for.
@@ -208,7 +210,7 @@ class _Run:
         """The best of all, with its record."""
         solved, rivals = self._contest()
         best = min([*solved, *rivals], key=lambda found: self.error(found.evaluation))
-        bound = max(self.bound, *(found.lower_bound for found in [*solved, best]))
+        bound = max(self.bound, *((1.0 - FLOATS) * found.lower_bound for found in [*solved, best]))
         if self.certificate.lower_bound and self.certificate.lower_bound < bound * (1.0 - WEAKER):
             self.certificate = proof.Proof()
         constant = self.workload.total_squared() / self.workload.domain_size

@@ -193,9 +193,7 @@ class _Search:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "inaccurate" is for the certificate to judge
             try:
-                program.solve(
-                    solver=cp.CLARABEL, tol_gap_rel=TOLERANCE, tol_gap_abs=TOLERANCE, tol_feas=TOLERANCE
-                )
+                program.solve(solver=cp.CLARABEL, tol_gap_rel=TOLERANCE, tol_gap_abs=TOLERANCE, tol_feas=TOLERANCE)
             except cp.error.SolverError:
                 return None
         if p.value is None or U.value is None or types.dual_value is None:
