@@ -189,9 +189,9 @@ def test_the_band_is_the_strongest_bound_and_the_published_one_stays(make_table:
     [edge] = [line for line in ax.lines if line.get_color() == style.BAND_EDGE]
     np.testing.assert_array_equal(edge.get_ydata(), bounds)
     legend = [t.get_text() for t in figure.legends[0].get_texts()]
-    assert "No ε-LDP strategy below (certified)" in legend
-    assert "Lower bound (SVD, McKenna et al. Cor. 5.7)" in legend
-    assert "Lower bound (centred SVD)" not in legend
+    assert "Below the bound for unbiased strategies (certified)" in legend
+    assert "Lower bound, unbiased (SVD, McKenna et al. Cor. 5.7)" in legend
+    assert "Lower bound, unbiased (centred SVD)" not in legend
     published = frame[frame["bound_name"].eq("svd") & frame["status"].eq("bound") & (frame["lower_bound"] > 0)]
     lines = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_color() == style.GREY]
     assert any(np.array_equal(line[np.isfinite(line)], published["lower_bound"]) for line in lines)

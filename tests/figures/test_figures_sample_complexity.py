@@ -142,9 +142,9 @@ def test_what_is_missing_is_named(make_table: MakeTable) -> None:
     drawn = [style.MECHANISMS[n].label for n in style.MECHANISMS if n in figure_mechanisms() and n != "rappor"]
     assert legend == [
         *drawn,
-        "Lower bound (SVD, McKenna et al. Cor. 5.7)",
-        "Lower bound (centred SVD)",
-        "Impossible (below the stronger bound)",
+        "Lower bound, unbiased (SVD, McKenna et al. Cor. 5.7)",
+        "Lower bound, unbiased (centred SVD)",
+        "Below the stronger bound for unbiased strategies",
     ]
     footer = [t.get_text() for t in figure.texts]
     assert "not drawn: RAPPOR — needs 2^512 outputs, more than 65536" in footer
@@ -295,7 +295,7 @@ def test_caption_says_what_is_drawn_and_missing(make_table: MakeTable) -> None:
         "Not drawn: RAPPOR (needs 2^512 outputs, more than 65536).",
         "Fourier (≤ 3-way) is missing for Histogram, Prefix, All Ranges, All Marginals (refused:",
         "Corollary 5.7); it is 0 or less, which says nothing, for every workload at ε ≥ 3.5.",
-        "Lower bound (centred SVD): ",
+        "Lower bound, unbiased (centred SVD): ",
     ):
         assert part in text, part
     assert "\n" not in text

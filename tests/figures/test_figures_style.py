@@ -133,8 +133,8 @@ def test_bounds_are_grey_or_black_and_unlike() -> None:
     styles = style.bound_styles(["svd", "centred-svd", "other", "another"])
     assert {s.colour for s in styles.values()} <= {style.GREY, style.BLACK}
     assert len({(s.colour, s.line) for s in styles.values()}) == 4
-    assert styles["svd"].label == "Lower bound (SVD, McKenna et al. Cor. 5.7)"
-    assert styles["centred-svd"].label == "Lower bound (centred SVD)"
+    assert styles["svd"].label == "Lower bound, unbiased (SVD, McKenna et al. Cor. 5.7)"
+    assert styles["centred-svd"].label == "Lower bound, unbiased (centred SVD)"
 
 
 @pytest.mark.parametrize(

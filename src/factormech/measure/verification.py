@@ -24,6 +24,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds import rational, rigorous, rigorous_pairs
+from factormech.bounds.centred import as_whole
 from factormech.bounds.registry import variance_bound
 from factormech.local.optimal import proof
 from factormech.local.solved import Solution
@@ -56,7 +57,7 @@ class Verification:
     objective, lower_bound
         L, for the worst case if that was made least, and what no ε-LDP strategy's L is below.
     bound_by
-        ``whole numbers``, ``outward rounding``, or ``floating point`` where the file keeps no proof.
+        ``whole numbers``, or ``outward rounding``.
     problems
         What does not hold.
     """
@@ -158,7 +159,7 @@ def _bound(workload: Workload, C: FloatArray, epsilon: float, solution: Solution
     else:
         name = "certified" if workload.domain_size <= _PAIRS_UP_TO else "centred-svd"
         average = variance_bound(name, workload, epsilon)
-        return workload.domain_size * average + workload.frobenius_squared(), "floating point", []
+        return workload.domain_size * average + workload.frobenius_squared(), "outward rounding", []
     problems = [problem] if problem else []
     if not problem and said is not None and float(said) > bound * (1.0 + ROUNDING):
         problems.append(f"its lower bound is {bound:.12g}, not {float(said):.12g}")
@@ -171,7 +172,7 @@ def _certified(text: str, workload: Workload, epsilon: float) -> tuple[float, st
         found = _parsed(text)
     except (ValueError, KeyError, TypeError, ZeroDivisionError):
         return 0.0, "its certificate cannot be read"
-    n, G = workload.domain_size, proof.as_whole(workload.gram())
+    n, G = workload.domain_size, as_whole(workload.gram())
     if len(found.gram) != n or found.epsilon != Fraction(epsilon):
         return 0.0, "its certificate is of another domain or budget"
     kept = np.array([[float(Fraction(entry, found.gram_denominator)) for entry in row] for row in found.gram])
