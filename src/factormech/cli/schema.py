@@ -40,6 +40,11 @@ KEYS: dict[str, Key] = {
         "number",
         "what none is below: of L (`strategy optimise`, `verify`), of users (`compare`, `plan`), of the norm (`norm`)",
     ),
+    "bound_class": Key("string", "the mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
+    "constant_error": Key("number", "mean squared error of the best constant answer, which takes no users"),
+    "shrunk_mechanism": Key("string", "which mechanism needs the fewest users when it is shrunk towards that constant"),
+    "shrunk_users": Key("integer", "users that it needs then, biased as it is: outside of the class of `lower_bound`"),
+    "shrinkage": Key("number", "the factor that its estimate is shrunk by"),
     "upper_bound": Key("number", "upper end of a norm"),
     "gap": Key("number", "value ÷ lower bound − 1", null=True),
     "worst_variance": Key("number", "largest variance that one user adds to the answers, summed over the queries"),
@@ -98,6 +103,7 @@ KEYS: dict[str, Key] = {
 _WORKLOAD = ("workload", "domain_size", "queries")
 _STUDY = ("study", "kind", "paper", "artefact", "title", "grid", "figure", "table")
 _VARIANCES = ("worst_variance", "average_variance")
+_SHRUNK = ("constant_error", "shrunk_mechanism", "shrunk_users", "shrinkage")
 _L = ("objective", "lower_bound", "gap")
 
 # For each command the keys that are always there, and those that are where they apply.
@@ -135,8 +141,11 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "strategy compare": (
-        (*_WORKLOAD, "epsilon", "metric", "alpha", "rmse", "lower_bound", "mechanisms", "seconds", "status"),
-        (),
+        (
+            *(*_WORKLOAD, "epsilon", "metric", "alpha", "rmse", "lower_bound", "bound_class"),
+            *("mechanisms", "seconds", "status"),
+        ),
+        _SHRUNK,
     ),
     "norm": (
         (*_WORKLOAD, "norm", "lower_bound", "upper_bound", "gap", "seconds", "status", "reason"),
@@ -145,9 +154,9 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan": (
         (
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "mechanism", "users", "sample_complexity", "lower_bound"),
-            *("gap", "advice", "mechanisms", "seconds", "status", "reason"),
+            *("bound_class", "gap", "advice", "mechanisms", "seconds", "status", "reason"),
         ),
-        ("rmse",),
+        ("rmse", *_SHRUNK),
     ),
     "collect simulate": (
         (
@@ -164,7 +173,18 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 _ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mechanism": (
         ("mechanism", "epsilon", "status", "sample_complexity", "users", "reason"),
-        ("lower_bound", "gap", "delta", *_VARIANCES, "rows", "predicted_users", "privacy_loss", "seconds"),
+        (
+            "lower_bound",
+            "gap",
+            "delta",
+            *_VARIANCES,
+            "rows",
+            "shrunk_users",
+            "shrinkage",
+            "predicted_users",
+            "privacy_loss",
+            "seconds",
+        ),
     ),
     "study": (_STUDY, ()),
 }
