@@ -121,7 +121,10 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "Studies",
-        "These three read `config.yaml` of the folder that they run in (`--config`, `--quick`).",
+        "These three read `config.yaml` of the folder that they run in (`--config`, `--quick`). After a run,"
+        " `factormech trace figures/NAME.svg --point mechanism=hadamard --point epsilon=1.0` shows where a point"
+        " comes from: its row, the part that it was computed in, the strategies and bounds behind it, and the"
+        " code, with the file of each.",
         ["study show mckenna2020-figure-1 --quick"],
     ),
     (

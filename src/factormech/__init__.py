@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from factormech.plugins import load as plugin  # noqa: F401
     from factormech.privacy import Guarantee as Guarantee
     from factormech.privacy import verify_ldp as verify_ldp
+    from factormech.provenance import trace as trace
     from factormech.questions import compare as compare
     from factormech.questions import lower_bound as lower_bound
     from factormech.questions import mechanisms as mechanisms
@@ -72,6 +73,7 @@ _HOME = {
     "Ranking": "measure.ranking",
     "Spec": "spec",
     "sweep": "questions",
+    "trace": "provenance",
     "Unavailable": "unavailable",
     "union": "workloads.given",
     "UnknownName": "errors",

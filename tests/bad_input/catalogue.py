@@ -52,7 +52,7 @@ MINE = "workloads.mine"
 SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "two axes for one figure": (
         {f"{ONE}grid.domain_size": [8, 16], f"{ONE}grid.epsilon": [0.5, 1.0]},
-        "studies.one.grid.epsilon = [0.5, 1.0]: must have one value in a study of kind sample-complexity whose",
+        "studies.one.grid.epsilon = [0.5, 1.0]: must have one value here, where domain sizes vary",
     ),
     "a path out of the project": ({f"{MINE}.file": "../secret.csv"}, "workloads.mine.file = '../secret.csv'"),
     "a way out and elsewhere in": ({f"{MINE}.file": "x/../../etc/passwd"}, "stay inside the folder of the project"),

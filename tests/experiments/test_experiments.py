@@ -350,7 +350,7 @@ def test_a_table_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert tables.kind_of(frame) == "toy"
     assert tables.has_header(tmp_path / "a.csv")
     assert tables.from_rows([{"study": "one", **row} for row in rows_of()], "toy").equals(frame)
-    store.write(tmp_path / "a.h5", "experiment", datasets={"rows": frame}, attributes={})
+    store.write(tmp_path / "a.h5", "part", datasets={"rows": frame}, attributes={})
     assert store.read(tmp_path / "a.h5")["rows"].equals(frame)
 
 

@@ -26,7 +26,15 @@ def norm_row(norm: str, n: int, alpha: float = math.nan, scale: float = 1.0) -> 
     """A norm that grows with n, falls with α, and has a closed form at γ₂."""
     value = scale * math.sqrt(n) * (1.0 if math.isnan(alpha) else max(1.0 - alpha, 0.0))
     value *= {"gamma-f": 0.8, "gamma-2-shifted": 0.7, "eta": 0.5}.get(norm, 1.0)
-    row = {"domain_size": n, "queries": n, "norm": norm, "alpha": alpha, "lower": value, "upper": value * (1 + 1e-4)}
+    row = {
+        "domain_size": n,
+        "seed": 0,
+        "queries": n,
+        "norm": norm,
+        "alpha": alpha,
+        "lower": value,
+        "upper": value * (1 + 1e-4),
+    }
     row |= {"method": "chain", "stopped": "gap", "status": "ok"}
     if norm == "gamma-2":
         row |= {"known_lower": value, "known_upper": value * (1 + 1e-12), "known": "closed form"}

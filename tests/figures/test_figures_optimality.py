@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
 
-from factormech.errors import BadValue
 from factormech.figures import registry, style
 from factormech.tables import kinds as tables
 
@@ -199,8 +198,3 @@ def test_the_band_is_the_strongest_bound_and_the_published_one_stays(make_table:
     words = registry.caption("sample-complexity", "T", "", frame, band=True)
     assert "No ε-LDP strategy of any number of outputs lies in the band" in words
     assert "Corollary 5.7" in words
-
-
-def test_only_some_kinds_have_a_band() -> None:
-    with pytest.raises(BadValue, match="not be asked of a figure of kind optimality-gap"):
-        registry.draw("optimality-gap", gaps(1.0), band=True)

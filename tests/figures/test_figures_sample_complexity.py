@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,6 +15,8 @@ from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
 
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments import registry as experiments
+from factormech.experiments.sample_complexity import MEASURED
 from factormech.figures import registry, style
 from factormech.figures.captions import caption
 from factormech.figures.sample_complexity import draw
@@ -80,7 +83,7 @@ def assert_notes_are_clear(figure: Figure) -> None:
 
 
 def test_a_note_gets_room_where_every_corner_has_curves() -> None:
-    point = {"study": "t", "workload": "w", "domain_size": 8, "metric": "mse", "alpha": 0.01}
+    point = {"study": "t", "workload": "w", "domain_size": 8, "seed": 0, "metric": "mse", "alpha": 0.01}
     rows: list[dict[str, Any]] = []
     for e in (1.0, 2.0, 3.0):
         for name, value in (
@@ -89,7 +92,7 @@ def test_a_note_gets_room_where_every_corner_has_curves() -> None:
             ("rappor", 1e3),
             ("hierarchical", 10.0),
         ):
-            measured = dict.fromkeys(tables.MEASURED, value)
+            measured = dict.fromkeys(MEASURED, value)
             rows.append({**point, "epsilon": e, "mechanism": name, "status": "ok", **measured})
     for e in (1.0, 2.0):
         gone = {"status": "refused", "reason": "no"}
@@ -173,12 +176,13 @@ def test_zero_is_named_on_the_logarithmic_axis() -> None:
         "study": "t",
         "workload": "total",
         "domain_size": 8,
+        "seed": 0,
         "metric": "mse",
         "alpha": 0.01,
         "status": "ok",
     }
     rows = [
-        {**point, "epsilon": e, "mechanism": name, **dict.fromkeys(tables.MEASURED, value)}
+        {**point, "epsilon": e, "mechanism": name, **dict.fromkeys(MEASURED, value)}
         for e in (1.0, 2.0)
         for name, value in (("hadamard", 0.0), ("fourier", 3.0 if e == 1 else 0.0))
     ]
@@ -189,11 +193,11 @@ def test_zero_is_named_on_the_logarithmic_axis() -> None:
 
 @pytest.mark.parametrize("bound", [0.0, -5.0, 1e-30, 40.0])
 def test_odd_bounds(bound: float) -> None:
-    point = {"study": "t", "workload": "w", "domain_size": 8, "metric": "mse", "alpha": 0.01}
+    point = {"study": "t", "workload": "w", "domain_size": 8, "seed": 0, "metric": "mse", "alpha": 0.01}
     rows = []
     for e in (1.0, 2.0, 3.0):
         near = {**point, "epsilon": e, "lower_bound": bound if e == 2 else -1.0, "bound_name": "svd"}
-        rows.append({**near, "mechanism": "hadamard", "status": "ok", **dict.fromkeys(tables.MEASURED, 50.0)})
+        rows.append({**near, "mechanism": "hadamard", "status": "ok", **dict.fromkeys(MEASURED, 50.0)})
         rows.append({**near, "mechanism": "lower-bound", "status": "bound"})
     ax = draw(tables.from_rows(rows)).axes[0]
     where = "[ε = 1, 3]" if bound > 0 else ""
@@ -205,7 +209,7 @@ def test_odd_bounds(bound: float) -> None:
 
 
 def test_nothing_available_at_all() -> None:
-    point = {"study": "t", "workload": "w", "domain_size": 8, "metric": "mse", "alpha": 0.01, "epsilon": 1.0}
+    point = {"study": "t", "workload": "w", "domain_size": 8, "seed": 0, "metric": "mse", "alpha": 0.01, "epsilon": 1.0}
     frame = tables.from_rows([{**point, "mechanism": "rappor", "status": "unavailable", "reason": "too large"}])
     assert [t.get_text() for t in draw(frame).texts][-1] == "not drawn: RAPPOR — too large"
     assert "No mechanism has a number to draw." in caption("", "", frame)
@@ -254,8 +258,10 @@ def test_seeds_are_medians_with_bands(make_table: MakeTable) -> None:
 
 
 def test_registry(make_table: MakeTable) -> None:
-    assert {"sample-complexity", "simulated-collection", "data-dependent", "consistency"} <= set(registry.names())
-    assert {"initialisation", "optimality-gap", "timing"} <= set(registry.names())
+    for kind in experiments.names():
+        module = import_module(registry.module_of(kind))
+        assert callable(module.draw), kind
+        assert callable(module.caption), kind
     assert registry.module_of("sample-complexity") == "factormech.figures.sample_complexity"
     assert isinstance(registry.draw("sample-complexity", make_table({"prefix": 1.0})), Figure)
     with pytest.raises(UnknownName, match="did you mean 'sample-complexity'"):

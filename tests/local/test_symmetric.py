@@ -19,9 +19,9 @@ from factormech.local.symmetric import level_bound, mixture
 from factormech.local.symmetric import strategy as strategy_room
 from factormech.local.symmetric.collection import alias_tables
 from factormech.local.symmetric.kernels import transform_in_place
-from factormech.local.symmetric.patterns import Channel, Family, characters, gains, permute, rank
+from factormech.local.symmetric.patterns import Channel, PatternFamily, characters, gains, permute, rank
 from factormech.local.symmetric.solver import Options, SymmetricSolution, level_spectrum, solve
-from factormech.local.symmetric.strategy import Reports, SymmetricStrategy, spectrum_of
+from factormech.local.symmetric.strategy import PatternReports, SymmetricStrategy, spectrum_of
 from factormech.privacy import verify_ldp
 from factormech.workloads import walsh
 from factormech.workloads.registry import create
@@ -34,8 +34,8 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def family(bits: str, masks: list[list[int]], weights: list[float], permuted: bool = False) -> Family:
-    return Family(np.array([b == "1" for b in bits]), np.array(masks), np.array(weights), permuted)
+def family(bits: str, masks: list[list[int]], weights: list[float], permuted: bool = False) -> PatternFamily:
+    return PatternFamily(np.array([b == "1" for b in bits]), np.array(masks), np.array(weights), permuted)
 
 
 def mixed(epsilon: float = 1.0) -> SymmetricStrategy:
@@ -53,7 +53,7 @@ def solved(name: str, n: int, epsilon: float = 1.0, options: Options = QUICK) ->
     return solve(create(name, n), epsilon, options=options, rng=rng())
 
 
-def every_report(strategy: SymmetricStrategy) -> tuple[Reports, FloatArray]:
+def every_report(strategy: SymmetricStrategy) -> tuple[PatternReports, FloatArray]:
     """All reports there are, and their probabilities under each type, from the definition in words."""
     d, n = strategy.attributes, strategy.domain_size
     rows: list[tuple[int, int, tuple[int, ...], int]] = []
@@ -71,15 +71,15 @@ def every_report(strategy: SymmetricStrategy) -> tuple[Reports, FloatArray]:
                 rows.append((index, matrix, order, word))
                 chances.append(np.array(row) * weight / len(orders))
     order_array = np.array([r[2] for r in rows], dtype=np.int8)
-    reports = Reports(
+    reports = PatternReports(
         np.array([r[0] for r in rows]), np.array([r[1] for r in rows]), order_array, np.array([r[3] for r in rows])
     )
     return reports, np.array(chances)
 
 
-def one(reports: Reports, i: int) -> Reports:
+def one(reports: PatternReports, i: int) -> PatternReports:
     part = slice(i, i + 1)
-    return Reports(reports.family[part], reports.matrix[part], reports.permutation[part], reports.word[part])
+    return PatternReports(reports.family[part], reports.matrix[part], reports.permutation[part], reports.word[part])
 
 
 # Pieces ----------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_gains_are_the_normalised_characters_of_the_rows() -> None:
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 1.0, 4.0, 12.0, 30.0])
 @pytest.mark.parametrize("ones", [1, 3, 8, 15])
 def test_channel_keeps_the_budget_and_uses_it(epsilon: float, ones: int) -> None:
-    f = Family(np.arange(16) < ones, np.array([[1, 2, 4, 8]]), np.array([1.0]), False)
+    f = PatternFamily(np.arange(16) < ones, np.array([[1, 2, 4, 8]]), np.array([1.0]), False)
     channel = Channel.of(f, epsilon)
     assert channel.inside * 2.0**53 == int(channel.inside * 2.0**53)
     assert channel.inside + (1.0 - channel.inside) == 1.0

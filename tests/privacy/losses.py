@@ -249,7 +249,7 @@ def points_near(Q: FloatArray) -> FloatArray:
 def of_noise(noise: Any, Q: FloatArray) -> Loss:
     """Additive noise Z of density ∝ exp(−ε·norm) on the answers Q of one person, n = 1: norm is read off the draws."""
     S = differences(Q)
-    if isinstance(noise, laws.GaussianNoise):
+    if isinstance(noise, laws.GaussianLaw):
         return Loss(rho=0.0) if noise.sigma == 0 else of_gaussian(noise.sigma, max(map(np.linalg.norm, S)), EPSILON)
     if isinstance(noise, RecursiveNoise):
         return Loss(_recursive(noise, Q))
@@ -322,7 +322,7 @@ def _(mechanism: CoarseJLRelease) -> Loss:
 
 def of_law(release: NoisyRelease | JLRelease, V: FloatArray) -> Loss:
     noise = release.law.of(V)
-    if isinstance(noise, laws.GaussianNoise):
+    if isinstance(noise, laws.GaussianLaw):
         return of_gaussian(noise.sigma, max(map(np.linalg.norm, differences(V))), release.guarantee.epsilon)
     return of_noise(noise, V)
 

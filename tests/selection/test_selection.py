@@ -250,7 +250,7 @@ def test_information_of_a_transcript_is_the_enumerated_one() -> None:
             for i, j in enumerate(asked):
                 plays[0, j, coins[i]] += 1
                 ones[0, j, coins[i]] += y[i]
-            sets = disjointness.Sets(np.zeros((1, 2, 2), dtype=np.int64), holder)
+            sets = disjointness.HardSets(np.zeros((1, 2, 2), dtype=np.int64), holder)
             done = protocols.Run(np.zeros(1, dtype=np.int64), plays, ones)
             mean += joint[s, t] / 16.0 * float(disjointness.told(sets, done, gap, epsilon).sum())
         marginal = joint.sum(axis=0) * 0.25

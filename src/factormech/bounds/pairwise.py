@@ -175,11 +175,11 @@ def solve(centred_gram: FloatArray, epsilon: float) -> PairwiseBound:
 def _translated(C: FloatArray, epsilon: float) -> PairwiseBound | None:
     """The best bound where C depends on u ⊕ v alone; None for any other C."""
     limit = SizeLimit.of(len(C), epsilon)
-    best = best_translated(C, limit)
-    if best is None:
+    weights = best_translated(C, limit)
+    if weights is None:
         return None
     uniform = parametric.evaluate(C, epsilon, None)
-    without, found = _without_pairs(uniform), evaluate(C, best, limit)
+    without, found = _without_pairs(uniform), evaluate(C, weights, limit)
     least = max(GAIN, ROUNDING * float(limit.tau[0]) / found.information) if found.information > 0.0 else math.inf
     best = found if found.objective > (1.0 + least) * without.objective else without
     return replace(best, without_pairs=uniform.objective, uniform=uniform.uniform)

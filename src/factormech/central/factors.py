@@ -89,7 +89,7 @@ class Queries:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFactor:
     """A factor with row norms known from elsewhere."""
 
     factor: Factor
@@ -113,7 +113,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Ranges:
+class RangesFactor:
     r"""The left factor L of all ranges whose prefixes are P: row (l, r) is P_r − P_{l−1}, P_{−1} = 0.
 
     With K = PPᵀ the squared row norms are K_rr + K_{l−1,l−1} − 2K_{r,l−1}, and the largest |entry| of Lz is the largest

@@ -30,7 +30,7 @@ from factormech.workloads.base import Workload
 
 
 @dataclass(frozen=True)
-class Verification:
+class VerifiedDelta:
     """What was proved of a mechanism's own floats: its δ is at most ``delta_found`` ≤ ``delta``."""
 
     epsilon: float
@@ -88,7 +88,7 @@ class CentralMechanism:
     def guarantee(self) -> Guarantee:
         return Guarantee(self.epsilon, self.delta, relation=self.relation)
 
-    def verify(self) -> Verification:
+    def verify(self) -> VerifiedDelta:
         """Prove (ε, δ) of the σ and the sensitivity in use, every rounding outward; refused if it does not hold."""
         s = self.sensitivity
         if isinstance(self.right, DenseFactor) and dense_sensitivity(self.right.matrix) > s:
@@ -96,7 +96,7 @@ class CentralMechanism:
             raise BadValue("sensitivity", s, rule, "make the factorization with of_matrices")
         found = check_private(self.sigma, s, self.epsilon, self.delta) if s > 0.0 else 0.0
         residual = self.factorization.residual
-        return Verification(self.epsilon, self.delta, found, s, self.sigma, residual, self.relation)
+        return VerifiedDelta(self.epsilon, self.delta, found, s, self.sigma, residual, self.relation)
 
     # Errors ------------------------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class CentralMechanism:
         data: Any = None,
         level: float = sequential.LEVEL,
         looks: int = sequential.LOOKS,
-    ) -> sequential.Simulated:
+    ) -> sequential.SimulatedMean:
         """E‖M(x) − Wx‖_∞ and (E‖·‖_∞²)^{1/2} by simulation, to this relative width of their intervals.
 
         ``data`` is for approximate factorizations, whose bias it decides.

@@ -1,7 +1,7 @@
 r"""Factorizations of prefix sums and ranges in closed form: the Toeplitz square root and the binary tree.
 
 P is the n × n matrix of prefix sums. Ranges are differences of prefixes, so a left factor of P gives one of all ranges
-(:class:`~factormech.central.factors.Ranges`), with the same right factor. All factors are applied in O(n log n).
+(:class:`~factormech.central.factors.RangesFactor`), with the same right factor. All factors are applied in O(n log n).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.central.factorization import Factorization, root_above
-from factormech.central.factors import Identity, Known, Queries, Ranges, blocked_row_squares
+from factormech.central.factors import Identity, KnownFactor, Queries, RangesFactor, blocked_row_squares
 from factormech.norms.certified import Factor
 from factormech.norms.structured.classical import binary_tree, square_root, square_root_coefficients
 from factormech.norms.structured.factors import ChainFactor
@@ -37,7 +37,7 @@ def of_prefixes(
     left: Factor = found.left
     residual = found.residual
     if isinstance(workload, AllRanges):
-        left, residual = Ranges(workload, left), 2.0 * residual
+        left, residual = RangesFactor(workload, left), 2.0 * residual
     return Factorization(workload, left, found.right, found.sensitivity, residual)
 
 
@@ -52,7 +52,7 @@ def input_noise(workload: Workload) -> Factorization:
     """L = W, R = I: noise on the histogram, at sensitivity 1."""
     left: Factor = Queries(workload)
     if isinstance(workload, AllRanges):
-        left = Ranges(workload, Queries(Prefix("prefix", workload.domain_size)))
+        left = RangesFactor(workload, Queries(Prefix("prefix", workload.domain_size)))
     return Factorization(workload, left, Identity(workload.domain_size), 1.0, 0.0)
 
 
@@ -77,7 +77,7 @@ def square_root_of_prefixes(n: int) -> Factorization:
     c_t is right to 4t roundings, and Σ_s c_s c_{t−s} = 1 has positive terms: the floats multiply to P within γ_{8n}.
     """
     known = square_root(n)
-    factor = Known(toeplitz(square_root_coefficients(n)), known.rows)
+    factor = KnownFactor(toeplitz(square_root_coefficients(n)), known.rows)
     sensitivity = root_above(float(known.columns.max()), 6 * n)
     return Factorization(Prefix("prefix", n), factor, factor, sensitivity, above(gamma(8 * n), 4))
 
@@ -103,7 +103,7 @@ def normalised_square_root(n: int) -> Factorization | Unavailable:
     right = ChainFactor((n, n), lambda x: root.forward(x / d), lambda y: root.backward(y) / d)
     residual = above(2.0 * gamma(10 * n) * float(c.sum()), n + 8)
     # Column j of P^{1/2} has the norm d_j up to the roundings of c (twice 4n), of the sum and of the root.
-    known = Known(left, blocked_row_squares(left))
+    known = KnownFactor(left, blocked_row_squares(left))
     return Factorization(Prefix("prefix", n), known, right, root_above(1.0, 12 * n + 8), residual)
 
 
@@ -151,7 +151,7 @@ def plain_tree(n: int) -> Factorization:
         return scatter(np.concatenate(nodes), values, right.shape[0])
 
     squares = np.bincount(np.concatenate(bits), minlength=n).astype(np.float64)
-    left = Known(ChainFactor((n, right.shape[0]), forward, backward), squares)
+    left = KnownFactor(ChainFactor((n, right.shape[0]), forward, backward), squares)
     return Factorization(Prefix("prefix", n), left, right, root_above(height + 1.0), 0.0)
 
 
@@ -169,7 +169,7 @@ def least_squares_tree(n: int) -> Factorization:
         padded[:n] = np.cumsum(y[::-1], axis=0)[::-1]
         return full.forward(_solve_tree(padded, height))
 
-    left = Known(ChainFactor((n, right.shape[0]), forward, backward), binary_tree(n).rows)
+    left = KnownFactor(ChainFactor((n, right.shape[0]), forward, backward), binary_tree(n).rows)
     return Factorization(Prefix("prefix", n), left, right, root_above(height + 1.0), 0.0)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.central import sequential
 from factormech.central.factors import Identity
-from factormech.central.mechanism import CentralMechanism, Verification, check_users, checked_data
+from factormech.central.mechanism import CentralMechanism, VerifiedDelta, check_users, checked_data
 from factormech.central.wolfe import Hull
 from factormech.errors import BadValue
 from factormech.privacy import UNIT_STEP_OF_EQUAL_TOTALS, Guarantee
@@ -66,7 +66,7 @@ class ProjectedMechanism:
         """For data of the same public total only: the projection uses it."""
         return Guarantee(self.epsilon, self.delta, relation=self.relation)
 
-    def verify(self) -> Verification:
+    def verify(self) -> VerifiedDelta:
         """As of the base: the projection is post-processing by a public number."""
         return self.base.verify()
 
@@ -127,7 +127,7 @@ class ProjectedMechanism:
         p: float = 2.0,
         level: float = sequential.LEVEL,
         looks: int = sequential.LOOKS,
-    ) -> sequential.Simulated:
+    ) -> sequential.SimulatedMean:
         """E‖M(x) − Wx‖_p and (E‖·‖_p²)^{1/2} on these data, p ≥ 1 or infinite, unnormalised (no k^{1/p})."""
         if not (isinstance(p, (int, float)) and p >= 1.0):
             raise BadValue("p", p, "be at least 1, or infinite", "give 2 or inf")

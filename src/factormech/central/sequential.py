@@ -19,6 +19,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
+from factormech.numerics.intervals import Estimate as Estimate
 from factormech.numerics.intervals import student_half_width
 
 FIRST = 256
@@ -27,21 +28,7 @@ LOOKS = 14
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A mean, or its root, with an interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def relative_width(self) -> float:
-        """(high − low)/value; 0 where nothing varies."""
-        return (self.high - self.low) / self.value if self.value > 0.0 else 0.0
-
-
-@dataclass(frozen=True)
-class Simulated:
+class SimulatedMean:
     """What the draws M say of E M and of (E M²)^{1/2}.
 
     Attributes
@@ -73,7 +60,7 @@ def estimate(
     level: float = LEVEL,
     looks: int = LOOKS,
     lipschitz: float | None = None,
-) -> Simulated:
+) -> SimulatedMean:
     """E M and (E M²)^{1/2} of non-negative draws M, both to this relative width; ``draw(t)`` makes t of them."""
     if not (isinstance(relative_width, (int, float)) and 0.0 < relative_width < 1.0):
         raise BadValue("relative_width", relative_width, "be above 0 and below 1", "give for example 0.02")
@@ -93,7 +80,7 @@ def estimate(
     if lipschitz is not None:
         half = lipschitz * math.sqrt(2.0 * math.log(2.0 * looks / level) / seen.size)
         certain = Estimate(mean.value, max(mean.value - half, 0.0), mean.value + half)
-    return Simulated(mean, root, certain, seen.size, look, level, reached)
+    return SimulatedMean(mean, root, certain, seen.size, look, level, reached)
 
 
 def student(values: FloatArray, level: float = LEVEL) -> Estimate:

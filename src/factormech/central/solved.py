@@ -14,15 +14,15 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.central.factorization import RESIDUAL_LIMIT, Factorization, dense_sensitivity, of_matrices, root_above
-from factormech.central.factors import Known, Ranges
+from factormech.central.factors import KnownFactor, RangesFactor
 from factormech.errors import BadValue
 from factormech.norms.certified import CertifiedNorm, DenseFactor, Factor
 from factormech.norms.registry import compute
 from factormech.norms.structured.chain import Chain, Diagonals
 from factormech.norms.structured.factors import TOLERANCE, ChainFactor, prefix_factors, resolvents
 from factormech.norms.structured.powers import inverse_power
-from factormech.norms.structured.prefix import Prefix as PrefixProblem
-from factormech.norms.structured.ranges import Ranges as RangesProblem
+from factormech.norms.structured.prefix import PrefixDual
+from factormech.norms.structured.ranges import RangesDual
 from factormech.numerics.rounding import above
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
@@ -95,16 +95,16 @@ def _enclosed_columns(squares: FloatArray, found: Diagonals, error: float) -> fl
 
 def _prefix(workload: Prefix, p: float, norm: CertifiedNorm) -> Factorization:
     w, q = norm.witness["left_weights"], norm.witness["right_weights"]
-    found = PrefixProblem(workload.domain_size, p).diagonals(w, q, TOLERANCE)
+    found = PrefixDual(workload.domain_size, p).diagonals(w, q, TOLERANCE)
     left, right, error = prefix_factors(w, q)
     sensitivity = _enclosed_columns(found.loops, found, error)
-    return Factorization(workload, Known(left, found.nodes), right, sensitivity, norm.residual)
+    return Factorization(workload, KnownFactor(left, found.nodes), right, sensitivity, norm.residual)
 
 
 def _ranges(workload: AllRanges, norm: CertifiedNorm) -> Factorization:
     """L = WF, F = N Σω'L⁻¹D_q^{1/2} (:mod:`.structured.factors`), by its prefixes PF, which :class:`Ranges` needs."""
     n, q = workload.domain_size, norm.witness["right_weights"]
-    found = RangesProblem(n).diagonals(q, TOLERANCE)
+    found = RangesDual(n).diagonals(q, TOLERANCE)
     chain = Chain(np.full(n, n + 1.0), q, n + 1.0)
     rule = inverse_power(0.75, *chain.spectrum(), TOLERANCE)
     right_error = inverse_power(0.25, *chain.spectrum(), TOLERANCE).relative_error
@@ -121,6 +121,6 @@ def _ranges(workload: AllRanges, norm: CertifiedNorm) -> Factorization:
         steps[0] += y.sum(axis=0)
         return np.asarray(root * smooth(steps / (n + 1.0)))
 
-    left = Ranges(workload, ChainFactor((n, n), forward, backward))
+    left = RangesFactor(workload, ChainFactor((n, n), forward, backward))
     sensitivity = _enclosed_columns(found.nodes, found, right_error)
     return Factorization(workload, left, norm.right, sensitivity, norm.residual)

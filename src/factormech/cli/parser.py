@@ -122,6 +122,7 @@ def build() -> Parser:
     _plan_command(groups)
     _collect_commands(_group(groups, "collect", "collections of reports, simulated"))
     _study_commands(_group(groups, "study", "the studies of a configuration"))
+    _trace_command(groups)
     check = _command(groups, "check", "studies:check", "check a configuration, and say what a run will take")
     _configured(check)
     return parser
@@ -246,6 +247,15 @@ def _collect_commands(group: Any) -> None:
     simulate.add_argument("--users", type=whole, metavar="N", help="draw so many users from the shares of the data")
     simulate.add_argument("--seed", type=whole, default=0, metavar="S", help="of users and reports (default: 0)")
     simulate.add_argument("--consistent", action="store_true", help="also estimates that non-negative data could have")
+
+
+def _trace_command(groups: Any) -> None:
+    text = "where a point of a figure comes from: its row, part, solutions and code"
+    trace = _command(groups, "trace", "trace:trace", text)
+    trace.add_argument("figure", metavar="FIGURE", help="a study's name, or the path of its figure or table")
+    text = "a column and its value; may be repeated"
+    trace.add_argument("--point", action="append", default=[], metavar="KEY=VALUE", help=text)
+    trace.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="the folder of the run")
 
 
 def _study_commands(group: Any) -> None:

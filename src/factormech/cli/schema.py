@@ -58,6 +58,9 @@ KEYS: dict[str, Key] = {
         "array", "one object for each mechanism, best first, those that cannot run last", items="mechanism"
     ),
     "advice": Key("string", "a sentence or two"),
+    "traced": Key(
+        "array", "one object for each row: the row, table, part, what was asked, solutions, code", items="object"
+    ),
     "optimised_for": Key("string", "`average` or `worst`"),
     "effort": Key("string", "`standard` or `best`"),
     "solver": Key("string", "which solver, or fixed mechanism, found the strategy"),
@@ -167,6 +170,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "study list": (("file", "studies", "status"), ()),
     "study show": ((*_STUDY, "expected_seconds", "status"), ()),
+    "trace": (("figure", "traced", "status"), ()),
     "check": (("file", "names", "measurements", "data", "expected_seconds", "cores", "status"), ()),
     "error": (("status", "reason"), ()),
 }

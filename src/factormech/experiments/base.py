@@ -249,7 +249,7 @@ class Experiment:
         """Refuse a declaration that contradicts itself."""
         where = f"experiment {self.kind}"
         names = [column.name for column in self.columns]
-        _check_distinct(f"columns of {where}", ["study", *names])
+        _check_distinct(f"columns of {where}", ["study", "kind", "origin", *names])
         axes, settings = [axis.name for axis in self.axes], [setting.name for setting in self.settings]
         _check_distinct(f"axes and settings of {where}", [*COMMON, *axes, *settings])
         _check_known(f"keys of {where}", self.keys, names)

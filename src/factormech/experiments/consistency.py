@@ -53,7 +53,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
     measured = pd.concat(list(parts.values()), ignore_index=True).assign(metric="mse", level=asked["level"])
     keys = ["_workload", "domain_size", "epsilon", "_data", "users", "seed", "_mechanism", "_processing"]
-    yield from ordered(measured, keys)[[*(column.name for column in EXPERIMENT.columns), "source"]].to_dict("records")
+    yield from ordered(measured, keys)[[*(column.name for column in EXPERIMENT.columns), "origin"]].to_dict("records")
 
 
 def check(row: Mapping[str, Any]) -> Problem:

@@ -64,7 +64,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
     )
     joined = measured.merge(bounded, on=_PLACES, how="left", validate="many_to_one")
     order = ordered(joined, ["_workload", "domain_size", "epsilon", "seed", "_data", "_mechanism"])
-    yield from order[[*(column.name for column in EXPERIMENT.columns), "source"]].to_dict("records")
+    yield from order[[*(column.name for column in EXPERIMENT.columns), "origin"]].to_dict("records")
 
 
 def check(row: Mapping[str, Any]) -> Problem:

@@ -49,7 +49,7 @@ def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any
     """The rows in the order of workload and mechanism as asked, then of the grid."""
     keys = ["_workload", "domain_size", "epsilon", "seed", "_mechanism", "row_factor", "start"]
     order = ordered(joined(parts), keys)
-    columns = [*(column.name for column in EXPERIMENT.columns if column.name in order), "source"]
+    columns = [*(column.name for column in EXPERIMENT.columns if column.name in order), "origin"]
     yield from ({**row, **ratios(row)} for row in order[columns].to_dict("records"))
 
 

@@ -141,7 +141,7 @@ def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any
 
     joined = pd.concat(list(parts.values()), ignore_index=True)
     order = ordered(joined, ["_workload", "domain_size", "seed", "_norm", "alpha"])
-    yield from order[[*(column.name for column in EXPERIMENT.columns), "source"]].to_dict("records")
+    yield from order[[*(column.name for column in EXPERIMENT.columns), "origin"]].to_dict("records")
 
 
 def check(row: Mapping[str, Any]) -> Problem:

@@ -73,7 +73,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
     order = joined.assign(_w=joined["workload"].map(wanted), _m=joined["mechanism"].map(ranks)).sort_values(
         ["_w", "domain_size", "seed", "epsilon", "_m"], kind="stable"
     )
-    yield from order[[*(column.name for column in EXPERIMENT.columns), "source"]].to_dict("records")
+    yield from order[[*(column.name for column in EXPERIMENT.columns), "origin"]].to_dict("records")
 
 
 def check(row: Mapping[str, Any]) -> Problem:

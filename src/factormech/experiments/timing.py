@@ -66,7 +66,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
         bound = best[tuple(point)]
         for gap in sorted(asked["gaps"]):
             row = {"quantity": TO_GAP, "mechanism": mechanism, "gap": gap, **place, **bound}
-            row["source"] = part["source"].iloc[0]
+            row["origin"] = part["origin"].iloc[0]
             yield row | _reached(part, gap, bound["lower_bound"])
 
 

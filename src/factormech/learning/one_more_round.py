@@ -26,7 +26,7 @@ _ACCURACIES = (0.4, 0.55, 0.7, 0.8)
 _FAILURES = (0.5, 0.8)
 
 
-class Learner(Protocol):
+class ConfidentLearner(Protocol):
     """A realizable learner made for one accuracy."""
 
     def likely_users(self, beta: float) -> int: ...
@@ -54,7 +54,7 @@ class SequentialRefuter:
         Up to so many ones of the second round say that a concept fits.
     """
 
-    learner: Learner
+    learner: ConfidentLearner
     epsilon: float
     alpha: float
     accuracy: float
@@ -81,7 +81,7 @@ class SequentialRefuter:
 
 
 def refuter_of(
-    make: Callable[[float], Learner], epsilon: float, alpha: float, beta: float, *, proved: bool = False
+    make: Callable[[float], ConfidentLearner], epsilon: float, alpha: float, beta: float, *, proved: bool = False
 ) -> SequentialRefuter:
     """The refuter of the fewest users from learners ``make(α₁)``; ``proved`` counts the learner's users that are."""
     a, b = checked_loss_gap(alpha), checked_error(beta)

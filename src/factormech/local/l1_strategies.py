@@ -41,7 +41,7 @@ _FAR_FROM_SINGULAR = 1e-6  # reciprocal condition from which Cholesky is right t
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _Columns:
     name: str
     columns: FloatArray
     value: float
@@ -64,7 +64,7 @@ def laplace_strategy(
     return best.columns / l1_diameter(best.columns), record
 
 
-def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
+def _distinct(candidates: list[_Columns]) -> list[_Columns]:
     """The sorted candidates without repeated values: a tree that keeps only its leaves is the identity."""
     values = np.array([one.value for one in candidates])
     new = np.concatenate([[True], values[1:] > values[:-1] * (1 + 1e-6)])
@@ -112,13 +112,13 @@ def _factor(centred: FloatArray) -> FloatArray | None:
     return np.asarray(U) if far else None
 
 
-def _candidates(C: FloatArray, ball: FloatArray) -> Iterator[_Candidate]:
+def _candidates(C: FloatArray, ball: FloatArray) -> Iterator[_Columns]:
     for name, A in families(C, ball):
         diameter = l1_diameter(A)
-        yield _Candidate(name, A, reconstruction_energy(A, C) * diameter**2 if diameter > 0 else math.inf)
+        yield _Columns(name, A, reconstruction_energy(A, C) * diameter**2 if diameter > 0 else math.inf)
 
 
-def _refined(candidate: _Candidate, C: FloatArray, B: FloatArray, steps: int) -> tuple[_Candidate, int, str]:
+def _refined(candidate: _Columns, C: FloatArray, B: FloatArray, steps: int) -> tuple[_Columns, int, str]:
     """The candidate after projected gradient steps, if they improved it; their number, and why they ended."""
     if not math.isfinite(candidate.value):
         return candidate, 0, "no finite start"
@@ -127,7 +127,7 @@ def _refined(candidate: _Candidate, C: FloatArray, B: FloatArray, steps: int) ->
     A = A[np.any(A != 0, axis=1)]
     value = reconstruction_energy(A, C) * l1_diameter(A) ** 2
     if value < candidate.value:
-        candidate = _Candidate(candidate.name, A, value)
+        candidate = _Columns(candidate.name, A, value)
     return candidate, taken, stopped
 
 

@@ -90,7 +90,7 @@ def _improvement(point: pd.DataFrame, mechanism: str) -> dict[str, Any]:
         raise BadValue("table", f"{len(ours)} rows for {mechanism}", "have one at each point", "read a whole table")
     [row] = ours.to_dict("records")
     value, bound = row["sample_complexity"], row["lower_bound"]
-    kept = {"study": row["study"], "source": row.get("source", "")} | {
+    kept = {"study": row["study"], "origin": row.get("origin", "")} | {
         c.name: row[c.name] for c in IMPROVEMENT.columns if c.name in row
     }
     kept["ratio_to_bound"] = value / bound if bound > 0 else math.nan

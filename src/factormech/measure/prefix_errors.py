@@ -54,7 +54,7 @@ def _rows(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict
         "lower_bound": norm["lower"],
         "trace_bound": trace_bound(n),
         "logarithm": math.log(n) / math.pi,
-        "source": norm.get("source", ""),
+        "origin": norm.get("origin", ""),
     }
     for name in names:
         error = norm["upper"] if name == OPTIMAL else classical(name, n).error(p)

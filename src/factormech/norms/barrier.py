@@ -26,7 +26,7 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
-from factormech.norms.weighted import Outcome, Point, Problem, Stopped
+from factormech.norms.weighted import DualOutcome, DualPoint, DualProblem, Stopped
 from factormech.numerics.descent import backtracked, room
 
 # Step in log t of the rule for 1/x, and how much of the integral is cut off at either end.
@@ -37,16 +37,16 @@ _STRIP = 64
 _AIM, _BOUNDARY = 0.15, 0.95
 
 
-def solve(problem: Problem, gap: float, iterations: int, *, start: FloatArray | None = None) -> Outcome:
+def solve(problem: DualProblem, gap: float, iterations: int, *, start: FloatArray | None = None) -> DualOutcome:
     """Both best points found within this many Newton steps."""
     size = len(problem.exponents)
     check_dense_size("Newton matrix of the weights (try method 'fixed-point')", 3, size, size)
     point = problem.at(problem.start() if start is None else start)
-    outcome = Outcome(point, point, 1, "iteration_limit")
+    outcome = DualOutcome(point, point, 1, "iteration_limit")
     stopped: Stopped = "iteration_limit"
     mu = 0.3 / size
     for iteration in range(1, iterations + 1):
-        outcome = Outcome(outcome.best_lower, outcome.best_upper, iteration, stopped)
+        outcome = DualOutcome(outcome.best_lower, outcome.best_upper, iteration, stopped)
         if outcome.gap <= gap:
             stopped = "gap"
             break
@@ -58,10 +58,10 @@ def solve(problem: Problem, gap: float, iterations: int, *, start: FloatArray | 
             stopped = "stalled"
             break
         outcome, point = outcome.or_better(candidate), candidate
-    return Outcome(outcome.best_lower, outcome.best_upper, outcome.iterations, stopped)
+    return DualOutcome(outcome.best_lower, outcome.best_upper, outcome.iterations, stopped)
 
 
-def _newton_step(problem: Problem, point: Point, mu: float) -> Point | None:
+def _newton_step(problem: DualProblem, point: DualPoint, mu: float) -> DualPoint | None:
     """The next point, by a line search on ψ; nothing where rounding leaves no descent."""
     slope = 0.5 * point.powers - mu - point.masses / (2.0 * point.total)
     step = _direction(problem, point, mu, slope)
@@ -69,7 +69,7 @@ def _newton_step(problem: Problem, point: Point, mu: float) -> Point | None:
         return None
     value, decrease = _barrier(problem, point, mu), -float(slope @ step)
 
-    def attempt(length: float) -> tuple[float, Point]:
+    def attempt(length: float) -> tuple[float, DualPoint]:
         candidate = problem.at(point.weights * (1.0 + length * step))
         return _barrier(problem, candidate, mu), candidate
 
@@ -79,7 +79,7 @@ def _newton_step(problem: Problem, point: Point, mu: float) -> Point | None:
     return found[2] if found else None
 
 
-def _direction(problem: Problem, point: Point, mu: float, slope: FloatArray) -> FloatArray | None:
+def _direction(problem: DualProblem, point: DualPoint, mu: float, slope: FloatArray) -> FloatArray | None:
     import scipy.linalg
 
     H = curvature(point, problem.rows)
@@ -95,7 +95,7 @@ def _direction(problem: Problem, point: Point, mu: float, slope: FloatArray) -> 
     return np.asarray(scipy.linalg.cho_solve(factor, -slope, check_finite=False))
 
 
-def curvature(point: Point, rows: int) -> FloatArray:
+def curvature(point: DualPoint, rows: int) -> FloatArray:
     """The lower triangle of K (some entries above it too); ``rows`` first weights belong to rows of W."""
     times, coefficients = _rule(2.0 * point.values.min(), 2.0 * point.values.max())
     B, size = point.basis, len(point.basis)
@@ -123,6 +123,6 @@ def _rule(low: float, high: float) -> tuple[FloatArray, FloatArray]:
     return times, _RULE_STEP * times
 
 
-def _barrier(problem: Problem, point: Point, mu: float) -> float:
+def _barrier(problem: DualProblem, point: DualPoint, mu: float) -> float:
     sums = math.fsum((point.powers / (2.0 * problem.exponents)).tolist())
     return -math.log(point.total) + sums - mu * math.fsum(np.log(point.weights).tolist())

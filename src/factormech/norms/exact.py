@@ -17,7 +17,7 @@ from factormech.errors import BadValue
 from factormech.norms import barrier, certify, fixed_point, from_gram
 from factormech.norms.certified import CertifiedNorm, DenseFactor, Factor
 from factormech.norms.matrices import Core, checked_matrix, core_of, spread
-from factormech.norms.weighted import DenseProblem, GramProblem, Outcome, Point, Problem, checked_exponent
+from factormech.norms.weighted import DenseProblem, DualOutcome, DualPoint, DualProblem, GramProblem, checked_exponent
 from factormech.numerics.rounding import scaled_exactly, scaled_interval
 from factormech.workloads.base import Workload
 
@@ -72,7 +72,7 @@ def checked_gap(gap: float) -> None:
         raise BadValue("gap", gap, "be a finite number above 0", "give for example 1e-6")
 
 
-def certified(core: Core, p: float, outcome: Outcome, record: dict[str, object], gap: float) -> CertifiedNorm:
+def certified(core: Core, p: float, outcome: DualOutcome, record: dict[str, object], gap: float) -> CertifiedNorm:
     """The interval from the best points: the lower end of one, the factors of the other.
 
     Where the solver reached its gap and the interval did not, ``stopped`` says ``rounding``.
@@ -119,7 +119,7 @@ def zero_norm(shape: tuple[int, ...], method: str) -> CertifiedNorm:
     return CertifiedNorm(0.0, 0.0, *factors, 0.0, {"dual": np.zeros((k, N))}, record)
 
 
-_Solver = Callable[[Problem], tuple[Outcome, str]]
+_Solver = Callable[[DualProblem], tuple[DualOutcome, str]]
 
 
 def _solver(method: str, gap: float, iterations: int | None) -> _Solver:
@@ -133,7 +133,7 @@ def _solver(method: str, gap: float, iterations: int | None) -> _Solver:
     return lambda problem: _automatic(problem, gap, limit)
 
 
-def _automatic(problem: Problem, gap: float, limit: int) -> tuple[Outcome, str]:
+def _automatic(problem: DualProblem, gap: float, limit: int) -> tuple[DualOutcome, str]:
     large = len(problem.exponents) > _BARRIER_WEIGHTS
     first = fixed_point.solve(problem, gap, limit, patient=large)
     if first.stopped != "stalled" or first.iterations >= limit:
@@ -141,17 +141,17 @@ def _automatic(problem: Problem, gap: float, limit: int) -> tuple[Outcome, str]:
     second = barrier.solve(problem, gap, limit - first.iterations, start=_central(problem, first))
     best = second.or_better(first.best_lower).or_better(first.best_upper)
     total = first.iterations + second.iterations
-    return Outcome(best.best_lower, best.best_upper, total, second.stopped), "fixed-point, barrier"
+    return DualOutcome(best.best_lower, best.best_upper, total, second.stopped), "fixed-point, barrier"
 
 
-def _central(problem: Problem, outcome: Outcome) -> FloatArray:
+def _central(problem: DualProblem, outcome: DualOutcome) -> FloatArray:
     """Weights near the barrier's path, at the μ that the gap reached belongs to."""
-    point: Point = outcome.best_lower
+    point: DualPoint = outcome.best_lower
     mu = min(outcome.gap, 1.0) / len(problem.exponents)
     return np.asarray((point.masses / point.total + 2.0 * mu) ** (1.0 / problem.exponents))
 
 
-def _stops(outcome: Outcome) -> dict[str, object]:
+def _stops(outcome: DualOutcome) -> dict[str, object]:
     return {"iterations": outcome.iterations, "stopped": outcome.stopped}
 
 

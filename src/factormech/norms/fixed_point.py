@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.norms.weighted import Outcome, Point, Problem, Stopped
+from factormech.norms.weighted import DualOutcome, DualPoint, DualProblem, Stopped
 from factormech.numerics.acceleration import Anderson
 
 _MEMORY = 12
@@ -25,21 +25,21 @@ _SLOW_FACTOR, _SLOW_AFTER = 3.0, 10
 
 
 def solve(
-    problem: Problem,
+    problem: DualProblem,
     gap: float,
     iterations: int,
     *,
     start: FloatArray | None = None,
     patient: bool = True,
-) -> Outcome:
+) -> DualOutcome:
     """Both best points found; without patience it also stops, ``stalled``, once progress is slow."""
     floor = max(_FLOOR_SHARE * gap / len(problem.exponents), _FLOOR)
     point = problem.at(_floored(problem, problem.start() if start is None else start, floor))
-    outcome = Outcome(point, point, 1, "iteration_limit")
+    outcome = DualOutcome(point, point, 1, "iteration_limit")
     memory, gaps, fallback = Anderson(_MEMORY), [outcome.gap], False
     stopped: Stopped = "iteration_limit"
     for iteration in range(1, iterations + 1):
-        outcome = Outcome(outcome.best_lower, outcome.best_upper, iteration, stopped)
+        outcome = DualOutcome(outcome.best_lower, outcome.best_upper, iteration, stopped)
         if outcome.gap <= gap:
             stopped = "gap"
             break
@@ -58,16 +58,16 @@ def solve(
         if fallback:
             candidate = problem.at(_floored(problem, np.exp(image), floor))
         outcome, point = outcome.or_better(candidate), candidate
-    return Outcome(outcome.best_lower, outcome.best_upper, outcome.iterations, stopped)
+    return DualOutcome(outcome.best_lower, outcome.best_upper, outcome.iterations, stopped)
 
 
-def _plain(problem: Problem, point: Point) -> FloatArray:
+def _plain(problem: DualProblem, point: DualPoint) -> FloatArray:
     """The weights whose powers are the masses over f; what vanished in rounding keeps a floor."""
     shares = np.maximum(point.masses / point.total, 1e-300)
     return np.asarray(shares ** (1.0 / problem.exponents))
 
 
-def _floored(problem: Problem, weights: FloatArray, floor: float) -> FloatArray:
+def _floored(problem: DualProblem, weights: FloatArray, floor: float) -> FloatArray:
     """At least a fixed fraction of the largest weight of the same side."""
     k, floored = problem.rows, weights.copy()
     for side in (floored[:k], floored[k:]):

@@ -21,7 +21,7 @@ from factormech.workloads.ranges import Prefix
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownEnds:
     """Both ends, equal for a closed form up to rounding, and what it is called."""
 
     lower: float
@@ -29,7 +29,7 @@ class Known:
     name: str
 
 
-def known(name: str, workload: Workload, *, alpha: float | None = None, concepts: bool = False) -> Known | None:
+def known(name: str, workload: Workload, *, alpha: float | None = None, concepts: bool = False) -> KnownEnds | None:
     """What is known of a quantity of a workload, or of its concept class; ``None`` where nothing is."""
     asked = quantity(name)
     if asked.exponent is not None:
@@ -39,23 +39,23 @@ def known(name: str, workload: Workload, *, alpha: float | None = None, concepts
         return _of_concepts(workload, tolerance, points=tolerance == 0.0 and asked.name != "margin-complexity")
     if asked.name == "eta":
         found = _of_concepts(workload, tolerance, points=False)
-        return None if found is None else Known(0.5 * found.lower, 0.5 * found.upper, found.name)
+        return None if found is None else KnownEnds(0.5 * found.lower, 0.5 * found.upper, found.name)
     if asked.name in ("gamma-2-approximate", "gamma-2-shifted"):
         return _approximate(workload, tolerance, shifted=asked.name == "gamma-2-shifted", concepts=concepts)
     return None
 
 
-def _closed(value: float) -> Known:
-    return Known(value, value, "closed form")
+def _closed(value: float) -> KnownEnds:
+    return KnownEnds(value, value, "closed form")
 
 
-def _exact(workload: Workload, p: float) -> Known | None:
+def _exact(workload: Workload, p: float) -> KnownEnds | None:
     match workload:
         case Histogram() | Total():
             return _closed(1.0)
         case Prefix():
             # γ₍ₚ₎ does not fall as p grows, and the trace bound is below all of them.
-            return Known(*closed_forms.prefix_interval(workload.domain_size), "Mathias")
+            return KnownEnds(*closed_forms.prefix_interval(workload.domain_size), "Mathias")
         case BooleanParities():
             return None
         case Parities():
@@ -65,7 +65,7 @@ def _exact(workload: Workload, p: float) -> Known | None:
     return None
 
 
-def _marginals(d: int, widths: tuple[int, ...], p: float) -> Known | None:
+def _marginals(d: int, widths: tuple[int, ...], p: float) -> KnownEnds | None:
     if len(widths) == 1:
         return _closed(closed_forms.marginals_exactly(d, widths[0]))
     if widths != tuple(range(len(widths))) or 2.0 < p < math.inf:
@@ -74,7 +74,7 @@ def _marginals(d: int, widths: tuple[int, ...], p: float) -> Known | None:
     return _closed(of_p(d, widths[-1]))
 
 
-def _of_concepts(workload: Workload, alpha: float, *, points: bool = True) -> Known | None:
+def _of_concepts(workload: Workload, alpha: float, *, points: bool = True) -> KnownEnds | None:
     """γ₂(W, α) of the ±1 matrix of a concept class; with ``points=False`` only where mc is γ₂."""
     n = workload.domain_size
     match workload:
@@ -87,7 +87,7 @@ def _of_concepts(workload: Workload, alpha: float, *, points: bool = True) -> Kn
     return None
 
 
-def _approximate(workload: Workload, alpha: float, *, shifted: bool, concepts: bool) -> Known | None:
+def _approximate(workload: Workload, alpha: float, *, shifted: bool, concepts: bool) -> KnownEnds | None:
     plain_parities = isinstance(workload, Parities) and (concepts or not isinstance(workload, BooleanParities))
     if plain_parities and isinstance(workload, Parities):
         return _closed(approximate.parities(workload.queries, alpha, shifted=shifted, constant=0 in workload.sizes))

@@ -36,7 +36,7 @@ _GRAM_RATIO = 1e-11
 
 
 @dataclass(frozen=True)
-class Point:
+class DualPoint:
     """Weights, and the decomposition there.
 
     Attributes
@@ -70,11 +70,11 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DualOutcome:
     """Where a solver stopped: the points of the best lower and the best upper bound."""
 
-    best_lower: Point
-    best_upper: Point
+    best_lower: DualPoint
+    best_upper: DualPoint
     iterations: int
     stopped: Stopped
 
@@ -83,14 +83,14 @@ class Outcome:
         """upper ÷ lower − 1, not rounded outward."""
         return self.best_upper.upper / self.best_lower.lower - 1.0
 
-    def or_better(self, point: Point) -> Outcome:
+    def or_better(self, point: DualPoint) -> DualOutcome:
         """With whatever the point improves."""
         lower = point if point.lower > self.best_lower.lower else self.best_lower
         upper = point if point.upper < self.best_upper.upper else self.best_upper
-        return Outcome(lower, upper, self.iterations, self.stopped)
+        return DualOutcome(lower, upper, self.iterations, self.stopped)
 
 
-class Problem(Protocol):
+class DualProblem(Protocol):
     """What the solvers see of W and p."""
 
     @property
@@ -103,7 +103,7 @@ class Problem(Protocol):
         """How many of the weights belong to rows: k, or 0 at p = 2."""
         ...
 
-    def at(self, weights: FloatArray) -> Point:
+    def at(self, weights: FloatArray) -> DualPoint:
         """Both bounds at positive weights of any scale."""
         ...
 
@@ -143,7 +143,7 @@ class DenseProblem:
         """(w, q); w = 1 at p = 2."""
         return (weights[: self.rows] if self.rows else np.ones(len(self.matrix))), weights[self.rows :]
 
-    def at(self, weights: FloatArray) -> Point:
+    def at(self, weights: FloatArray) -> DualPoint:
         w, q = self.split(weights)
         U, values, V = self._decomposed(np.sqrt(w)[:, None] * self.matrix * np.sqrt(q))
         h, g = np.square(U) @ values, np.square(V) @ values
@@ -156,7 +156,7 @@ class DenseProblem:
             lower, masses, basis = scale * f / math.sqrt(size * q.sum()), np.concatenate([h, g]), np.vstack([U, V])
         else:
             lower, upper, masses, basis = scale * f / math.sqrt(q.sum()), scale * math.sqrt(f * a), g, V
-        return Point(weights, powers, masses, basis, values, lower, upper)
+        return DualPoint(weights, powers, masses, basis, values, lower, upper)
 
     def _decomposed(self, M: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(U, σ, V) of M, by the Gram matrix of the smaller side where that is accurate: three times as fast."""
@@ -184,14 +184,14 @@ class GramProblem:
     def start(self) -> FloatArray:
         return np.full(len(self.gram), 1.0 / len(self.gram))
 
-    def at(self, weights: FloatArray) -> Point:
+    def at(self, weights: FloatArray) -> DualPoint:
         root = np.sqrt(weights)
         squares, V = np.linalg.eigh(root[:, None] * self.gram * root)
         keep = squares > len(squares) * np.finfo(float).eps * squares[-1]
         values, V = np.sqrt(squares[keep]), V[:, keep]
         g, f, scale = np.square(V) @ values, float(values.sum()), self.queries**-0.5
         upper = scale * math.sqrt(f * float(np.max(g / weights)))
-        return Point(weights, weights, g, V, values, scale * f / math.sqrt(weights.sum()), upper)
+        return DualPoint(weights, weights, g, V, values, scale * f / math.sqrt(weights.sum()), upper)
 
 
 def thin_svd(M: FloatArray, *, complete: bool = False) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -143,7 +143,7 @@ def value_at(
     mu = _checked_labelled(concepts, law)
     if not 0.0 <= theta < 1.0:
         raise BadValue("theta", theta, "be at least 0 and below 1", "give 0 for realizable learning")
-    program = _Program(concepts, theta, automorphisms(concepts).keeping(mu), played and theta == 0.0)
+    program = _MeasureProgram(concepts, theta, automorphisms(concepts).keeping(mu), played and theta == 0.0)
     return program.solve(mu, cuts if cuts is not None and len(cuts) else program.first_cuts(mu), enough, gap)
 
 
@@ -199,7 +199,7 @@ def sign_norm(matrix: FloatArray, count: int = 1) -> tuple[float, FloatArray, Fl
     return float(values[best[0]]), F, s
 
 
-class _Program:
+class _MeasureProgram:
     """The linear program of one class and θ, with y constant on the orbits of a group that leaves μ alone."""
 
     def __init__(self, concepts: ConceptClass, theta: float, group: Group, played: bool) -> None:

@@ -65,7 +65,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Question:
+class LearningQuestion:
     """A class, the accuracy α, the failure β, and the least value found over its laws."""
 
     concepts: ConceptClass
@@ -75,14 +75,17 @@ class Question:
     value: QueryValue
 
 
-def question(concepts: ConceptClass, alpha: float, failure: float, rng: np.random.Generator) -> Question:
+def question(concepts: ConceptClass, alpha: float, failure: float, rng: np.random.Generator) -> LearningQuestion:
     """The question with an estimate of its dimension, for all hypotheses."""
     value = smallest_value(concepts, alpha, losers="all", starts=4, rng=rng)
-    return Question(concepts, Learner(concepts), alpha, failure, value)
+    return LearningQuestion(concepts, Learner(concepts), alpha, failure, value)
 
 
 def settled_dimension(
-    asked: Question, make_oracles: Sequence[MakeOracle], pilots: int, rng_of: Callable[[int], np.random.Generator]
+    asked: LearningQuestion,
+    make_oracles: Sequence[MakeOracle],
+    pilots: int,
+    rng_of: Callable[[int], np.random.Generator],
 ) -> float:
     """A d that is at least 1/V at every law that the pilot runs meet, ``pilots`` of them with each oracle.
 
@@ -103,7 +106,7 @@ def settled_dimension(
 
 
 def counted_runs(
-    asked: Question,
+    asked: LearningQuestion,
     dimension: float,
     make_oracle: MakeOracle,
     trials: int,
@@ -126,7 +129,7 @@ def counted_runs(
 
 
 def _run(
-    asked: Question, promise: Plan, make_oracle: MakeOracle, rng: np.random.Generator, limit: int | None
+    asked: LearningQuestion, promise: Plan, make_oracle: MakeOracle, rng: np.random.Generator, limit: int | None
 ) -> tuple[Learned, float, int]:
     """A run on a random concept and law of points, the loss of its hypothesis and the users it spent."""
     concept = int(rng.integers(asked.concepts.size))

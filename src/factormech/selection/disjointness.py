@@ -26,12 +26,13 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.measure.proportion import clopper_pearson
+from factormech.numerics.intervals import Estimate
 from factormech.selection.protocols import Run, Validation, run
 from factormech.selection.reports import Reports, checked_gap, of_means, report_probability
 
 
 @dataclass(frozen=True)
-class Sets:
+class HardSets:
     """Pairs of sets: indicator vectors, (runs, d, 2), and D, the party whose bits are fair coins, (runs, d)."""
 
     members: IntArray
@@ -43,16 +44,7 @@ class Sets:
         return np.asarray(self.members.prod(axis=2))
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with its interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def hard_sets(dimension: int, runs: int, rng: np.random.Generator, *, meeting: bool) -> Sets:
+def hard_sets(dimension: int, runs: int, rng: np.random.Generator, *, meeting: bool) -> HardSets:
     """Sets of the hard law, disjoint; or with one common element put in at a uniform coordinate."""
     d = check_positive_integer("dimension", dimension, minimum=2)
     runs = check_positive_integer("runs", runs)
@@ -61,10 +53,10 @@ def hard_sets(dimension: int, runs: int, rng: np.random.Generator, *, meeting: b
     np.put_along_axis(members, holder[:, :, None], rng.integers(2, size=(runs, d, 1)), axis=2)
     if meeting:
         members[np.arange(runs), rng.integers(d, size=runs)] = 1
-    return Sets(members, holder)
+    return HardSets(members, holder)
 
 
-def reports_of(sets: Sets, gap: float, epsilon: float, rng: np.random.Generator) -> Reports:
+def reports_of(sets: HardSets, gap: float, epsilon: float, rng: np.random.Generator) -> Reports:
     """The users whom the parties simulate."""
     means = np.asarray(sets.members * (2.0 * checked_gap(gap)), dtype=np.float64)
     common = sets.common
@@ -72,13 +64,13 @@ def reports_of(sets: Sets, gap: float, epsilon: float, rng: np.random.Generator)
     return of_means(means, epsilon, best, rng)
 
 
-def decisions(sets: Sets, done: Run) -> IntArray:
+def decisions(sets: HardSets, done: Run) -> IntArray:
     """1 where the parties say that their sets meet: the named element is in both."""
     return np.asarray(sets.common[np.arange(len(done.choice)), done.choice])
 
 
 def missed(
-    name: str, sets: Sets, reports: Reports, users: int, level: float, validation: Validation | None = None
+    name: str, sets: HardSets, reports: Reports, users: int, level: float, validation: Validation | None = None
 ) -> Estimate:
     """The probability of a wrong decision, with its interval of Clopper & Pearson."""
     right = decisions(sets, run(name, reports, users, validation)) == sets.common.any(axis=1)
@@ -89,7 +81,7 @@ def missed(
 
 def information(
     name: str,
-    sets: Sets,
+    sets: HardSets,
     reports: Reports,
     users: int,
     gap: float,
@@ -105,7 +97,7 @@ def information(
     return _mean_in(each, sets.holder.shape[1] * math.log(2.0), level)
 
 
-def told(sets: Sets, done: Run, gap: float, epsilon: float) -> FloatArray:
+def told(sets: HardSets, done: Run, gap: float, epsilon: float) -> FloatArray:
     """ln 2 − H(v_j | T) of every run and coordinate, (runs, d), nats."""
     p0, p1 = report_probability(np.array([0.0, 2.0 * checked_gap(gap)]), epsilon)
     where = sets.holder[:, :, None]

@@ -1,6 +1,6 @@
 """The tables of experiments: formats made of what a kind of study says of its columns.
 
-The first columns are ``study`` and ``kind``, the last one is ``source``: the digest of the file of the part that the
+The first columns are ``study`` and ``kind``, the last one is ``origin``: the digest of the file of the part that the
 row comes from, as that file states it. The others, their types and their rules are the experiment's
 (:class:`factormech.experiments.base.Experiment`).
 """
@@ -19,7 +19,7 @@ from factormech.tables.format import Problem, TableFormat, check_grid
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY, KIND, SOURCE = "study", "kind", "source"
+STUDY, KIND, ORIGIN = "study", "kind", "origin"
 # How much of the digest of a file a row carries.
 DIGITS = 12
 
@@ -29,7 +29,7 @@ def format_of(kind: Experiment | TableKind) -> TableFormat:
     integers = frozenset(column.name for column in kind.columns if column.type == "integer")
     floats = frozenset(column.name for column in kind.columns if column.type == "number")
     infinite = frozenset(column.name for column in kind.columns if column.infinite)
-    added = {KIND: kind.kind, SOURCE: ""} | {
+    added = {KIND: kind.kind, ORIGIN: ""} | {
         column.name: column.added for column in kind.columns if column.added is not None
     }
 
@@ -49,7 +49,7 @@ def format_of(kind: Experiment | TableKind) -> TableFormat:
         for study, part in frame.groupby(STUDY, sort=False):
             _check_keys(part, kind, f"{name}, study {study}")
 
-    columns = (STUDY, KIND, *(column.name for column in kind.columns), SOURCE)
+    columns = (STUDY, KIND, *(column.name for column in kind.columns), ORIGIN)
     return TableFormat(kind.kind, columns, integers, floats, problem, check_whole, added, infinite=infinite)
 
 
@@ -76,7 +76,7 @@ def table_of(
     """
     import pandas as pd
 
-    parts = {name: frame.assign(**{SOURCE: (digests or {}).get(name, "")[:DIGITS]}) for name, frame in parts.items()}
+    parts = {name: frame.assign(**{ORIGIN: (digests or {}).get(name, "")[:DIGITS]}) for name, frame in parts.items()}
     if kind.table is not None:
         rows = kind.table(asked, parts)
         return format_of(kind).from_rows({STUDY: study, KIND: kind.kind, **row} for row in rows)

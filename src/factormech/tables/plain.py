@@ -22,7 +22,7 @@ def typeset(frame: pd.DataFrame, kind: Experiment | TableKind) -> str:
     """The table of a study, a ``tabular`` with its notes for every panel of its figure."""
     panels = list(kind.figure.panels) if isinstance(kind.figure, Curves) else []
     parts = [part for _, part in frame.groupby(panels, sort=False)] if panels else [frame]
-    return "\n".join(_tabular(part.drop(columns=["study", "kind", "source"]), kind) for part in parts)
+    return "\n".join(_tabular(part.drop(columns=["study", "kind", "origin"]), kind) for part in parts)
 
 
 def _tabular(frame: pd.DataFrame, kind: Experiment | TableKind) -> str:

@@ -97,7 +97,7 @@ class ChainDirections:
         found = [d / run.gauges[:, None] * run.places for run in runs if run is not None]
         return size * float(np.sqrt((np.concatenate(found) ** 2).mean())) if found else size
 
-    def _run(self, stretch: FloatArray, rng: np.random.Generator, draws: int, time: float = 1.0) -> _Run | None:
+    def _run(self, stretch: FloatArray, rng: np.random.Generator, draws: int, time: float = 1.0) -> _Chain | None:
         """One chain after its burn-in; nothing if rounding has lost the walk."""
         from factormech.central.pure import facet_walk
 
@@ -114,7 +114,7 @@ class ChainDirections:
         arguments = (self.refreshment, self.interval * time, self.radial, rng, places, gauges, counts, residual)
         if facet_walk.bounce(cone, int(lifted), place, velocity, *arguments) < len(places):
             return None
-        return _Run(places[unused:, :d], gauges[unused:], counts, float(residual[0]))
+        return _Chain(places[unused:, :d], gauges[unused:], counts, float(residual[0]))
 
 
 def rounder(chains: FloatArray) -> FloatArray:
@@ -130,7 +130,7 @@ def rounder(chains: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _Chain:
     """One chain: its places, their gauges, the counts of events, and the largest relative gap of a gauge."""
 
     places: FloatArray

@@ -35,7 +35,7 @@ class Moments:
     diagnoses: tuple[Diagnosis, ...] = ()
 
 
-class Noise(Protocol):
+class PureNoise(Protocol):
     """Z, before division by the number of users."""
 
     @property

@@ -49,7 +49,7 @@ class Law:
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
+class GaussianLaw:
     """N(0, σ²) in each of ℓ entries."""
 
     queries: int
@@ -79,7 +79,7 @@ def gaussian_law(epsilon: float, delta: float) -> Law:
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
 
     def of(V: FloatArray) -> Noise:
-        return GaussianNoise(len(V), standard_deviation(body_of(V).diameters[1], epsilon, delta))
+        return GaussianLaw(len(V), standard_deviation(body_of(V).diameters[1], epsilon, delta))
 
     return Law("gaussian", Guarantee(epsilon, delta), of)
 
@@ -90,6 +90,6 @@ def concentrated_law(rho: float) -> Law:
         raise BadValue("rho", rho, "be a finite number above 0", "give for example 0.1")
 
     def of(V: FloatArray) -> Noise:
-        return GaussianNoise(len(V), above(body_of(V).diameters[1] / math.sqrt(2.0 * rho), 4))
+        return GaussianLaw(len(V), above(body_of(V).diameters[1] / math.sqrt(2.0 * rho), 4))
 
     return Law("gaussian", Guarantee(math.inf, 0.0, float(rho)), of)

@@ -18,7 +18,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.central.pure.bodies import checked_queries
-from factormech.central.pure.knorm import DRAWS, Moments, Noise, ball_noise, knorm_noise, laplace_noise, scaled
+from factormech.central.pure.knorm import DRAWS, Moments, PureNoise, ball_noise, knorm_noise, laplace_noise, scaled
 from factormech.central.pure.recursive import recursive_noise
 from factormech.central.sequential import LEVEL, Estimate
 from factormech.errors import BadValue, UnknownName
@@ -38,7 +38,7 @@ class PureMechanism:
 
     name: str
     queries: FloatArray
-    noise: Noise
+    noise: PureNoise
 
     @property
     def guarantee(self) -> Guarantee:
@@ -94,7 +94,7 @@ _RECURSIVE: dict[str, dict[str, Any]] = {
     "hardt-talwar": {"form": "hardt-talwar", "split": "equal", "depth": 1000},
     "hardt-talwar-optimal": {"form": "hardt-talwar", "split": "optimal", "depth": 1000},
 }
-_DIRECT: dict[str, Callable[[Any, float], Noise]] = {
+_DIRECT: dict[str, Callable[[Any, float], PureNoise]] = {
     "laplace": laplace_noise,
     "l2-ball": ball_noise,
     "k-norm": knorm_noise,

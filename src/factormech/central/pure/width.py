@@ -26,7 +26,7 @@ _BLOCK = 2**22
 
 def gaussian_width(
     queries: Any, rng: np.random.Generator, relative_width: float = 0.02, *, level: float = sequential.LEVEL
-) -> sequential.Simulated:
+) -> sequential.SimulatedMean:
     """w(K), K = conv of the columns of Q, (k, N): ``mean``, and ``certain`` by concentration."""
     Q = checked_queries(queries)
     body = body_of(Q)

@@ -16,7 +16,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.local.factorized.factors import Factorization
+from factormech.local.factorized.factors import LocalFactorization
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.noisy_columns import NoisyColumns
 
@@ -24,7 +24,7 @@ from factormech.local.noisy_columns import NoisyColumns
 class AdditiveRelease(LocalRelease):
     """Factors whose right one is the columns with noise."""
 
-    def __init__(self, name: str, factors: Factorization, noisy: NoisyColumns) -> None:
+    def __init__(self, name: str, factors: LocalFactorization, noisy: NoisyColumns) -> None:
         if noisy.noise not in ("laplace", "gaussian"):
             raise BadValue("noise", noisy.noise, "be laplace or gaussian", "give ball reports to FactorizationRelease")
         if not np.array_equal(factors.right, noisy.columns):

@@ -18,7 +18,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.local.factorized.factors import Factorization
+from factormech.local.factorized.factors import LocalFactorization
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.randomizers.base import BallRandomizer, units
 
@@ -26,7 +26,7 @@ from factormech.local.randomizers.base import BallRandomizer, units
 class FactorizationRelease(LocalRelease):
     """Factors, and the randomizer of their columns."""
 
-    def __init__(self, name: str, factors: Factorization, randomizer: BallRandomizer) -> None:
+    def __init__(self, name: str, factors: LocalFactorization, randomizer: BallRandomizer) -> None:
         R, A = factors.left, factors.right
         if randomizer.dimension != len(A):
             rule = f"be a randomizer of dimension {len(A)}, the number of rows of A"

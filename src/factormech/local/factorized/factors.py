@@ -21,7 +21,7 @@ EXACT = 1e-9
 
 
 @dataclass(frozen=True)
-class Factorization:
+class LocalFactorization:
     """R, A and c for a workload.
 
     Attributes
@@ -60,7 +60,7 @@ class Factorization:
 
 def factorization(
     workload: FloatArray, left: FloatArray, right: FloatArray, shift: FloatArray | None = None, *, distance: float = 0.0
-) -> Factorization:
+) -> LocalFactorization:
     """The factorization with these factors; refused if RA − c1ᵀ is farther from W than ``distance`` says.
 
     Rounding may add ``EXACT`` times the largest entry of W to the distance, and is added to the certified one.
@@ -80,10 +80,10 @@ def factorization(
         raise BadValue(
             "factors", f"{R.shape} x {A.shape}", rule, "give factors of this workload, or state the distance"
         )
-    return Factorization(W, R, A, c, certified)
+    return LocalFactorization(W, R, A, c, certified)
 
 
-def compressed(found: Factorization) -> Factorization:
+def compressed(found: LocalFactorization) -> LocalFactorization:
     """The same product in the least dimension, the rank of R or of A; no norm grows.
 
     The columns of A matter only within the row space of R, which projection shortens; and the rows of R only within

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_epsilon
-from factormech.local.factorized.factors import Factorization
+from factormech.local.factorized.factors import LocalFactorization
 from factormech.local.factorized.release import LocalRelease
 
 
 class Constant(LocalRelease):
     """The answers −c of factors without inner dimension."""
 
-    def __init__(self, name: str, factors: Factorization, epsilon: float) -> None:
+    def __init__(self, name: str, factors: LocalFactorization, epsilon: float) -> None:
         self.name, self.factors, self.epsilon = name, factors, check_epsilon(epsilon)
         self.workload, self.bias, self.distance = factors.workload, factors.bias, factors.distance
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_dense_size
 from factormech.errors import BadValue
-from factormech.local.factorized.factors import Factorization, factorization
+from factormech.local.factorized.factors import LocalFactorization, factorization
 from factormech.workloads import binary
 from factormech.workloads.base import Workload
 from factormech.workloads.conjunctions import Conjunctions
@@ -115,7 +115,7 @@ def least_norm_polynomial(attributes: int, width: int, alpha: float) -> tuple[Fl
     return f, a, float(sizes @ np.abs(f)) / (alpha - a)
 
 
-def by_degree(workload: Workload, degree: int) -> Factorization:
+def by_degree(workload: Workload, degree: int) -> LocalFactorization:
     """Factors from the best uniform polynomials of at most this degree, one for each width."""
     queries = _queries(workload)
     polynomials = {int(w): uniform_polynomial(int(w), degree) for w in np.unique(queries.widths)}
@@ -123,7 +123,7 @@ def by_degree(workload: Workload, degree: int) -> Factorization:
     return factors_of(workload, queries, {w: f for w, (f, _) in polynomials.items()}, distance)
 
 
-def of_least_norm(workload: Workload, alpha: float) -> Factorization:
+def of_least_norm(workload: Workload, alpha: float) -> LocalFactorization:
     """Factors of the least γ̂₂(W, a)/(α − a), for all marginals of one width."""
     queries = _queries(workload)
     widths = np.unique(queries.widths)
@@ -137,7 +137,7 @@ def of_least_norm(workload: Workload, alpha: float) -> Factorization:
 
 def factors_of(
     workload: Workload, queries: Literals, polynomials: dict[int, FloatArray], distance: float
-) -> Factorization:
+) -> LocalFactorization:
     """R, A and c of the polynomials (coefficients f by width), within ``distance`` of the workload."""
     d, n = queries.attributes, workload.domain_size
     weights = _weights(d, polynomials)

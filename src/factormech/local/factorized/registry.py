@@ -13,7 +13,7 @@ from factormech.errors import UnknownName
 from factormech.local import registry as strategies
 from factormech.local.factorized import sources
 from factormech.local.factorized.factor_release import FactorizationRelease
-from factormech.local.factorized.factors import Factorization, compressed
+from factormech.local.factorized.factors import LocalFactorization, compressed
 from factormech.local.factorized.nothing import Constant
 from factormech.local.factorized.release import LocalRelease, check_accuracy
 from factormech.local.factorized.sources import Made, Request, Source
@@ -91,7 +91,7 @@ def build(
     if isinstance(made, (LocalRelease, Unavailable)):
         return made
 
-    def release(factors: Factorization) -> LocalRelease:
+    def release(factors: LocalFactorization) -> LocalRelease:
         return release_of(name, factors, epsilon, randomizer=randomizer, delta=delta)
 
     if isinstance(made, list):
@@ -102,7 +102,7 @@ def build(
 
 def release_of(
     name: str,
-    factors: Factorization,
+    factors: LocalFactorization,
     epsilon: float,
     *,
     randomizer: str = "half-sphere",

@@ -17,7 +17,7 @@ from factormech.errors import BadValue
 from factormech.local.factorized import polynomial, tree
 from factormech.local.factorized.additive_release import AdditiveRelease
 from factormech.local.factorized.distance import Tried, best_distance, fewest_users, norm_at
-from factormech.local.factorized.factors import Factorization, factorization
+from factormech.local.factorized.factors import LocalFactorization, factorization
 from factormech.local.factorized.one_query import OneQuery
 from factormech.local.factorized.release import LocalRelease
 from factormech.local.factorized.strategy_release import StrategyRelease
@@ -53,8 +53,8 @@ class Request:
 
 
 # Given how many users any factors are predicted to need, the best ones.
-Choice = Callable[[Callable[[Factorization], int]], Factorization]
-Made = list[Factorization] | Choice | LocalRelease | Unavailable
+Choice = Callable[[Callable[[LocalFactorization], int]], LocalFactorization]
+Made = list[LocalFactorization] | Choice | LocalRelease | Unavailable
 Source = Callable[[Request], Made]
 
 
@@ -154,25 +154,25 @@ def _searched(request: Request, *, shifted: bool) -> Made:
     def solve(a: float) -> Tried:
         return Tried(a, norm_at(request.workload, a, shifted=shifted))
 
-    def choose(users: Callable[[Factorization], int]) -> Factorization:
+    def choose(users: Callable[[LocalFactorization], int]) -> LocalFactorization:
         best = fewest_users(search, alpha, solve, lambda one: users(_of_norm(W, one.norm, one.distance)))
         return _of_norm(W, best.norm, best.distance)
 
     return choose
 
 
-def _of_norm(W: FloatArray, norm: CertifiedNorm, a: float) -> Factorization:
+def _of_norm(W: FloatArray, norm: CertifiedNorm, a: float) -> LocalFactorization:
     shift = norm.witness.get("shift", np.zeros(len(W)))
     return factorization(W, norm.left.dense(), norm.right.dense(), shift, distance=a + norm.residual)
 
 
-def _decoded(W: FloatArray, columns: FloatArray, inverse: FloatArray) -> Factorization:
+def _decoded(W: FloatArray, columns: FloatArray, inverse: FloatArray) -> LocalFactorization:
     """R = W(AP)⁺, centred as the strategy is, and the shift that its answers W1/N + R(Ȳ − ā) have."""
     R = (W - W.mean(axis=1, keepdims=True)) @ inverse
     return factorization(W, R, columns, (R @ columns - W).mean(axis=1), distance=1e-8 * float(np.abs(W).max()))
 
 
-def _tree(request: Request, decode: Callable[[FloatArray], Factorization]) -> Made:
+def _tree(request: Request, decode: Callable[[FloatArray], LocalFactorization]) -> Made:
     if not isinstance(request.workload, Prefix):
         return Unavailable("the dyadic tree answers thresholds (the workload prefix) only")
     return [decode(request.matrix)]

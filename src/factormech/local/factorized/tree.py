@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local.factorized.factors import Factorization, factorization
+from factormech.local.factorized.factors import LocalFactorization, factorization
 
 # AP has one zero singular value; the others are between 1, as the leaves alone are P, and ‖A‖_F = √(hT).
 _SINGULAR = 1e-9
@@ -28,7 +28,7 @@ def nodes(domain_size: int) -> FloatArray:
     return np.vstack([np.zeros((0, T)), *rows])
 
 
-def plain(workload: FloatArray) -> Factorization:
+def plain(workload: FloatArray) -> LocalFactorization:
     """Every prefix from the fewest nodes."""
     T = workload.shape[1]
     depth = (T - 1).bit_length()
@@ -46,7 +46,7 @@ def plain(workload: FloatArray) -> Factorization:
     return factorization(workload, R, nodes(T), shift)
 
 
-def least_squares(workload: FloatArray) -> Factorization:
+def least_squares(workload: FloatArray) -> LocalFactorization:
     """Every prefix from all nodes, with the shortest rows."""
     A = nodes(workload.shape[1])
     centred = A - A.mean(axis=1, keepdims=True)

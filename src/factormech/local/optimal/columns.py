@@ -12,7 +12,7 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.local.optimal.feasible import project
 from factormech.local.optimal.frame import Blocks, Frame
 from factormech.local.optimal.lists import Lists
-from factormech.local.optimal.objective import Place, evaluate
+from factormech.local.optimal.objective import Evaluated, evaluate
 from factormech.local.optimal.problem import BoolArray
 from factormech.local.optimal.reweight import improve
 
@@ -58,7 +58,7 @@ class Columns:
         """The small sets as lists (``lists.py``); None where they are few."""
         return Lists.of(self.frame, self.supports, self.features)
 
-    def place(self, masses: FloatArray, near: Place | None = None) -> Place | None:
+    def place(self, masses: FloatArray, near: Evaluated | None = None) -> Evaluated | None:
         """The objective at the feasible masses nearest to these; None if there are none, or none that answer."""
         inverse = near.inverses[0] if near is not None else None
         p, found = project(self.frame, self.features[0], masses, inverse)
@@ -77,7 +77,7 @@ class Candidate:
     """A strategy: columns, and where their masses are."""
 
     columns: Columns
-    place: Place
+    place: Evaluated
 
     @property
     def value(self) -> float:

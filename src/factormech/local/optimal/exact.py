@@ -88,7 +88,7 @@ def solve(
     if not (math.isfinite(gap) and gap > 0.0):
         raise BadValue("gap", gap, "be a finite number above 0", "give for example 1e-6")
     check_positive_integer("iteration_limit", iteration_limit)
-    reduced = Reduced.of(problem)
+    reduced = ReducedProblem.of(problem)
     if reduced is None:
         return trivial(problem)
     found = minimise(
@@ -103,7 +103,7 @@ def solve(
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedProblem:
     """The problem on the complement of 1.
 
     Attributes
@@ -125,7 +125,7 @@ class Reduced:
     epsilon: float
 
     @classmethod
-    def of(cls, problem: Problem) -> Reduced | None:
+    def of(cls, problem: Problem) -> ReducedProblem | None:
         """The problem reduced; None where every strategy is as good as any, C being zero."""
         C, n = problem.centred_gram, problem.domain_size
         scale = float(np.trace(C))

@@ -20,7 +20,7 @@ from factormech.local.optimal.problem import Optimised
 from factormech.local.optimal.rows import strategy_of
 from factormech.local.solved import Solution
 from factormech.local.strategy import Strategy
-from factormech.local.symmetric.patterns import Family
+from factormech.local.symmetric.patterns import PatternFamily
 from factormech.local.symmetric.strategy import SymmetricStrategy
 
 # The record's word for the solver whose strategy was kept.
@@ -56,7 +56,7 @@ def restored(solution: Solution, epsilon: float) -> Strategy:
     n, kept = int(solution.record["domain_size"]), solution.datasets
     if "permuted" in kept:
         families = [
-            Family(
+            PatternFamily(
                 np.asarray(kept[f"table-{k}"]).astype(bool),
                 np.asarray(kept[f"masks-{k}"], dtype=np.int64),
                 np.asarray(kept[f"weights-{k}"], dtype=float),

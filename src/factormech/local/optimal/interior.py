@@ -46,7 +46,7 @@ PATIENCE = 12
 FEASIBLE = 1e-8
 
 
-class Columns(Protocol):
+class ExtremeColumns(Protocol):
     """The columns, by what the method asks of them; a vector over sets is flat."""
 
     def __len__(self) -> int: ...
@@ -92,7 +92,7 @@ class Interior:
 
 
 @dataclass(frozen=True)
-class Point:
+class InteriorPoint:
     """An iterate: p, s, μ and what follows from p."""
 
     p: FloatArray
@@ -103,7 +103,7 @@ class Point:
     Z: FloatArray
 
     @classmethod
-    def of(cls, columns: Columns, R: FloatArray, p: FloatArray, s: FloatArray, mu: FloatArray) -> Point:
+    def of(cls, columns: ExtremeColumns, R: FloatArray, p: FloatArray, s: FloatArray, mu: FloatArray) -> InteriorPoint:
         """Ξ(p) must be regular, else ``LinAlgError``."""
         X, mean = columns.moments(p)
         factor = scipy.linalg.cho_factor(X, lower=True)
@@ -116,7 +116,7 @@ class Point:
         return self.Z @ self.Z.T
 
 
-class Record:
+class BestSoFar:
     """The best weights and the best bound so far; they need not come from one iterate."""
 
     def __init__(self, root: FloatArray) -> None:
@@ -129,7 +129,7 @@ class Record:
         """objective ÷ bound − 1."""
         return self.objective / self.bound - 1.0 if self.bound > 0.0 else np.inf
 
-    def see(self, point: Point, trace: float, kappa: float) -> None:
+    def see(self, point: InteriorPoint, trace: float, kappa: float) -> None:
         """Learn from an iterate with tr(RᵀZ) = ``trace`` and the largest form ``kappa``."""
         before = self.gap
         if trace > 0.0 and kappa > 0.0 and trace**2 / kappa > self.bound:
@@ -141,7 +141,7 @@ class Record:
 
 
 def minimise(
-    columns: Columns, root: FloatArray, start: FloatArray, *, gap: float, iteration_limit: int, report: Report
+    columns: ExtremeColumns, root: FloatArray, start: FloatArray, *, gap: float, iteration_limit: int, report: Report
 ) -> Interior:
     """Follow the path from the positive weights ``start`` until the relative gap is ``gap``; see the module.
 
@@ -154,8 +154,8 @@ def minimise(
     start
         Any positive weights; those of mean zero are best.
     """
-    R, record = root, Record(root)
-    point: Point | None = _first(columns, R, start)
+    R, record = root, BestSoFar(root)
+    point: InteriorPoint | None = _first(columns, R, start)
     stopped: Stopped = "stalled"
     for iteration in range(iteration_limit + 1):
         if point is None:
@@ -173,15 +173,17 @@ def minimise(
     return Interior(record.weights, record.objective, record.bound, record.dual, record.multiplier, iteration, stopped)
 
 
-def _first(columns: Columns, R: FloatArray, start: FloatArray) -> Point:
+def _first(columns: ExtremeColumns, R: FloatArray, start: FloatArray) -> InteriorPoint:
     """``start`` in the scale where both terms of the objective are equal, unit slacks."""
     ones, zeros = np.ones(len(columns)), np.zeros(len(R))
-    point = Point.of(columns, R, start, ones, zeros)
+    point = InteriorPoint.of(columns, R, start, ones, zeros)
     scale = np.sqrt(float(np.sum(R * point.Z)) / float(start.sum()))
-    return Point.of(columns, R, start * scale, ones, zeros)
+    return InteriorPoint.of(columns, R, start * scale, ones, zeros)
 
 
-def _step(columns: Columns, R: FloatArray, point: Point, residual: FloatArray, lagging: bool) -> Point | None:
+def _step(
+    columns: ExtremeColumns, R: FloatArray, point: InteriorPoint, residual: FloatArray, lagging: bool
+) -> InteriorPoint | None:
     """A predictor and corrector step (Mehrotra, SIAM J. Optim. 2(4), 1992); None where rounding makes it impossible.
 
     ``residual`` is 1 − ζᵀMζ − μᵀζ − s.
@@ -197,7 +199,7 @@ def _step(columns: Columns, R: FloatArray, point: Point, residual: FloatArray, l
         tau = (1.0 if lagging else centring) * now / len(p)
         dp, ds, dmu = newton.direction(tau - dp * ds)
         reach = min(1.0, FRACTION_TO_BOUNDARY * min(_reach(p, dp), _reach(s, ds)))
-        return Point.of(columns, R, p + reach * dp, s + reach * ds, point.mu + reach * dmu)
+        return InteriorPoint.of(columns, R, p + reach * dp, s + reach * ds, point.mu + reach * dmu)
     except (np.linalg.LinAlgError, ValueError):
         return None
 
@@ -212,7 +214,7 @@ def _reach(x: FloatArray, change: FloatArray) -> float:
 class Newton:
     """The linear system of one iterate, factored once for both directions."""
 
-    def __init__(self, columns: Columns, point: Point, residual: FloatArray) -> None:
+    def __init__(self, columns: ExtremeColumns, point: InteriorPoint, residual: FloatArray) -> None:
         self.columns, self.point, self.residual = columns, point, residual
         self.D = point.p / point.s
         B22, B21, B11 = columns.squared_moments(self.D)

@@ -67,7 +67,7 @@ GENERAL_UP_TO = 4096
 
 
 @dataclass(frozen=True)
-class Found:
+class Competitor:
     """A strategy that competes.
 
     Attributes
@@ -244,7 +244,7 @@ class _Run:
         budget = self.options.rows
         return evaluation.answered and (budget is None or evaluation.outputs <= budget)
 
-    def _contest(self) -> tuple[list[Found], list[Found]]:
+    def _contest(self) -> tuple[list[Competitor], list[Competitor]]:
         """What the solvers find, and the fixed strategies: with a solution of least average, those that may yet win."""
         known = self.known
         if known is None or (known.solver in COMPETITORS and not self._fixed_wins(known)):
@@ -263,7 +263,7 @@ class _Run:
         wins = all(known.fixed_worst < self.error(found.evaluation) for found in solved)
         return solved, [found for found, _ in self._competitors([known.fixed])] if wins else []
 
-    def _is_enough(self, rivals: list[Found]) -> bool:
+    def _is_enough(self, rivals: list[Competitor]) -> bool:
         """Whether the exact solver could gain nothing that it looks for: at large ε randomized response is optimal."""
         if not self.options.is_exact_on(self.workload.domain_size) or not self.variance_bound > 0.0:
             return False
@@ -283,7 +283,7 @@ class _Run:
         objective = self.workload.domain_size * known.symmetric + self.trace
         return objective <= self.bound * (1.0 + SYMMETRIC_IS_ENOUGH)
 
-    def _competitors(self, names: Iterable[str]) -> Iterator[tuple[Found, Strategy]]:
+    def _competitors(self, names: Iterable[str]) -> Iterator[tuple[Competitor, Strategy]]:
         """The fixed strategies of these names that answer the workload within the budget of rows."""
         for name in names:
             strategy = COMPETITORS[name](self.workload.domain_size, self.epsilon)
@@ -291,9 +291,9 @@ class _Run:
                 continue
             evaluation = strategy.evaluate(self.C)
             if self._allowed(evaluation):
-                yield Found(name, {}, evaluation, 0.0, 0, "fixed"), strategy
+                yield Competitor(name, {}, evaluation, 0.0, 0, "fixed"), strategy
 
-    def _solved(self, starts: list[FloatArray]) -> Iterator[Found]:
+    def _solved(self, starts: list[FloatArray]) -> Iterator[Competitor]:
         """What the solvers that suit the workload find."""
         n = self.workload.domain_size
         if self.options.is_exact_on(n):
@@ -305,12 +305,12 @@ class _Run:
         if n <= GENERAL_UP_TO and reached > SYMMETRIC_IS_ENOUGH:
             yield from self._general(starts)
 
-    def _gap(self, found: Found) -> float:
+    def _gap(self, found: Competitor) -> float:
         objective = self.workload.domain_size * self.error(found.evaluation) + self.trace
         bound = max(self.bound, found.lower_bound)
         return objective / bound - 1.0 if bound > 0.0 else 0.0
 
-    def _exact(self) -> Iterator[Found]:
+    def _exact(self) -> Iterator[Competitor]:
         """Small domains: every set is looked at."""
         from factormech.local.optimal import exact, worst_case
 
@@ -324,7 +324,7 @@ class _Run:
             self.certificate = proof.certificate(self.workload, self.epsilon, dual, multiplier)
             yield self._evaluated("exact", found)
 
-    def _symmetric(self) -> list[Found]:
+    def _symmetric(self) -> list[Competitor]:
         """Workloads that translations of {0,1}^d leave alone: all types have one variance, on average and at worst."""
         if self.workload.centred_walsh_spectrum() is None or self.workload.domain_size < 2 or not self.bound > 0.0:
             return []
@@ -337,9 +337,9 @@ class _Run:
             return []
         self.symmetric_variance = {average.SYMMETRIC: evaluation.worst}
         kept = from_symmetric(found.strategy)
-        return [Found("symmetric", kept, evaluation, found.lower_bound, found.iterations, found.stopped)]
+        return [Competitor("symmetric", kept, evaluation, found.lower_bound, found.iterations, found.stopped)]
 
-    def _general(self, starts: list[FloatArray]) -> Iterator[Found]:
+    def _general(self, starts: list[FloatArray]) -> Iterator[Competitor]:
         """Any workload."""
         spend = general.BEST if self.options.effort == "best" else general.STANDARD
         options = replace(spend, rows=self.solver_rows)
@@ -349,7 +349,7 @@ class _Run:
         yield self._evaluated("general", found)
         yield from self._played(found)
 
-    def _played(self, found: Optimised) -> Iterator[Found]:
+    def _played(self, found: Optimised) -> Iterator[Competitor]:
         """What the game makes of a strategy of little average variance, where the worst case is asked for.
 
         Where translations leave the workload alone the best worst case is the best average.
@@ -366,23 +366,23 @@ class _Run:
             )
             yield self._evaluated("game", played)
 
-    def _after(self, known: average.Average) -> Iterator[Found]:
+    def _after(self, known: average.Average) -> Iterator[Competitor]:
         """The same strategies as without the solution of least average, but for those that it has ruled out."""
         n = self.workload.domain_size
         strategy = restored(Solution(known.datasets, {"domain_size": n}), self.epsilon)
         evaluation = strategy.evaluate(self.C)
         if known.symmetric < evaluation.worst and known.solver != "symmetric":
             yield from self._symmetric()
-        yield Found(known.solver, known.datasets, evaluation, known.bound, known.iterations, known.stopped)
+        yield Competitor(known.solver, known.datasets, evaluation, known.bound, known.iterations, known.stopped)
         if known.solver == "general":
             yield from self._played(known.staircase(n))
 
-    def _evaluated(self, solver: str, found: Optimised) -> Found:
+    def _evaluated(self, solver: str, found: Optimised) -> Competitor:
         """A staircase strategy as it will be restored."""
         datasets = to_datasets(found)
         strategy = restored(Solution(datasets, {"domain_size": self.workload.domain_size}), self.epsilon)
         evaluation = strategy.evaluate(self.C)
-        return Found(solver, datasets, evaluation, found.lower_bound, found.iterations, found.stopped)
+        return Competitor(solver, datasets, evaluation, found.lower_bound, found.iterations, found.stopped)
 
 
 MECHANISM = OptimisedMechanism()

@@ -31,7 +31,7 @@ _TRIANGLE, _SETS = 96, 4
 
 
 @dataclass(frozen=True)
-class Place:
+class Evaluated:
     """What is known at a feasible p.
 
     Attributes
@@ -72,7 +72,7 @@ def weighted_gram(U: Real, masses: FloatArray) -> Real:
     return np.asarray(scaled.T @ scaled)
 
 
-def evaluate(frame: Frame, features: Blocks, masses: FloatArray, lists: Lists | None = None) -> Place:
+def evaluate(frame: Frame, features: Blocks, masses: FloatArray, lists: Lists | None = None) -> Evaluated:
     """Value, derivative and multipliers at a feasible p; with the lists of the sets where many are small."""
     inverses, halves, value = [], [], 0.0
     grams = [weighted_gram(U, masses).astype(float) for U in features] if lists is None else lists.grams(masses)
@@ -90,7 +90,7 @@ def evaluate(frame: Frame, features: Blocks, masses: FloatArray, lists: Lists | 
     gains = forms(features, tuple(halves)) if lists is None else lists.forms(tuple(halves))
     mu = inverses[0] @ ((masses * gains).astype(U.dtype) @ U)
     excess = (gains - U @ mu.astype(U.dtype)) / value - 1.0 if value > 0.0 else np.zeros(len(masses))
-    return Place(masses, value, gains, np.asarray(mu, dtype=float), excess, tuple(inverses), tuple(halves))
+    return Evaluated(masses, value, gains, np.asarray(mu, dtype=float), excess, tuple(inverses), tuple(halves))
 
 
 def forms(features: Blocks, halves: Blocks) -> FloatArray:
@@ -117,9 +117,9 @@ def _forms(U: Real, half: FloatArray) -> Real:
     return np.asarray(np.einsum("sr,sr->s", Z, Z))
 
 
-def _unanswered(frame: Frame, features: Blocks, masses: FloatArray) -> Place:
+def _unanswered(frame: Frame, features: Blocks, masses: FloatArray) -> Evaluated:
     zero = np.zeros(len(masses))
-    return Place(masses, np.inf, zero, np.zeros(features[0].shape[1]), zero, (), ())
+    return Evaluated(masses, np.inf, zero, np.zeros(features[0].shape[1]), zero, (), ())
 
 
 def _inverse(M: FloatArray, R: FloatArray) -> tuple[FloatArray, bool]:

@@ -14,17 +14,17 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.local.optimal.frame import Frame
-from factormech.local.optimal.objective import Place
+from factormech.local.optimal.objective import Evaluated
 from factormech.local.optimal.problem import BoolArray
 
 
-def slopes_of(frame: Frame, place: Place) -> tuple[FloatArray, FloatArray]:
+def slopes_of(frame: Frame, place: Evaluated) -> tuple[FloatArray, FloatArray]:
     """(Y, μ) in the coordinates of the user types."""
     Y = frame.whole(tuple(half @ half.T for half in place.halves))
     return np.ascontiguousarray(Y, dtype=float), np.ascontiguousarray(frame.whole_vector(place.multipliers))
 
 
-def climb(frame: Frame, place: Place, supports: BoolArray, flips: int) -> tuple[BoolArray, FloatArray]:
+def climb(frame: Frame, place: Evaluated, supports: BoolArray, flips: int) -> tuple[BoolArray, FloatArray]:
     """Where the local search from each set ends, and the excess there."""
     from factormech.local.optimal import pricing_kernels
 

@@ -21,7 +21,7 @@ from factormech.arrays import FloatArray
 from factormech.local.optimal.feasible import project
 from factormech.local.optimal.frame import Blocks, Frame
 from factormech.local.optimal.lists import Lists
-from factormech.local.optimal.objective import Place, evaluate
+from factormech.local.optimal.objective import Evaluated, evaluate
 from factormech.numerics.descent import Curvature, backtracked
 
 MEMORY = 12
@@ -34,12 +34,12 @@ _EM_NEWTON_STEPS = 60
 def improve(
     frame: Frame,
     features: Blocks,
-    place: Place,
+    place: Evaluated,
     steps: int,
     gain: float,
     gap: float = 0.0,
     lists: Lists | None = None,
-) -> tuple[Place, int]:
+) -> tuple[Evaluated, int]:
     """At most ``steps`` quasi-Newton steps; it ends where one gains less than ``gain`` or the excess is below ``gap``.
 
     ``gain`` is relative, and asked of two steps in a row. ``lists`` are those of the sets, where many are small.
@@ -63,12 +63,12 @@ def improve(
     return place, taken
 
 
-def _gradient(place: Place) -> FloatArray:
+def _gradient(place: Evaluated) -> FloatArray:
     """∂(log f)/∂φ = −p·x."""
     return -place.masses * place.excess
 
 
-def _pair(old: Place, new: Place) -> tuple[FloatArray, FloatArray]:
+def _pair(old: Evaluated, new: Evaluated) -> tuple[FloatArray, FloatArray]:
     """The step of the log-masses and the difference of the gradients."""
     live = (old.masses > 0) & (new.masses > 0)
     s = np.zeros(len(old.masses))
@@ -77,15 +77,15 @@ def _pair(old: Place, new: Place) -> tuple[FloatArray, FloatArray]:
 
 
 def _line_search(
-    frame: Frame, features: Blocks, place: Place, direction: FloatArray, lists: Lists | None
-) -> Place | None:
+    frame: Frame, features: Blocks, place: Evaluated, direction: FloatArray, lists: Lists | None
+) -> Evaluated | None:
     """A lower place along the direction; None where halving finds none."""
     direction = np.clip(direction, -LONGEST_MOVE, LONGEST_MOVE)
     slope = float(_gradient(place) @ direction)
     if not slope < 0.0:
         return None
 
-    def attempt(t: float) -> tuple[float, Place | None]:
+    def attempt(t: float) -> tuple[float, Evaluated | None]:
         masses, feasible = project(frame, features[0], place.masses * np.exp(t * direction), place.inverses[0])
         new = evaluate(frame, features, masses, lists) if feasible else None
         return (new.value if new else math.inf), new
@@ -95,7 +95,7 @@ def _line_search(
     return found[2] if found else None
 
 
-def em_step(frame: Frame, features: Blocks, place: Place, exponent: float = 1.0) -> Place:
+def em_step(frame: Frame, features: Blocks, place: Evaluated, exponent: float = 1.0) -> Evaluated:
     """One multiplicative step; with e = 1 or ½ the value does not increase, and with ½ it falls off the optimum."""
     U = features[0].astype(float)
     A = np.column_stack([np.ones(len(U)), U])

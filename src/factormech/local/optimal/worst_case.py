@@ -32,7 +32,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
-from factormech.local.optimal.exact import DOMAIN_LIMIT, Reduced, trivial
+from factormech.local.optimal.exact import DOMAIN_LIMIT, ReducedProblem, trivial
 from factormech.local.optimal.exact_pruning import balanced, pruned, range_of
 from factormech.local.optimal.interior import minimise
 from factormech.local.optimal.problem import Optimised, Problem, Report, Step, Stopped, silent
@@ -80,9 +80,9 @@ def solve_worst_case(
     if not (math.isfinite(gap) and gap > 0.0):
         raise BadValue("gap", gap, "be a finite number above 0", "give for example 1e-6")
     check_positive_integer("iteration_limit", iteration_limit)
-    if Reduced.of(problem) is None:
+    if ReducedProblem.of(problem) is None:
         return trivial(problem)
-    return _Search(problem, gap, lower_bound).run(iteration_limit, report)
+    return _PriorSearch(problem, gap, lower_bound).run(iteration_limit, report)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Play:
     objective: float
 
 
-class _Search:
+class _PriorSearch:
     """The alternation: a program over some columns, and the best reply to its prior over all of them."""
 
     def __init__(self, problem: Problem, gap: float, lower_bound: float) -> None:
@@ -139,8 +139,8 @@ class _Search:
             sets = np.union1d(sets[p > ACTIVE * p.sum()], reply)
         return self._answer(iteration, stopped)
 
-    def _reduced(self, x: FloatArray) -> Reduced:
-        found = Reduced.of(Problem(self.C, self.problem.epsilon, x))
+    def _reduced(self, x: FloatArray) -> ReducedProblem:
+        found = ReducedProblem.of(Problem(self.C, self.problem.epsilon, x))
         assert found is not None  # C is not zero
         return found
 

@@ -30,7 +30,7 @@ import scipy.linalg
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.reports import ReportTree
-from factormech.local.symmetric.patterns import Channel, Family, characters
+from factormech.local.symmetric.patterns import Channel, PatternFamily, characters
 
 # Forced reports of one type to a placement from which a multinomial costs less than the reports.
 _MANY = 8.0
@@ -51,7 +51,7 @@ class _Placed:
         return np.asarray(np.bincount(self.chi.ravel(), weights=values.ravel(), minlength=domain_size), dtype=float)
 
 
-class Collection:
+class PatternCollection:
     """Counts reports of one strategy; built once, drawn for any population.
 
     Parameters
@@ -66,7 +66,7 @@ class Collection:
 
     def __init__(
         self,
-        families: Sequence[Family],
+        families: Sequence[PatternFamily],
         channels: Sequence[Channel],
         gains: Sequence[FloatArray],
         listed: Sequence[tuple[IntArray, FloatArray]],
@@ -113,7 +113,7 @@ class Collection:
         return np.asarray(sum(part.totals(counts, self._domain_size) for part in self._parts))
 
 
-def _forced(family: Family, channel: Channel) -> float:
+def _forced(family: PatternFamily, channel: Channel) -> float:
     """φ."""
     K, M = len(family.ones), family.points
     return max(channel.inside * M - K, 0.0) / (M - K)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.symmetric.mixture import best_weights
-from factormech.local.symmetric.patterns import Family
+from factormech.local.symmetric.patterns import PatternFamily
 from factormech.workloads import walsh
 
 _CLIMB = 30
@@ -37,17 +37,17 @@ class Junta:
     columns: IntArray
     profile: FloatArray
 
-    def family(self, weight: float) -> Family:
+    def family(self, weight: float) -> PatternFamily:
         """The pattern on the first attributes, to be permuted."""
         m = len(self.table).bit_length() - 1
         bits = (self.columns[None, :] >> np.arange(m)[:, None]) & 1
         masks = (bits << np.arange(len(self.columns))).sum(axis=1, dtype=np.int64)
-        return Family(self.table, masks[None, :], np.array([weight]), permuted=True)
+        return PatternFamily(self.table, masks[None, :], np.array([weight]), permuted=True)
 
 
 def solve(
     level_spectrum: FloatArray, epsilon: float, lower_bound: float, rounds: int, starts: int, rng: np.random.Generator
-) -> tuple[list[Family], float, int]:
+) -> tuple[list[PatternFamily], float, int]:
     """Families, the value Σ s²/y that they reach, and the rounds used; stops early at a gap of 1e-6."""
     g = np.array(level_spectrum, dtype=float)
     g[0] = 0.0

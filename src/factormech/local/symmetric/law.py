@@ -28,7 +28,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.local.error_law import ErrorLaw
-from factormech.local.symmetric.patterns import Channel, Family, characters
+from factormech.local.symmetric.patterns import Channel, PatternFamily, characters
 from factormech.workloads import walsh
 
 _CELLS_LIMIT = 2**21  # numbers held at once
@@ -38,7 +38,7 @@ _CELLS_LIMIT = 2**21  # numbers held at once
 class Placed:
     """One family with its matrices A listed, (placements, m), their probabilities, and γ_s, (2^m,)."""
 
-    family: Family
+    family: PatternFamily
     channel: Channel
     gamma: FloatArray
     masks: IntArray

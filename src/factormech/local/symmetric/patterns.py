@@ -35,7 +35,7 @@ from factormech.workloads import walsh
 
 
 @dataclass(frozen=True)
-class Family:
+class PatternFamily:
     """One set T with several matrices A.
 
     Attributes
@@ -103,7 +103,7 @@ class Channel:
     loss: float
 
     @classmethod
-    def of(cls, family: Family, epsilon: float) -> Channel:
+    def of(cls, family: PatternFamily, epsilon: float) -> Channel:
         """The channel with the largest ratio that certainly keeps e^ε."""
         epsilon = check_epsilon(epsilon)
         K, M = len(family.ones), family.points
@@ -117,7 +117,7 @@ class Channel:
         return cls(inside, inside / K, outside / (M - K), loss_of_ratio(max(ratio, 1.0 / ratio)))
 
 
-def gains(family: Family, channel: Channel) -> FloatArray:
+def gains(family: PatternFamily, channel: Channel) -> FloatArray:
     """γ_s, (M,); entry 0, which belongs to the number of users, is set to 0."""
     gamma = walsh.transform(family.table.astype(float)) * (channel.high - channel.low)
     gamma[0] = 0.0

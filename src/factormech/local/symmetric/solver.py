@@ -26,7 +26,7 @@ from factormech.bounds.staircase import largest_information
 from factormech.errors import BadValue
 from factormech.local.optimal.problem import Report, Step, Stopped, silent
 from factormech.local.symmetric import juntas, level_bound, thresholds
-from factormech.local.symmetric.patterns import Family
+from factormech.local.symmetric.patterns import PatternFamily
 from factormech.local.symmetric.strategy import SymmetricStrategy
 from factormech.workloads.base import Workload
 from factormech.workloads.walsh import is_power_of_two, popcounts
@@ -165,7 +165,7 @@ def _candidates(
     options: Options,
     rng: np.random.Generator,
     rows: int | None,
-) -> Iterator[tuple[str, list[Family], int]]:
+) -> Iterator[tuple[str, list[PatternFamily], int]]:
     """Method, families and iterations, the methods that fit one after the other."""
     if not g.any():
         yield "parity", [_parities(np.ones(len(g)))], 0
@@ -187,9 +187,9 @@ def _effort(n: int, options: Options) -> tuple[int, int]:
     return sets, steps
 
 
-def _parities(g: FloatArray) -> Family:
+def _parities(g: FloatArray) -> PatternFamily:
     """One parity, drawn with probability ∝ √g, answered by randomized response."""
     roots = np.sqrt(g)
     roots[0] = 0.0
     asked = np.flatnonzero(roots)
-    return Family(np.array([False, True]), asked[:, None], roots[asked] / roots.sum(), permuted=False)
+    return PatternFamily(np.array([False, True]), asked[:, None], roots[asked] / roots.sum(), permuted=False)

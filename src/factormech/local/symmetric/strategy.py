@@ -29,9 +29,9 @@ from factormech.errors import BadValue
 from factormech.local.error_law import ErrorLaw
 from factormech.local.reports import check_simulation
 from factormech.local.strategy import RESIDUAL_LIMIT, Evaluation, StrategyMatrix
-from factormech.local.symmetric.collection import Collection
+from factormech.local.symmetric.collection import PatternCollection
 from factormech.local.symmetric.law import Placed, pattern_error_law
-from factormech.local.symmetric.patterns import Channel, Family, characters, gains, permute
+from factormech.local.symmetric.patterns import Channel, PatternFamily, characters, gains, permute
 from factormech.privacy import VERIFIED, Guarantee
 from factormech.workloads import walsh
 from factormech.workloads.base import Workload
@@ -45,7 +45,7 @@ _PERMUTATIONS_LIMIT = 8  # attributes whose permutations are listed for a dense 
 
 
 @dataclass(frozen=True)
-class Reports:
+class PatternReports:
     """What N users send.
 
     ``family`` and ``matrix`` say which A, ``permutation`` (N, d) how its attributes are moved (the identity where the
@@ -64,7 +64,7 @@ class Reports:
 class SymmetricStrategy:
     """An ε-LDP strategy over n = 2^d types whose rows are the translates of patterns."""
 
-    def __init__(self, attributes: int, families: Sequence[Family], epsilon: float) -> None:
+    def __init__(self, attributes: int, families: Sequence[PatternFamily], epsilon: float) -> None:
         self.attributes = attributes
         self.epsilon = check_epsilon(epsilon)
         self.families = tuple(families)
@@ -173,7 +173,7 @@ class SymmetricStrategy:
     def _listings(self) -> tuple[tuple[IntArray, FloatArray], ...]:
         return tuple(self._listed(family) for family in self.families)
 
-    def _listed(self, family: Family) -> tuple[IntArray, FloatArray]:
+    def _listed(self, family: PatternFamily) -> tuple[IntArray, FloatArray]:
         """All matrices of a family, equal ones together, and their probabilities."""
         if not family.permuted:
             return family.masks, family.weights
@@ -188,7 +188,7 @@ class SymmetricStrategy:
 
     # Reports -----------------------------------------------------------------------------------------------
 
-    def randomise(self, users: IntArray, rng: np.random.Generator) -> Reports:
+    def randomise(self, users: IntArray, rng: np.random.Generator) -> PatternReports:
         """One simulated report of each user, given by type, (N,): seeded experiments, never private releases."""
         u = np.asarray(users)
         if u.ndim != 1 or u.dtype.kind not in "iu" or (u.size and not 0 <= u.min() <= u.max() < self.domain_size):
@@ -204,14 +204,14 @@ class SymmetricStrategy:
                 order[who] = rng.permuted(order[who], axis=1)
             A = self._matrices(family, matrix[who], order[who])
             word[who] = _bits_of(A, u[who]) ^ _noise(family, channel, len(who), rng)
-        return Reports(chosen.astype(np.int64), matrix, order, word)
+        return PatternReports(chosen.astype(np.int64), matrix, order, word)
 
     @staticmethod
-    def _matrices(family: Family, matrix: IntArray, order: npt.NDArray[np.int8]) -> IntArray:
+    def _matrices(family: PatternFamily, matrix: IntArray, order: npt.NDArray[np.int8]) -> IntArray:
         A = family.masks[matrix]
         return permute(A, order) if family.permuted else A
 
-    def coefficients(self, reports: Reports) -> FloatArray:
+    def coefficients(self, reports: PatternReports) -> FloatArray:
         """Unbiased estimates of the Walsh coefficients Σ_u N_uχ(u), (n,); 0 where the strategy says nothing."""
         totals = np.zeros(self.domain_size)
         for index, (family, gamma) in enumerate(zip(self.families, self._gains, strict=True)):
@@ -230,14 +230,16 @@ class SymmetricStrategy:
         """Totals over the reports divided by what one report says, (n,)."""
         return np.divide(totals, self.information, out=np.zeros_like(totals), where=self.information > 0)
 
-    def _totals_by_report(self, family: Family, gamma: FloatArray, reports: Reports, who: IntArray) -> FloatArray:
+    def _totals_by_report(
+        self, family: PatternFamily, gamma: FloatArray, reports: PatternReports, who: IntArray
+    ) -> FloatArray:
         chi = characters(self._matrices(family, reports.matrix[who], reports.permutation[who]))
         odd = np.bitwise_count(reports.word[who][:, None] & np.arange(family.points)) & 1
         values = np.where(odd, -gamma, gamma)
         return np.asarray(np.bincount(chi.ravel(), weights=values.ravel(), minlength=self.domain_size))
 
     def _add_totals_by_matrix(
-        self, totals: FloatArray, family: Family, gamma: FloatArray, reports: Reports, who: IntArray
+        self, totals: FloatArray, family: PatternFamily, gamma: FloatArray, reports: PatternReports, who: IntArray
     ) -> None:
         """Σ (−1)^{s·r} over the reports of one A is the Walsh transform of how often each r came."""
         by_matrix = who[np.argsort(reports.matrix[who], kind="stable")]
@@ -246,7 +248,7 @@ class SymmetricStrategy:
             counts = np.bincount(reports.word[part], minlength=family.points).astype(float)
             totals[characters(family.masks[which])] += gamma * walsh.transform(counts)
 
-    def answers(self, reports: Reports, workload: Workload) -> FloatArray:
+    def answers(self, reports: PatternReports, workload: Workload) -> FloatArray:
         """Unbiased estimates of the workload's answers on the data of the users who reported."""
         g = workload.centred_walsh_spectrum()
         if g is None:
@@ -265,14 +267,14 @@ class SymmetricStrategy:
         return "" if users <= _USERS_LIMIT else f"{users} users are more than {_USERS_LIMIT} drawn one by one"
 
     @cached_property
-    def _collection(self) -> Collection | None:
+    def _collection(self) -> PatternCollection | None:
         """The counter of reports, if these are few enough to be counted."""
         if any(f.permuted for f in self.families) and self.attributes > _PERMUTATIONS_LIMIT:
             return None
         cells = sum(len(masks) * f.points for (masks, _), f in zip(self._listings, self.families, strict=True))
         if cells > _CELLS_LIMIT:
             return None
-        return Collection(self.families, self.channels, self._gains, self._listings, self.domain_size)
+        return PatternCollection(self.families, self.channels, self._gains, self._listings, self.domain_size)
 
     def simulate_estimates(self, counts: IntArray, trials: int, rng: np.random.Generator) -> FloatArray:
         """Centred estimates of the data vector, (types, trials)."""
@@ -315,7 +317,7 @@ def _bits_of(A: IntArray, users: IntArray) -> IntArray:
     return z
 
 
-def _noise(family: Family, channel: Channel, users: int, rng: np.random.Generator) -> IntArray:
+def _noise(family: PatternFamily, channel: Channel, users: int, rng: np.random.Generator) -> IntArray:
     """y: uniform in T with probability π, else uniform outside."""
     inside = rng.random(users) < channel.inside
     hit = family.ones[rng.integers(len(family.ones), size=users)]

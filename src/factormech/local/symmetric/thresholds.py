@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.staircase import best_subset_size, largest_information
-from factormech.local.symmetric.patterns import Family
+from factormech.local.symmetric.patterns import PatternFamily
 
 _CLASSES = 32
 _LEAST = 0.1  # of the mean aim: a set never gives up a character that others have served
@@ -29,7 +29,7 @@ _STEP = 0.3  # exponent of the correction of a class
 _FIRST = 4  # times as many steps for the first set, which finds the corrections
 
 
-def solve(spectrum: FloatArray, epsilon: float, sets: int, steps: int, rng: np.random.Generator) -> list[Family]:
+def solve(spectrum: FloatArray, epsilon: float, sets: int, steps: int, rng: np.random.Generator) -> list[PatternFamily]:
     """R sets of equal weight, translated but not permuted, for the eigenvalues g_χ (entry 0 is not looked at)."""
     n = len(spectrum)
     size = best_subset_size(n, epsilon)
@@ -46,7 +46,7 @@ def solve(spectrum: FloatArray, epsilon: float, sets: int, steps: int, rng: np.r
         aim *= wanted.sum() / aim.sum()
         table, power = _shape(aim, classes, factors, size, unit, steps * (_FIRST if i == 0 else 1), rng)
         found += power
-        families.append(Family(table, masks, np.array([1.0 / sets]), permuted=False))
+        families.append(PatternFamily(table, masks, np.array([1.0 / sets]), permuted=False))
     return families
 
 

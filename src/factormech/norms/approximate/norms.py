@@ -92,7 +92,7 @@ def solve(boxes: Boxes, *, method: str = "splitting", gap: float = 1e-3, iterati
     checked_gap(gap)
     limit = check_positive_integer("iterations", iterations)
     reduced = reduce(boxes)
-    best = _Best(reduced, gap)
+    best = _BestEnds(reduced, gap)
     record: dict[str, object] = {"method": method, "rows": reduced.boxes.shape[0], "columns": reduced.boxes.shape[1]}
     if not reduced.boxes.shape[0]:
         record.update(iterations=0, stopped="gap")
@@ -108,7 +108,7 @@ def solve(boxes: Boxes, *, method: str = "splitting", gap: float = 1e-3, iterati
     return best.answer(record)
 
 
-class _Best:
+class _BestEnds:
     """The best of both ends so far, each with its proof."""
 
     def __init__(self, reduced: Reduced, gap: float) -> None:

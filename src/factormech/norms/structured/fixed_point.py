@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -27,23 +26,25 @@ COARSEST = 64
 RATIO = 4
 
 
-class Evaluation(Protocol):
-    """What a problem says of one choice of weights."""
+@dataclass(frozen=True)
+class Ends:
+    """What a problem says of one choice of weights.
 
-    @property
-    def lower(self) -> float: ...
+    Attributes
+    ----------
+    lower, upper
+        Both ends, without their margins.
+    step
+        What the fixed point adds to the logarithms of the weights, by blocks end to end.
+    """
 
-    @property
-    def upper(self) -> float: ...
-
-    @property
-    def step(self) -> FloatArray:
-        """What the fixed point adds to the logarithms of the weights, by blocks end to end."""
-        ...
+    lower: float
+    upper: float
+    step: FloatArray
 
 
 @dataclass(frozen=True)
-class Found:
+class FixedPoint:
     """Logarithms of the best weights, after how many evaluations, and whether their gap is small enough."""
 
     logs: FloatArray
@@ -51,10 +52,10 @@ class Found:
     reached: bool
 
 
-Evaluate = Callable[[FloatArray], Evaluation]
+Evaluate = Callable[[FloatArray], Ends]
 
 
-def accelerated(evaluate: Evaluate, logs: FloatArray, gap: float, iterations: int) -> Found:
+def accelerated(evaluate: Evaluate, logs: FloatArray, gap: float, iterations: int) -> FixedPoint:
     """Iterate until upper ≤ (1 + gap) lower, or ``iterations`` evaluations; the best point is returned."""
     best, best_gap = logs, np.inf
     safe, safe_step, safe_lower = logs, np.zeros_like(logs), -np.inf
@@ -65,14 +66,14 @@ def accelerated(evaluate: Evaluate, logs: FloatArray, gap: float, iterations: in
         if here < best_gap:
             best, best_gap = logs, here
         if here <= gap:
-            return Found(best, done, True)
+            return FixedPoint(best, done, True)
         if found.lower < safe_lower * (1.0 - 0.1 * gap) and len(memory) > 1:
             memory.forget()
             logs = safe + 0.5 * safe_step
             continue
         safe, safe_step, safe_lower = logs, found.step, found.lower
         logs = memory.extrapolate(logs + found.step, found.step)
-    return Found(best, iterations, False)
+    return FixedPoint(best, iterations, False)
 
 
 def levels(n: int) -> list[int]:

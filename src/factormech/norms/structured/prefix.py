@@ -59,12 +59,12 @@ def prefix_norm(n: int, p: float = math.inf, *, gap: float = 1e-6, iterations: i
     n = check_positive_integer("n", n)
     p, gap = check_order(p), check_gap(gap)
     check_positive_integer("iterations", iterations)
-    problem = Prefix(n, p)
+    problem = PrefixDual(n, p)
     start = fixed_point.levels(n)[0]
-    logs = Prefix(start, p).flat()
+    logs = PrefixDual(start, p).flat()
     done = 0
     for size in fixed_point.levels(n):
-        level = Prefix(size, p)
+        level = PrefixDual(size, p)
         if size != start:
             logs = np.concatenate([fixed_point.refined(block, size) for block in problem.blocks(logs)])
         inner = _inner_gap(gap, level) if size == n else max(gap, 1e-5)
@@ -90,15 +90,7 @@ def check_gap(gap: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Ends:
-    lower: float
-    upper: float
-    step: FloatArray
-    shifts: int
-
-
-@dataclass(frozen=True)
-class Prefix:
+class PrefixDual:
     """The dual problem over n prefix sums; weights as logarithms: q, then w where it is free and not q in reverse."""
 
     n: int
@@ -131,7 +123,7 @@ class Prefix:
     def diagonals(self, w: FloatArray, q: FloatArray, tolerance: float) -> Diagonals:
         return mirrored_diagonals(q, tolerance) if self.mirrored else diagonals(Chain(q, w), tolerance)
 
-    def evaluate(self, logs: FloatArray, tolerance: float) -> _Ends:
+    def evaluate(self, logs: FloatArray, tolerance: float) -> fixed_point.Ends:
         """Both ends, without their margins, and the fixed point's step with its scale (see :mod:`.fixed_point`)."""
         w, q = self.weights(logs)
         found = self.diagonals(w, q, tolerance)
@@ -144,7 +136,7 @@ class Prefix:
             # Newton's scale along smooth directions: the plain step has slope −(p + 2)/2p there.
             left = (1.0 - 2.0 / self.p) * np.log(r) - (2.0 / self.p) * np.log(w)
             step = np.concatenate([step, 2.0 * self.p / (self.p + 2.0) * (left - left.mean())])
-        return _Ends(lower, upper, step, found.shifts)
+        return fixed_point.Ends(lower, upper, step)
 
     @property
     def dual_order(self) -> float:
@@ -177,12 +169,12 @@ def _norm(values: FloatArray, order: float) -> float:
     return float(largest * np.sum((values / largest) ** order) ** (1.0 / order))
 
 
-def _inner_gap(gap: float, problem: Prefix) -> float:
+def _inner_gap(gap: float, problem: PrefixDual) -> float:
     """What the iterations must reach so that the outward margins still fit into the gap."""
     return max(0.95 * gap - 2.0 * (gap / 100.0) - 12.0 * problem.n * 2.0**-53, 0.2 * gap)
 
 
-def _certified(problem: Prefix, logs: FloatArray, gap: float, done: int, reached: bool) -> CertifiedNorm:
+def _certified(problem: PrefixDual, logs: FloatArray, gap: float, done: int, reached: bool) -> CertifiedNorm:
     from factormech.norms.structured.factors import prefix_factors
 
     w, q = (np.ascontiguousarray(weights) for weights in problem.weights(logs))

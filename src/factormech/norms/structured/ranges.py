@@ -42,23 +42,16 @@ def ranges_norm(n: int, p: float = 2.0, *, gap: float = 1e-6, iterations: int = 
     logs, done = np.zeros(sizes[0]), 0
     for size in sizes:
         logs = logs if logs.size == size else fixed_point.refined(logs, size)
-        problem = Ranges(size)
+        problem = RangesDual(size)
         inner = max(0.93 * gap - 12.0 * n * 2.0**-53, 0.2 * gap) if size == n else max(gap, 1e-5)
         evaluate = partial(problem.evaluate, tolerance=inner / 20.0)
         found = fixed_point.accelerated(evaluate, logs, inner, iterations)
         logs, done = found.logs, done + found.iterations
-    return _certified(Ranges(n), logs, gap, done, found.reached)
+    return _certified(RangesDual(n), logs, gap, done, found.reached)
 
 
 @dataclass(frozen=True)
-class _Ends:
-    lower: float
-    upper: float
-    step: FloatArray
-
-
-@dataclass(frozen=True)
-class Ranges:
+class RangesDual:
     """The dual problem over the logarithms of q."""
 
     n: int
@@ -73,12 +66,12 @@ class Ranges:
         # T^{−1/2} over the leaks: a itself.
         return diagonals(Chain(np.full(self.n, self.n + 1.0), q, self.n + 1.0), tolerance)
 
-    def evaluate(self, logs: FloatArray, tolerance: float) -> _Ends:
+    def evaluate(self, logs: FloatArray, tolerance: float) -> fixed_point.Ends:
         """Both ends times √k, without their margins, and twice the fixed point's step."""
         q = self.weights(logs)
         a = self.diagonals(q, tolerance).nodes
         dual = float(np.dot(q, a))
-        return _Ends(dual, math.sqrt(dual * float(a.max())), 2.0 * np.log(a / dual))
+        return fixed_point.Ends(dual, math.sqrt(dual * float(a.max())), 2.0 * np.log(a / dual))
 
     def bounds(self, q: FloatArray, found: Diagonals) -> tuple[float, float]:
         """The two ends, rounded outward."""
@@ -88,7 +81,7 @@ class Ranges:
         return lower / (found.slack * growth(20.0)), upper * found.slack * growth(20.0)
 
 
-def _certified(problem: Ranges, logs: FloatArray, gap: float, done: int, reached: bool) -> CertifiedNorm:
+def _certified(problem: RangesDual, logs: FloatArray, gap: float, done: int, reached: bool) -> CertifiedNorm:
     from factormech.norms.structured.factors import ranges_factors
 
     q = problem.weights(logs)

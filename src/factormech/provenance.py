@@ -1,9 +1,9 @@
-"""The way back from a number: row, part, solutions, workload and code, with the file of each."""
+"""The way back from a number: row, part, solutions and code, with the file of each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,10 @@ class Traced:
     solved: Mapping[str, Mapping[str, Any]]
     code: str
     provenance: Mapping[str, Any]
+
+    def as_data(self) -> dict[str, Any]:
+        """The same in plain dictionaries."""
+        return asdict(self)
 
 
 def trace(figure: str | Path, point: Mapping[str, Any] | None = None, *, folder: Path | str = ".") -> list[Traced]:
@@ -118,10 +122,10 @@ def _parts(folder: Path) -> dict[str, Record]:
 
 
 def _traced(row: dict[str, Any], table: Path, parts: Mapping[str, Record], root: Path) -> Traced:
-    part = parts.get(row["source"])
+    part = parts.get(row["origin"])
     if part is None:
         rule = "be the digest of a part that is there"
-        raise BadValue(f"source of a row of {table}", row["source"], rule, "run the workflow again")
+        raise BadValue(f"origin of a row of {table}", row["origin"], rule, "run the workflow again")
     attributes, files = part.attributes, part.attributes["solved"]
     solved = {file: found for file in files if (found := _solution(root / file, row))}
     provenance = {key: value for key, value in part.provenance.items() if key != "content_digest"}
