@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue
+from factormech.labels import mechanism_label, variant
 from factormech.seeds import rng_for
 from factormech.spec import Spec, WorkloadSpec
 
@@ -81,7 +82,8 @@ def test_the_stream_is_named_by_root_seed_what_is_solved_and_the_seed_but_not_by
 
 
 def test_a_label_says_the_options_that_change_the_result() -> None:
-    assert BASE.label == "Optimised"
-    assert dataclasses.replace(BASE, options={"objective": "average", "effort": "standard"}).label == "Optimised"
-    worst = dataclasses.replace(BASE, options={"objective": "worst", "effort": "best", "rows": 32})
-    assert worst.label == "Optimised (best effort, worst case, 32 outputs)"
+    assert mechanism_label("optimised") == "Optimised"
+    assert mechanism_label("optimised", {"objective": "average", "effort": "standard"}) == "Optimised"
+    worst = {"objective": "worst", "effort": "best", "rows": 32}
+    assert mechanism_label("optimised", worst) == "Optimised (best effort, worst case, 32 outputs)"
+    assert mechanism_label(variant("optimised", worst)) == mechanism_label("optimised", worst)

@@ -27,16 +27,10 @@ if TYPE_CHECKING:
 
 # The target error of the figures.
 ALPHA = 0.01
-# The lower bound of comparisons, and the columns of the tables of sample complexity.
+# The lower bound of comparisons.
 BOUND = "certified"
-COLUMNS = (
-    *("study", "workload", "domain_size", "epsilon", "seed", "mechanism", "metric", "alpha", "sample_complexity"),
-    *("worst_variance", "average_variance", "lower_bound", "bound_name", "rows", "certified_gap", "status", "reason"),
-)
 # Copies of a k × N matrix, and of an (k + N) × (k + N) one, that the dense and the semidefinite solvers hold.
 _DENSE_COPIES, _SEMIDEFINITE_COPIES = 8, 28
-# Entries of W up to which the error of constant answers is computed.
-_LISTED = 1 << 24
 
 
 def mechanisms(family: str | None = None) -> list[str]:
@@ -273,6 +267,7 @@ def check_target(queries: Workload, alpha: float, metric: str, rmse: float | Non
     """Refuse a workload of constant queries, and a target that constant answers reach; ``rmse`` if that was given."""
     from factormech.arrays import check_dense_size
     from factormech.local.factorized.release import half_ranges
+    from factormech.local.shrinkage import best_constant
 
     if _is_constant(queries):
         rule = "ask something that differs between users: each of its queries has one answer for all of them"
@@ -280,13 +275,17 @@ def check_target(queries: Workload, alpha: float, metric: str, rmse: float | Non
             "workload", queries.name, rule, "these need no users: their number, which is public, answers them"
         )
     if metric == "mse":
-        trivial, what = _constant_error(queries), "the mean squared error of constants"
+        trivial = best_constant(queries.centred_gram()).error / queries.queries
+        what = "the mean squared error of the best constant answer"
     else:
         check_dense_size(f"matrix of {queries.name}", 8 * queries.queries, queries.domain_size)
-        trivial, what = float(half_ranges(queries.matrix()).max(initial=0.0)), "the largest error of constants"
+        trivial, what = (
+            float(half_ranges(queries.matrix()).max(initial=0.0)),
+            "the largest error of the best constant answer",
+        )
     if alpha >= trivial:
         name, root = ("alpha", 1.0) if rmse is None else ("rmse", 0.5)
-        rule = f"be below {trivial**root:.6g}, {'' if rmse is None else 'the root of '}{what}, which need no users"
+        rule = f"be below {trivial**root:.6g}, {'' if rmse is None else 'the root of '}{what}, which needs no users"
         example = f"give for example {(trivial / 10) ** root:.2g}"
         raise BadValue(name, alpha if rmse is None else rmse, rule, example)
 
@@ -295,18 +294,6 @@ def _is_constant(queries: Workload) -> bool:
     """Whether no query tells two user types apart: ‖WP‖_F = 0, up to rounding."""
     energy = queries.frobenius_squared()
     return energy - queries.total_squared() / queries.domain_size <= 1e-12 * energy
-
-
-def _constant_error(queries: Workload) -> float:
-    """The worst mean squared error of the constant answers in the middle of each query's range; ∞ if W is too large.
-
-    The error is convex in the distribution of the types, so that it is the largest where all users are of one type.
-    """
-    if queries.queries * queries.domain_size > _LISTED:
-        return math.inf
-    W = queries.matrix()
-    middle = 0.5 * (W.max(axis=1) + W.min(axis=1))
-    return float(((W - middle[:, None]) ** 2).sum(axis=0).max() / queries.queries)
 
 
 def lower_bound(
@@ -459,8 +446,11 @@ def _table(W: Workload, epsilon: float, alpha: float, seed: int, fits: Sequence[
 
     from factormech.bounds.registry import variance_bound
     from factormech.mechanisms.local import LocalFit
+    from factormech.tables.kinds import format_named
 
+    form = format_named("sample-complexity")
     point: dict[str, Any] = {
+        **form.added,
         "study": "comparison",
         "workload": W.name,
         "domain_size": W.domain_size,
@@ -477,7 +467,7 @@ def _table(W: Workload, epsilon: float, alpha: float, seed: int, fits: Sequence[
     ]
     last = [point | target | {"mechanism": "lower-bound", "status": "bound"} | bound] if bound else []
     rows.sort(key=lambda row: (math.isnan(row["sample_complexity"]), row["sample_complexity"]))
-    table = pd.DataFrame([*rows, *last], columns=list(COLUMNS))
+    table = pd.DataFrame([*rows, *last], columns=list(form.columns))
     texts = ["bound_name", "status", "reason"]
     return table.assign(**table[texts].fillna(""))
 

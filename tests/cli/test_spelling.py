@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
 
@@ -94,9 +93,10 @@ def test_what_needs_no_users_is_not_planned(run: Run) -> None:
         said = run("plan", "total", *N8, *E1, "--alpha", "0.01", "--metric", metric)
         assert said.code == 1
         assert "need no users" in said.err
-    # Of the identity over n types the middle is ½ each: n terms of ¼ whatever the user's type, so ¼ per query.
-    said = run("plan", "histogram", *N8, *E1, "--alpha", "0.25")
+    # Of the identity over n types the best constant is 1/n each: (1 − 1/n)² + (n − 1)/n² = 1 − 1/n, over n queries.
+    error = (1.0 - 1.0 / 8) / 8
+    said = run("plan", "histogram", *N8, *E1, "--alpha", error * (1 + 1e-6))
     assert said.code == 1
-    assert "--alpha = 0.25: must be below 0.25" in said.err
-    assert "--rmse = 0.5: must be below 0.5" in run("plan", "histogram", *N8, *E1, "--rmse", "50%").err
-    assert run("plan", "histogram", *N8, *E1, "--alpha", str(math.nextafter(0.25, 0.0))).code == 0
+    assert f"must be below {error:.6g}, the mean squared error of the best constant answer" in said.err
+    assert "--rmse = 0.5: must be below" in run("plan", "histogram", *N8, *E1, "--rmse", "50%").err
+    assert run("plan", "histogram", *N8, *E1, "--alpha", error * (1 - 1e-6)).code == 0

@@ -102,7 +102,7 @@ class Ranking:
     --------
     >>> import factormech as fm
     >>> fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
-    <Ranking for mean squared error 0.0025 per query: 608 users with Optimised (worst case); lower bound 608 users>
+    <Ranking for mean squared error 0.0025 per query: 608 users with Optimised (worst case); lower bound 60... users>
     """
 
     metric: str
