@@ -23,6 +23,7 @@ _OPTIMAL = 1e-6
 def plan(args: argparse.Namespace) -> Answer:
     """Rank every mechanism, and advise."""
     from factormech.cli import ranked
+    from factormech.cli.every_protocol import every_protocol
     from factormech.measure.ranking import by_largest_error, by_mean_squared_error
 
     epsilon, alpha = epsilon_of(args), positive("--alpha", args.alpha)
@@ -55,6 +56,7 @@ def plan(args: argparse.Namespace) -> Answer:
     }
     remark = [ranking.reason] if ranking.reason else []
     lines = [_title(workload.name, data), "", *ranked.lines(ranking), *remark, "", data["advice"]]
+    lines.append(every_protocol(workload, epsilon, alpha, args.metric))
     return Answer(data, lines)
 
 
