@@ -15,6 +15,7 @@ EXPERIMENTS: dict[str, str] = {
     "central-errors": _HERE + "central_errors",
     "central-prefix": _HERE + "central_prefix",
     "few-users": _HERE + "few_users",
+    "every-protocol": _HERE + "every_protocol",
     "gaussian-calibration": _HERE + "gaussian_calibration",
     "noise-floor": _HERE + "noise_floor",
     "central-bounds": _HERE + "central_bounds",
