@@ -138,6 +138,7 @@ SELECTION: dict[str, str] = {
     "sequential-halving": "Sequential halving",
     "one-coordinate": "One coordinate each (non-interactive)",
 }
+SHRINKAGE: dict[str, str] = {"optimised/shrunk": "Optimised, mixed with constants"}
 LEARNING: dict[str, str] = {
     "learner/half-sphere": "Agnostic learner (half sphere)",
     "learner/priv-unit": "Agnostic learner (PrivUnit)",
@@ -190,6 +191,7 @@ SERIES: dict[str, str] = (
     | PURE
     | SKETCHES
     | SELECTION
+    | SHRINKAGE
     | LEARNING
     | QUERIES
 )

@@ -169,6 +169,10 @@ SELECTION: dict[str, Style] = {
     "one-coordinate": Style(labels.SELECTION["one-coordinate"], VERMILLION, "D", DASH_DOTTED),
 }
 
+SHRINKAGE: dict[str, Style] = {
+    "optimised/shrunk": Style(labels.SHRINKAGE["optimised/shrunk"], BLUE, "o", SOLID),
+}
+
 LEARNING: dict[str, Style] = {
     "learner/half-sphere": Style(labels.LEARNING["learner/half-sphere"], BLUE, "o", SOLID),
     "learner/priv-unit": Style(labels.LEARNING["learner/priv-unit"], VERMILLION, "s", DASHED),
@@ -223,6 +227,7 @@ SERIES: dict[str, Style] = (
     | PURE
     | SKETCHES
     | SELECTION
+    | SHRINKAGE
     | LEARNING
     | QUERIES
 )
