@@ -15,6 +15,7 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, USERS, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, split
+from factormech.experiments.solves import Solve, strategy
 
 OPTIMISED, SHRUNK = "optimised", "optimised/shrunk"
 AXES = (
@@ -23,6 +24,7 @@ AXES = (
     replace(EPSILON, default=(1.0,)),
     replace(USERS, description="Numbers of users N, the horizontal axis."),
 )
+WORST = {"objective": "worst"}
 _EVERY = "every ε-LDP protocol, interactive or not, with any estimator"
 
 
@@ -61,12 +63,16 @@ def _bound(search: Any, users: int) -> dict[str, Any]:
 
 def _worst_variance(workload: Any, epsilon: float, seed: int) -> float:
     """The worst-case variance per user of the strategy that is optimised for it, summed over queries."""
-    from factormech.local import registry
+    from factormech.local.registry import strategy_for
 
-    rng = registry.rng_of(OPTIMISED, workload, epsilon, seed, 0)
-    solution = registry.solve(OPTIMISED, workload, epsilon, rng, {"objective": "worst"})
-    strategy = registry.restore(OPTIMISED, solution, epsilon)
+    strategy: Any = strategy_for(OPTIMISED, workload, epsilon, options=WORST, root_seed=seed)
     return float(strategy.evaluate(workload.centred_gram()).worst)
+
+
+def solves(asked: Asked) -> Iterator[Solve]:
+    """The strategies of least worst-case variance."""
+    for name, n, epsilon in asked.points("workload", "domain_size", "epsilon"):
+        yield strategy(OPTIMISED, name, n, epsilon, options=WORST, root_seed=asked.seed, own=asked.definitions)
 
 
 def check(row: Mapping[str, Any]) -> Problem:
@@ -105,6 +111,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     check=check,
     parts=split("workload"),
+    solves=solves,
     figure=Curves(
         panel=("workload", "epsilon"),
         x="users",
