@@ -25,4 +25,4 @@ rule judge:
     shell:
         "python -m factormech.jobs.claims --ledger {input.ledger[0]:q} --schema {input.ledger[1]:q}"
         " --tables results/tables/{wildcards.folder} --made {params.made:q} --csv {output.csv} --page {output.page}"
-        " --code {params.digest} &> {log}"
+        " --request {input.code} &> {log}"

@@ -34,4 +34,4 @@ rule collect:
         " --users {params.users} --populations {params.populations} --trials {params.trials} --level {params.level}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
         " --strategies {input.strategies:q} --options {params.options:q}"
-        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"

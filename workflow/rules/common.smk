@@ -43,8 +43,6 @@ except ConfigErrors as errors:
 STUDIES = CONFIG.studies | CONFIG.quick_studies
 REQUESTS = Requests(CONFIG)
 DATA_FOLDER = data_room.named_folder(CONFIG.data, Path())
-# One file for the code of each job, with the time of its newest module: a list of modules would be two hundred inputs.
-CODE_FOLDER = Path(".snakemake/code")
 
 
 wildcard_constraints:
@@ -70,27 +68,6 @@ def sources():
 def code_once(modules):
     """The code behind these modules."""
     return sources().code_of(*modules)
-
-
-@cache
-def stamp_once(modules):
-    """The file that stands for the code behind these modules, brought up to date once a run.
-
-    Each has a folder of its own: Snakemake lists a folder once, and would not see the files that are made there later.
-    """
-    mark = hashlib.sha256(" ".join(sorted(modules)).encode()).hexdigest()[:8]
-    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}" / "code.txt"))
-
-
-def code(modules):
-    """An input that stands for all code that some modules need; which ones may depend on wildcards."""
-
-    def stamped(wildcards):
-        prepared()
-        with recovery.refusing():  # the first that a run writes
-            return stamp_once(tuple(modules(wildcards)))
-
-    return stamped
 
 
 def digest(modules):

@@ -52,7 +52,7 @@ rule measure_on_data:
         "python -m factormech.jobs.measure_on_data --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
         " --root-seed {params.root} --options {params.options:q} --data {params.data} --data-files {input.data:q}"
-        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"
 
 
 rule bound_on_data:
@@ -81,7 +81,7 @@ rule bound_on_data:
     shell:
         "python -m factormech.jobs.bound_on_data --bounds {params.bounds} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --data {params.data} --data-files {input.data:q}"
-        " --code {params.digest} --output {output} &> {log}"
+        " --request {input.code} --output {output} &> {log}"
 
 
 rule process:
@@ -118,4 +118,4 @@ rule process:
         " --users {params.users} --trials {params.trials} --level {params.level}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
         " --strategies {input.strategies:q} --options {params.options:q} --data {params.data}"
-        " --data-files {input.data:q} --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --data-files {input.data:q} --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"

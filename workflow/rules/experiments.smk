@@ -28,7 +28,7 @@ rule experiment:
         plugins=plugins(part_modules),
     shell:
         "python -m factormech.jobs.experiment --kind {params.kind} --study {wildcards.study} --part {wildcards.part:q}"
-        " --asked {params.asked:q} --plugins {params.plugins:q} --code {params.digest} --output {output:q} &> {log:q}"
+        " --asked {params.asked:q} --plugins {params.plugins:q} --request {input.code} --output {output:q} &> {log:q}"
 
 
 rule tabulate_experiment:
@@ -64,4 +64,4 @@ rule tabulate_experiment:
     shell:
         "python -m factormech.jobs.tabulate_experiment --kind {params.kind} --study {wildcards.study}"
         " --parts {input.parts:q} --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
-        " --plugins {params.plugins:q} --code {params.digest} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} &> {log}"

@@ -36,4 +36,4 @@ rule draw:
     shell:
         "python -m factormech.jobs.draw --kind {params.kind} --title={params.title:q} --caption={params.caption:q}"
         " {params.options}"
-        " --plugins {params.plugins:q} --code {params.digest} {input.table} figures/{wildcards.study} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} {input.table} figures/{wildcards.study} &> {log}"

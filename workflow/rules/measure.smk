@@ -29,7 +29,7 @@ rule measure:
         "python -m factormech.jobs.measure --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --seeds {params.seeds} --workloads {input.workloads:q} --strategies {input.strategies:q}"
         " --root-seed {params.root} --options {params.options:q}"
-        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"
 
 
 rule bound_point:
@@ -55,7 +55,7 @@ rule bound_point:
         digest=digest(bound_point_modules),
     shell:
         "python -m factormech.jobs.bound --bounds {wildcards.bound} --epsilons {params.epsilon}"
-        " --workloads {input.workload:q} --code {params.digest} --output {output} &> {log}"
+        " --workloads {input.workload:q} --request {input.code} --output {output} &> {log}"
 
 
 rule bound:
@@ -82,4 +82,4 @@ rule bound:
         digest=digest(bound_modules),
     shell:
         "python -m factormech.jobs.bound --bounds {params.bounds} --epsilons {params.epsilons}"
-        " --seeds {params.seeds} --workloads {input.workloads:q} --points {input.points:q} --code {params.digest} --output {output} &> {log}"
+        " --seeds {params.seeds} --workloads {input.workloads:q} --points {input.points:q} --request {input.code} --output {output} &> {log}"

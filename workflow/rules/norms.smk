@@ -27,7 +27,7 @@ rule factorize:
         "python -m factormech.jobs.factorize --norm {wildcards.norm} --workload {wildcards.workload}"
         " --domain-size {wildcards.domain_size} {params.options} --root-seed {params.root}"
         " --definitions {params.definitions:q}"
-        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"
 
 
 rule measure_norm:
@@ -60,5 +60,5 @@ rule measure_norm:
         "python -m factormech.jobs.measure_norm --norm {wildcards.norm} --workloads {params.workloads}"
         " --domain-sizes {params.sizes} --seeds {params.seeds} {params.options} --root-seed {params.root}"
         " --definitions {params.definitions:q} --factorizations {input.factorizations:q}"
-        " --plugins {params.plugins:q} --code {params.digest}"
+        " --plugins {params.plugins:q} --request {input.code}"
         " --output {output} &> {log}"

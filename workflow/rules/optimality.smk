@@ -29,7 +29,7 @@ rule starts:
         "python -m factormech.jobs.starts --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --rows {params.rows} --starts {params.starts} --root-seed {params.root} --seeds {params.seeds}"
         " --workloads {input.workloads:q}"
-        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"
 
 
 rule iterate:
@@ -51,7 +51,7 @@ rule iterate:
         sizes=iterated_sizes,
         digest=digest(job_modules("iterate")),
     shell:
-        "python -m factormech.jobs.iterate --sizes {params.sizes} --code {params.digest} --output {output} &> {log}"
+        "python -m factormech.jobs.iterate --sizes {params.sizes} --request {input.code} --output {output} &> {log}"
 
 
 rule trace:
@@ -79,5 +79,5 @@ rule trace:
     shell:
         "python -m factormech.jobs.trace --mechanism {wildcards.mechanism} --epsilons {params.epsilons}"
         " --root-seed {params.root} --seeds {params.seeds} --workloads {input.workloads:q}"
-        " --plugins {params.plugins:q} --code {params.digest}"
+        " --plugins {params.plugins:q} --request {input.code}"
         " --output {output} &> {log}"

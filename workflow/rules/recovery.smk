@@ -1,12 +1,6 @@
-"""Before a run plans: it is alone in its folder, a dead run's leftovers go, and what is damaged or unfinished is made.
-
-Snakemake passes over the missing file of a job whose dependents exist. That is right where a user has deleted it, but
-not where a job was to make it again and failed: its dependents are of an earlier state. So each run notes what it sets
-out to make, and the next one makes what is missing of it.
-"""
+"""Before a run plans: it is alone in its folder, and a dead run's leftovers go."""
 
 import atexit
-import glob
 import logging
 
 from snakemake.exceptions import WorkflowError
@@ -31,10 +25,6 @@ def prepared():
         with recovery.refusing():
             begin()
         keep_finished()
-    for problem in recovery.damaged(stored_results()):
-        logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
-        workflow.dag.forcefiles.add(problem.name)
-    workflow.dag.forcefiles.update(recovery.unfinished(NOTES))
 
 
 def begin():
@@ -54,12 +44,6 @@ def begin():
             logger.info(f"removed what a killed job left: {path}")
 
 
-def stored_results():
-    """The files below ``results`` that are results of a rule; a user's own are none of our business."""
-    found = [Path(name) for name in sorted(glob.glob("results/**/*.h5", recursive=True))]
-    return [path for path in found if any(rule.is_producer(str(path)) for rule in workflow.rules)]
-
-
 def failed():
     """Say what to do; also where Snakemake itself cannot go on, as on a full disk."""
     atexit.unregister(failed)
@@ -70,7 +54,6 @@ onstart:
     atexit.register(failed)
     planned = [*workflow.dag.needrun_jobs()]
     with recovery.refusing():
-        recovery.note_unfinished(NOTES, [str(name) for job in planned for name in job.output])
         note_expected(planned)
 
 

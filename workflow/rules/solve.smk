@@ -41,4 +41,4 @@ for solves in SOLVES:
         shell:
             "python -m factormech.jobs.solve --mechanism {wildcards.mechanism} {params.epsilon} --root-seed {params.root}"
             " {params.seed} --options {params.options:q} --start {input.start:q}"
-            " --plugins {params.plugins:q} --code {params.digest} {input.workload:q} --output {output} &> {log}"
+            " --plugins {params.plugins:q} --request {input.code} {input.workload:q} --output {output} &> {log}"

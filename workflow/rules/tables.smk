@@ -39,7 +39,7 @@ rule tabulate:
         "python -m factormech.jobs.tabulate --kind {params.kind} --study {wildcards.study}"
         " --measured {input.measured:q} {params.files} --settings {params.settings:q}"
         " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5}"
-        " --plugins {params.plugins:q} --code {params.digest} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} &> {log}"
 
 
 rule compare:
@@ -76,4 +76,4 @@ rule compare:
     shell:
         "python -m factormech.jobs.compare --what {wildcards.what} --mechanism {params.mechanism}"
         " --exclude {params.exclude} --table {input.table:q} --csv {output.csv} --latex {output.latex}"
-        " --plugins {params.plugins:q} --code {params.digest} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} &> {log}"

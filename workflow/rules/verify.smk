@@ -11,6 +11,7 @@ rule verify_strategies:
             tool("bound_formulas"),
             tool("verify_certificate"),
         ],
+        code=code(job_modules("seal")),
     output:
         "results/{folder}verification.txt",
     log:
@@ -24,4 +25,4 @@ rule verify_strategies:
         mem_mb=memory_of("verify_strategies"),
         runtime=minutes_of("verify_strategies"),
     shell:
-        "python {input.tools[0]:q} --output {output} {input.strategies:q} &> {log}"
+        "python -m factormech.jobs.seal --request {input.code} python {input.tools[0]:q} --output {output} {input.strategies:q} &> {log}"

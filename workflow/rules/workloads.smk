@@ -26,4 +26,4 @@ rule workload:
     shell:
         "python -m factormech.jobs.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
         " --root-seed {params.root} {params.seed} --definitions {params.definitions:q}"
-        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"
