@@ -324,7 +324,8 @@ def workload_seed(wildcards):
 
 
 def workload_sources(wildcards):
-    return [str(p) for p in workload_definitions.files_of(wildcards.workload, CONFIG.workloads, Path.cwd())]
+    # Their contents count, not their time stamps: Snakemake would end a run on a file from the future.
+    return [ancient(str(p)) for p in workload_definitions.files_of(wildcards.workload, CONFIG.workloads, Path.cwd())]
 
 
 def workload_definition(wildcards):
@@ -442,7 +443,7 @@ def asked_for(files):
 
 def data_files(wildcards):
     check_data(wildcards.study)
-    return [str(path) for path in data_room.paths(STUDIES[wildcards.study].grid.data, DATA_FOLDER)]
+    return [ancient(str(path)) for path in data_room.paths(STUDIES[wildcards.study].grid.data, DATA_FOLDER)]
 
 
 def bound_point_file(bound, workload, domain_size, epsilon, seed):

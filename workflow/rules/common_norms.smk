@@ -57,7 +57,7 @@ def factorize_sources(wildcards):
 def sources_of(workloads):
     """The user's own files behind these workloads."""
     files = [str(p) for w in workloads for p in workload_definitions.files_of(w, CONFIG.workloads, Path.cwd())]
-    return list(dict.fromkeys(files))
+    return [ancient(file) for file in dict.fromkeys(files)]
 
 
 def definitions_of(workloads):
