@@ -120,7 +120,8 @@ def exact_loss(matrix: FloatArray) -> float:
     ratio = max(Fraction(x) / Fraction(y) for x, y in ends)
     sums = [math.fsum(column) for column in matrix.T.tolist()]  # each within half a unit of the exact one
     ratio *= Fraction(math.nextafter(max(sums), 2.0)) / Fraction(math.nextafter(min(sums), 0.0))
-    loss = math.log(ratio)
+    # The logarithm of a float next to 1 has lost all digits, and the floats from 0 to the loss would never end.
+    loss = math.log1p(float(ratio - 1)) * (1.0 - 2.0**-50)
     while exponential_below(loss) < ratio:
         loss = math.nextafter(loss, math.inf)
     return loss
