@@ -1,8 +1,8 @@
 """Users draw for themselves: no two of them share a decision of their noise, whoever and how many they are.
 
 Privacy of one report says nothing of two: a sampler in which users share a coin has the law of every single report
-right, and the wrong joint law. Two views of it: reports of one batch are uncorrelated at every lag that a loop may have,
-and the sum over N users has the law of N sums over one.
+right, and the wrong joint law. Two views of it: reports of one batch are uncorrelated at every lag that a loop may
+have, and the sum over N users has the law of N sums over one.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import (
     Problem,
     TableFormat,
@@ -112,7 +113,7 @@ def _problem_of_ratios(row: Mapping[str, Any]) -> Problem:
         row["ratio_to_bound"], row["sample_complexity"] / row["lower_bound"], rel_tol=1e-12
     ):
         return "ratio_to_bound", "be sample_complexity over lower_bound"
-    return None
+    return below_bound(row, "sample_complexity")
 
 
 def _check_improvement(frame: pd.DataFrame, name: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import (
     Problem,
     TableFormat,
@@ -68,7 +69,7 @@ def _problem(row: Mapping[str, Any]) -> Problem:
             return column, f"be empty where the status is {row['status']}"
     if not row["lower_bound"] >= 0:
         return "lower_bound", "be a number of at least 0"
-    return unreasoned(row, needed=not ok)
+    return below_bound(row, "sample_complexity") or unreasoned(row, needed=not ok)
 
 
 def _check_whole(frame: pd.DataFrame, name: str) -> None:

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import (
     Problem,
     TableFormat,
@@ -94,7 +95,7 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
         return "lower_bound", "be a number where the status is bound"
     if math.isnan(row["lower_bound"]) != (row["bound_name"] == ""):
         return "bound_name", "name the bound where lower_bound has a number, and only there"
-    return unreasoned(row, needed=not (ok or bound))
+    return below_bound(row, "sample_complexity") or unreasoned(row, needed=not (ok or bound))
 
 
 def _check_whole(frame: pd.DataFrame, name: str) -> None:

@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import (
     Problem,
     TableFormat,
@@ -87,7 +88,7 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
         return "least_seconds", "be at most the mean"
     if row["status"] == "not reached" and row["final_variance"] <= row["gap"] * row["lower_bound"]:
         return "status", "be 'ok' where the end is within the gap"
-    return None
+    return below_bound(row, "final_variance")
 
 
 def _check_whole(frame: pd.DataFrame, name: str) -> None:
