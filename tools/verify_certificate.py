@@ -99,7 +99,7 @@ def malformed(record: dict[str, Any]) -> str:
 
 
 def at_least_exp(ratio: Fraction, x: Fraction) -> bool:
-    """Whether ratio >= exp(x), x > 0: the first terms of the series, each rounded up, and twice the next for the rest."""
+    """Whether ratio >= exp(x), x > 0: terms of the series, each rounded up, and twice the next for the rest."""
     one = 1 << 256
     total, term = 0, one
     for k in count(1):
