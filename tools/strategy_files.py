@@ -58,8 +58,9 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         check(sum(item.nbytes for item in items) <= MOST_BYTES, f"it has more than {MOST_BYTES} bytes of numbers")
         data = {name: item[()] if item.shape == () else item[...] for name, item in zip(names, items, strict=True)}
         attributes = {name: plain(value) for name, value in file.attrs.items()}
-    as_json = attributes.get("json_attributes", [])
-    check(isinstance(as_json, list), "json_attributes is not a list")
+    as_json = attributes.get("json_attributes")
+    check(isinstance(as_json, list), "no list of json_attributes")
+    assert isinstance(as_json, list)
     for name in as_json:
         check(isinstance(attributes.get(name), str), f"{name} is not JSON")
         attributes[name] = json.loads(attributes[name])

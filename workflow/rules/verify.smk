@@ -10,6 +10,8 @@ rule verify_strategies:
             tool("fixed_strategies"),
             tool("bound_formulas"),
             tool("verify_certificate"),
+            tool("strategy_files"),
+            tool("workload_grams"),
         ],
         code=code(job_modules("seal")),
     output:
