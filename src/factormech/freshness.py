@@ -35,8 +35,8 @@ from factormech.errors import BadValue
 SEALS = Path("results/seals")
 AGAIN = "run the same command again"
 _SOURCE = Path(__file__).resolve().parents[1]
-# Time stamps of a request's file, in seconds since 1970: before any result (2001), and after any (2100).
-_BEFORE, _AFTER = 1_000_000_000, 4_102_444_800
+# The time stamp of the file of a request whose outputs are fresh, in seconds since 1970: before any result (2001).
+_BEFORE = 1_000_000_000
 # Whose version decides on the bits of numbers; those of a figure are the plotting library's, too.
 _LIBRARIES, _PLOTTING = ("numpy", "scipy", "numba"), ("matplotlib",)
 
@@ -171,12 +171,20 @@ def note(request: Request, path: Path, code_list: Path, stale: str | None) -> No
         # Other words each time: equal content would be taken for an input that has not changed.
         "stale": f"{stale} ({time.time_ns()})" if stale else "",
     }
-    times = [os.stat(name).st_mtime for name in request.outputs if os.path.exists(name)]
-    stamp = max([_AFTER, *(moment + 1 for moment in times)]) if stale else min([_BEFORE, *(t - 1 for t in times)])
+    stamp = _stamp(request.outputs, stale=bool(stale))
     content = _json(said)
     if stale or not path.is_file() or path.read_bytes() != content or path.stat().st_mtime != stamp:
         write_whole(path, content)
         os.utime(path, (stamp, stamp))
+
+
+def _stamp(outputs: tuple[str, ...], *, stale: bool) -> float:
+    """A time before that of every output where they are fresh; else after theirs, or after what was made from them."""
+    times = [os.stat(name).st_mtime for name in outputs if os.path.exists(name)]
+    if not stale:
+        return min([float(_BEFORE), *(moment - 1 for moment in times)])
+    made_from_missing = [time.time()] if len(times) < len(outputs) else []
+    return max([*made_from_missing, *(moment + 1 for moment in times)])
 
 
 def note_code(code: Code, path: Path) -> None:
