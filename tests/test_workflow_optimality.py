@@ -103,6 +103,7 @@ def test_only_clocks_differ_in_another_run(project: Path, tmp_path: Path) -> Non
     files = [p for room in ("results", "figures") for p in sorted((again / room).rglob("*")) if p.is_file()]
     names = [str(path.relative_to(again)) for path in files]
     kept = [name for name in names if not EXEMPT.fullmatch(name)]
+    kept = [name for name in kept if "seals/" not in name or "times" not in name]  # digests of what has clocks in it
     assert len(kept) > 20
     for name in kept:
         assert (again / name).read_bytes() == (project / name).read_bytes(), name

@@ -16,6 +16,7 @@ from factormech.bounds.registry import variance_bound
 from factormech.local.optimal.average import VARIANCE_BOUND
 from factormech.local.registry import build
 from factormech.local.strategy import Evaluation, Strategy
+from factormech.measure.contradictions import evaluated
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
@@ -117,7 +118,7 @@ def _measure(
     if isinstance(strategy, Unavailable):
         evaluation, status, reason = nothing, "unavailable", strategy.reason
     else:
-        evaluation = strategy.evaluate(asked.centred_gram)
+        evaluation = evaluated(mechanism, strategy, asked.workload, asked.centred_gram, epsilon)
         status, reason = ("ok", "") if evaluation.answered else ("refused", evaluation.refusal)
     return Measurement(
         **point,
