@@ -14,6 +14,8 @@ from factormech.errors import BadValue
 from factormech.jobs import solve as solve_job
 from factormech.jobs.common import run
 
+pytestmark = pytest.mark.workflow
+
 
 def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", f"factormech.jobs.{name}", *arguments]

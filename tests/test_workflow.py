@@ -18,6 +18,8 @@ import pytest
 import factormech
 from tests import snakemake_forks
 
+pytestmark = pytest.mark.workflow
+
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = """
 studies:
@@ -46,8 +48,9 @@ JOBS = re.compile(r"^(?P<margin> *)(?:local)?rule (?P<rule>\S+):\n(?P<said>(?:(?
 
 
 def copy_of_project(folder: Path) -> Path:
-    """The tracked files, with a configuration of their own."""
+    """The tracked files, with a configuration of their own, and the machine code that numba has compiled of them."""
     names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    names += [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.nb[ci]")]
     for name in filter(None, names):
         if name.split("/")[0] in {"src", "workflow", "Snakefile", "environment.yml", "profiles"}:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,8 @@ from factormech import store
 from tests.test_adding import add_line
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
+pytestmark = pytest.mark.workflow
+
 CONFIG = """
 workloads:
   mine: {file: mine.csv}

@@ -10,6 +10,8 @@ import pytest
 
 from tests.test_workflow import copy_of_project, made, snakemake
 
+pytestmark = pytest.mark.workflow
+
 FILES = tuple(f"results/workloads/{name}/n8.h5" for name in ("prefix", "histogram", "all-ranges", "all-marginals"))
 
 

@@ -15,6 +15,8 @@ from factormech.norms.stored import from_datasets
 from factormech.workloads.registry import create
 from tests.test_workflow import copy_of_project, edited, made, planned
 
+pytestmark = pytest.mark.workflow
+
 CONFIG = """
 workloads:
   mine: {file: mine.csv}

@@ -11,6 +11,8 @@ import factormech
 from factormech.tables.timing import CLOCK
 from tests.test_workflow import copy_of_project, edited, made, planned, snakemake
 
+pytestmark = pytest.mark.workflow
+
 CONFIG = """
 studies:
   gap:

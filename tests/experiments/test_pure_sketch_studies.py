@@ -25,6 +25,8 @@ from factormech.tables.experiments import part_of, table_of
 from factormech.unavailable import Unavailable
 from tests.figure_checks import assert_no_overlaps
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("pure-skew", "pure-covariance", "jl-distortion", "recursion-depths", "pure-marginals", "coarse-jl")
 

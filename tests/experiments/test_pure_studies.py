@@ -24,6 +24,8 @@ from factormech.measure.pure_errors import laplace_norm, parity_laplace_norm, sp
 from factormech.tables.experiments import part_of, table_of
 from tests.figure_checks import assert_no_overlaps
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("full-parity", "full-parity-users", "pure-random-queries", "pure-constants")
 

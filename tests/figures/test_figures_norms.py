@@ -20,6 +20,8 @@ from factormech.tables import kinds as tables
 from factormech.tables.latex_norms import interval, norm_name
 from factormech.tables.norm_view import norm_view
 
+pytestmark = pytest.mark.heavy
+
 SIX = ("histogram", "prefix", "all-ranges", "all-marginals", "3-way-marginals", "at-most-3-way-parities")
 
 

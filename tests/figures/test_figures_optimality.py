@@ -16,6 +16,8 @@ from factormech.errors import BadValue
 from factormech.figures import registry, style
 from factormech.tables import kinds as tables
 
+pytestmark = pytest.mark.heavy
+
 MakeTable = Callable[..., pd.DataFrame]
 SIX = ("histogram", "prefix", "all-ranges", "all-marginals", "3-way-marginals", "at-most-3-way-parities")
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
+from tests.tiers import every
 
 from factormech.errors import BadValue, UnknownName
 from factormech.figures import registry, style
@@ -19,6 +20,8 @@ from factormech.figures.captions import caption
 from factormech.figures.sample_complexity import draw
 from factormech.figures.text import renderer_of, wrap
 from factormech.tables import kinds as tables
+
+pytestmark = pytest.mark.heavy
 
 MakeTable = Callable[..., pd.DataFrame]
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
@@ -53,7 +56,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=every(2, CASES), scope="module")
 def case(request: pytest.FixtureRequest, make_table: MakeTable) -> tuple[pd.DataFrame, Figure]:
     frame = make_table(**CASES[request.param])
     return frame, draw(frame)

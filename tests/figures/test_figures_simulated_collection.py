@@ -12,11 +12,14 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
+from tests.tiers import every
 
 from factormech.errors import BadValue
 from factormech.figures import registry, style
 from factormech.figures.captions import caption
 from factormech.figures.simulated_collection import draw
+
+pytestmark = pytest.mark.heavy
 
 Make = Callable[..., pd.DataFrame]
 FEW = {"hadamard": 2.0, "hierarchical": 1.0, "rappor": 1.5}
@@ -30,7 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=every(2, CASES), scope="module")
 def case(request: pytest.FixtureRequest, make_collections: Make) -> tuple[pd.DataFrame, Figure]:
     frame = make_collections(**CASES[request.param])
     return frame, draw(frame)

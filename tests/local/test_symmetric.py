@@ -27,6 +27,8 @@ from factormech.workloads import walsh
 from factormech.workloads.registry import create
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
+pytestmark = pytest.mark.heavy
+
 QUICK = Options(rounds=4, starts=40, sets=6, steps=3)
 
 

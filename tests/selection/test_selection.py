@@ -24,6 +24,8 @@ from factormech.selection.sample_size import successes, users_for_success
 from tests.figure_checks import assert_no_overlaps
 from tests.studies import quick
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("selection", "selection-success", "disjointness", "channel-information")
 MASK = 2**64 - 1

@@ -35,6 +35,8 @@ from factormech.unavailable import Unavailable
 from tests.central.pure.bodies import BODIES, corners, hadamard, signs
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value, table_p_value
 
+pytestmark = pytest.mark.heavy
+
 NAMES = sorted(BODIES)
 EXACT = [name for name in NAMES if BODIES[name][2] != "chain"]
 

@@ -30,6 +30,8 @@ from factormech.errors import BadValue
 from factormech.unavailable import Unavailable
 from tests.statistics import FALSE_ALARM, binomial_p_value, mean_p_value
 
+pytestmark = pytest.mark.heavy
+
 # Of the noise at ε = 1, by size and whether the trace is public.
 CASES = [(1, False), (2, False), (2, True), (3, False), (3, True), (4, False), (4, True)]
 
