@@ -20,8 +20,9 @@ RUN = @snakemake $(1) --configfile $(CONFIG) --quiet host rules 2>&1 | python to
 # The page is written by the workflow's own reporter (workflow/reporter), which Snakemake finds by its place.
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
-# Workers take whole modules, in the order of tests/conftest.py.
-PYTEST = @pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
+# Workers take whole modules, in the order of tests/conftest.py. Where the environment forbids byte code, each of them would
+# compile all tests anew in every run.
+PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
 FAST := not slow and not report and not cluster
 
 .PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-cluster trust lint environment docs gallery \

@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 import math
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import yaml
 from scipy.special import stdtrit
 
 from factormech.central.pure.distortion import width_factor
-from factormech.config.studies import Config, load
-from factormech.experiments import jl_distortion, pure_covariance, pure_marginals, pure_skew, recursion_depths, registry
+from factormech.experiments import jl_distortion, pure_covariance, pure_marginals, pure_skew, recursion_depths
 from factormech.experiments.asked import Asked
-from factormech.experiments.run import parts_of
 from factormech.figures import pure_skew as skew_figure
 from factormech.figures import registry as figures
 from factormech.measure.skewed_queries import chosen, lengths, signs
-from factormech.tables.experiments import part_of, table_of
 from factormech.unavailable import Unavailable
 from tests.figure_checks import assert_no_overlaps
+from tests.studies import project, quick
 
 pytestmark = pytest.mark.heavy
 
-ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("pure-skew", "pure-covariance", "jl-distortion", "recursion-depths", "pure-marginals", "coarse-jl")
-
-
-@cache
-def project() -> Config:
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-    return load(yaml.safe_load((ROOT / "config.yaml").read_text()), schema, base=ROOT)
-
-
-@cache
-def quick(name: str) -> pd.DataFrame:
-    """The table of a study's quick run."""
-    study = project().quick_studies[f"quick/{name}"]
-    assert study.asked is not None
-    kind = registry.experiment(study.kind)
-    parts = parts_of(study.kind, study.asked).values()
-    return table_of(kind, [part_of(kind, study.name, kind.measure(part)) for part in parts])
 
 
 def asked_of(name: str, **changes: Any) -> Asked:
