@@ -24,6 +24,9 @@ import pytest
 from factormech import plugins
 from factormech.tables import kinds as tables
 
+# Folders whose modules need the same machine code: two workers would compile it at the same time, for 10 s each.
+TOGETHER = {"tests/central/pure"}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``pytest --plugin mine.py tests/test_promises.py`` runs what every registered name is held to on yours, too."""
@@ -41,6 +44,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Their copies of the project get the machine code that the tests before them have compiled.
     """
     items.sort(key=lambda item: item.get_closest_marker("workflow") is not None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``--dist loadscope``, but the modules of :data:`TOGETHER` go to one worker."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = nodeid.partition("::")[0].rpartition("/")[0]
+            return folder if folder in TOGETHER else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadscope" else None
 
 
 @pytest.fixture(scope="module")
