@@ -78,6 +78,7 @@ def test_a_part_says_what_it_was_asked(project: Path) -> None:
     assert record["rows"]["value"].dropna().between(18.0, 19.0).all()  # three queries, squared, twice, and noise
 
 
+@pytest.mark.slow
 def test_another_run_gives_equal_bytes(project: Path) -> None:
     names = [
         *("results/experiments/toy-study/random-signs.h5", "results/tables/toy-study.csv", "results/toy-study.h5"),

@@ -306,7 +306,7 @@ def test_hard_workloads(seed: int) -> None:
         assert found <= evaluation.average * (1 + 1e-9) + 1e-9 * scale
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 9.0])
+@pytest.mark.parametrize("epsilon", every(3, [1.0, 2.0, 4.0, 9.0]))
 @pytest.mark.parametrize("name", ["prefix", "all-ranges", "all-marginals", "low-rank"])
 def test_the_target_attains_the_bound(name: str, epsilon: float) -> None:
     n = 16

@@ -13,6 +13,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
+from tests.tiers import every
 
 from factormech.errors import BadValue
 from factormech.figures import registry, style, text
@@ -90,7 +91,7 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=every(2, CASES), scope="module")
 def case(request: pytest.FixtureRequest) -> tuple[pd.DataFrame, Figure]:
     frame = CASES[request.param]()
     return frame, registry.draw(tables.kind_of(frame), frame)

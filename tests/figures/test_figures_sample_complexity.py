@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
-from tests.tiers import every
+from tests.tiers import every, every_pair
 
 from factormech.errors import BadValue, UnknownName
 from factormech.figures import registry, style
@@ -215,7 +215,7 @@ def test_nothing_available_at_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "shape"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (5, (2, 3)), (6, (2, 3)), (12, (4, 3))]
+    ("count", "shape"), every_pair(2, [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (5, (2, 3)), (6, (2, 3)), (12, (4, 3))])
 )
 def test_panels(make_table: MakeTable, count: int, shape: tuple[int, int]) -> None:
     frame = make_table({f"w{i}": 1.0 for i in range(count)}, {"hadamard": 1.0}, (1.0, 2.0))
