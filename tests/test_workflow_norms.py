@@ -59,33 +59,51 @@ studies:
     grid: {workload: [prefix], domain_size: [2, 8, 64]}
     norms: [gamma-f, gamma-2]
 """
-STUDIES = ("norms-of-six", "ranges", "general", "classes", "prefix-errors")
+FAST = ("norms-of-six", "ranges", "prefix-errors")
+STUDIES = (*FAST, "general", "classes")
 
 
-def run(folder: Path) -> Path:
+def run(folder: Path, *targets: str) -> Path:
     copy_of_project(folder)
     (folder / "config.yaml").write_text(CONFIG)
     (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
-    made(folder, "all")
+    made(folder, *targets)
     return folder
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run(tmp_path_factory.mktemp("norms"))
+    """A copy in which the studies of the fast tests have been made."""
+    return run(tmp_path_factory.mktemp("norms"), *FAST)
+
+
+@pytest.fixture(scope="module")
+def whole(project: Path) -> Path:
+    """The same copy with all studies."""
+    made(project, "all")
+    return project
 
 
 def table(project: Path, study: str) -> object:
     return factormech.load(project / f"results/tables/{study}.csv")
 
 
-def test_tables_and_figures_are_made_once(project: Path) -> None:
-    for study in STUDIES:
+def assert_made(project: Path, studies: tuple[str, ...]) -> None:
+    for study in studies:
         for suffix in ("pdf", "svg", "png", "txt"):
             assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
         assert factormech.load(project / f"results/{study}.h5").equals(table(project, study))
         assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
-    assert planned(project) == set()
+    assert planned(project, *studies) == set()
+
+
+def test_tables_and_figures_are_made_once(project: Path) -> None:
+    assert_made(project, FAST)
+
+
+@pytest.mark.slow
+def test_tables_and_figures_of_all_studies_are_made_once(whole: Path) -> None:
+    assert_made(whole, STUDIES)
 
 
 def test_numbers_are_of_the_grid(project: Path) -> None:
@@ -101,16 +119,22 @@ def test_numbers_are_of_the_grid(project: Path) -> None:
     signs = (six["workload"] == "prefix") & (six["alpha"] == 1.0)
     assert (six.loc[signs, "upper"] < 1e-100).all()
     assert signs.sum() == 2
-    classes = factormech.load(project / "results/tables/classes.csv")
-    assert (classes.loc[classes["norm"] == "margin-complexity", "alpha"].isna()).all()
     errors = factormech.load(project / "results/tables/prefix-errors.csv")
     assert len(errors) == 3 * 2 * 4
     assert set(errors["order"]) == {2.0, math.inf}
     assert (errors.loc[errors["factorization"] == "optimal", "ratio"] < 1 + 1e-6).all()
 
 
-def test_a_study_may_name_a_general_solver(project: Path) -> None:
-    general = factormech.load(project / "results/tables/general.csv").set_index(["norm", "domain_size"])
+@pytest.mark.slow
+def test_classes_of_concepts_have_norms(whole: Path) -> None:
+    classes = factormech.load(whole / "results/tables/classes.csv")
+    assert set(classes["norm"]) == {"eta", "margin-complexity"}
+    assert (classes.loc[classes["norm"] == "margin-complexity", "alpha"].isna()).all()
+
+
+@pytest.mark.slow
+def test_a_study_may_name_a_general_solver(whole: Path) -> None:
+    general = factormech.load(whole / "results/tables/general.csv").set_index(["norm", "domain_size"])
     small = general.xs(4, level="domain_size")
     assert (small["status"] == "ok").all()
     assert "cvxpy CLARABEL" in set(small["method"])
@@ -140,26 +164,32 @@ def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: 
 def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
     module = project / "src/factormech/norms/approximate/boxes.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
-        jobs = planned(project)
+        jobs = planned(project, *FAST)
     assert "measure_norm study=norms-of-six, norm=gamma-2-shifted" in jobs
-    assert "measure_norm study=classes, norm=eta" in jobs
     rules = project / "src/factormech/workloads/ranges.py"
     with edited(rules, rules.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project, "ranges")
     assert any(job.startswith("factorize norm=gamma-2, workload=all-ranges, domain_size=72") for job in jobs)
     data = project / "mine.csv"
     with edited(data, data.read_text() + "1,1,1,1\n"):
-        jobs = planned(project)
+        jobs = planned(project, *FAST)
     assert "measure_norm study=norms-of-six, norm=gamma-2" in jobs
     assert "measure_norm study=ranges, norm=gamma-2" not in jobs
 
 
 @pytest.mark.slow
-def test_another_run_gives_the_same_bytes(project: Path, tmp_path: Path) -> None:
-    again = run(tmp_path)
+def test_what_depends_on_boxes_is_made_again_for_classes(whole: Path) -> None:
+    module = whole / "src/factormech/norms/approximate/boxes.py"
+    with edited(module, module.read_text() + "\nOTHER = 1\n"):
+        assert "measure_norm study=classes, norm=eta" in planned(whole)
+
+
+@pytest.mark.slow
+def test_another_run_gives_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    again = run(tmp_path, "all")
     files = [p for room in ("results", "figures") for p in sorted((again / room).rglob("*")) if p.is_file()]
     names = [str(path.relative_to(again)) for path in files]
     kept = [name for name in names if not name.startswith(("results/benchmarks", "results/logs"))]
     assert len(kept) > 30
     for name in kept:
-        assert (again / name).read_bytes() == (project / name).read_bytes(), name
+        assert (again / name).read_bytes() == (whole / name).read_bytes(), name
