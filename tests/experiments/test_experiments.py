@@ -34,6 +34,8 @@ from tests.figure_checks import assert_no_overlaps
 from tests.studies import project
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 STUDY: dict[str, Any] = {
