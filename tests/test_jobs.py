@@ -6,6 +6,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,11 @@ from factormech.experiments.asked import Asked
 from factormech.experiments.grids import bound_request
 from factormech.experiments.solves import Solve
 from factormech.jobs import solve as solve_job
+from factormech.jobs.common import run
 from factormech.local import registry
 from factormech.shared import find, shared
+
+pytestmark = pytest.mark.workflow
 
 
 def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -120,13 +124,24 @@ def test_files_are_found_by_what_they_answer(folder: Path) -> None:
         ("draw", ["--kind", "pie", "none.csv", "out"], "pie"),
     ],
 )
-def test_refusals_are_one_line(folder: Path, name: str, arguments: list[str], message: str) -> None:
+def test_refusals_are_one_line(
+    folder: Path,
+    name: str,
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What ``sys.exit`` is given: one line, printed, and 1 as the code (a process of its own: the last test here)."""
     before = sorted(folder.iterdir())
-    done = job(folder, name, *arguments)
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", [name, *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        run(import_module(f"factormech.jobs.{name}").main)
+    said = stopped.value.code
+    assert isinstance(said, str)
+    assert message in said
+    assert said.startswith("error: ")
+    assert len(said.splitlines()) == 1
     assert sorted(folder.iterdir()) == before
 
 

@@ -13,6 +13,8 @@ import pytest
 from factormech import _seal, freshness
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
+pytestmark = pytest.mark.workflow
+
 CONFIG = """
 studies:
   best:

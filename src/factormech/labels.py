@@ -117,7 +117,9 @@ PURE: dict[str, str] = {
     "l2-ball-projection": "ℓ₂ ball + projection",
     "k-norm": "K-norm",
     "k-norm-projection": "K-norm + projection",
+    "recursive": "Recursive K-norm (best depth)",
     "recursive-full": "Recursive K-norm",
+    "recursive-equal": "Recursive K-norm (equal shares of ε)",
     "jl": "JL release (best ℓ)",
 }
 SKETCHES: dict[str, str] = {
@@ -130,6 +132,7 @@ SKETCHES: dict[str, str] = {
     "width-ratio": "E w(TK) / w(K)",
     "projected": "Noise of the projected body",
     "hardt-talwar": "Projected noise of the body (Hardt & Talwar)",
+    "hardt-talwar-optimal": "Projected noise of the body (optimal shares of ε)",
 }
 SELECTION: dict[str, str] = {
     "moss-most-played": "MOSS, most played",

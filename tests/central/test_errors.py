@@ -17,6 +17,8 @@ from factormech.errors import BadValue
 from factormech.workloads.registry import create
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
+pytestmark = pytest.mark.heavy
+
 
 def mechanism(name: str, family: str, n: int, **options: float) -> CentralMechanism:
     built = build(name, create(family, n), 1.0, 1e-6, **options)  # type: ignore[arg-type]

@@ -94,7 +94,6 @@ def test_what_is_quick_shows_no_progress(run: Run) -> None:
 
 
 def test_progress_never_mixes_with_the_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("factormech.cli.progress.FIRST", 0.0)
     monkeypatch.setattr(Progress.__init__, "__kwdefaults__", {"first": 0.0})
     said = run(*OPTIMISE, "--json")
     assert "optimising for prefix" in said.err

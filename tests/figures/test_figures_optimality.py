@@ -11,9 +11,12 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
+from tests.tiers import every
 
 from factormech.figures import registry, style
 from factormech.tables import kinds as tables
+
+pytestmark = pytest.mark.heavy
 
 MakeTable = Callable[..., pd.DataFrame]
 SIX = ("histogram", "prefix", "all-ranges", "all-marginals", "3-way-marginals", "at-most-3-way-parities")
@@ -94,7 +97,7 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=every(2, CASES), scope="module")
 def case(request: pytest.FixtureRequest) -> tuple[pd.DataFrame, Figure]:
     frame = CASES[request.param]()
     return frame, registry.draw(tables.kind_of(frame), frame)
