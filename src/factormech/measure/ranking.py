@@ -76,8 +76,8 @@ class Ranked:
 class Ranking:
     """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``.
 
-    The bound holds for the mechanisms of ``bound_class``. ``constant_error`` is the error of the best constant answer in
-    the metric's unit, NaN where it is not known.
+    The bound holds for the mechanisms of ``bound_class``. ``constant_error`` is the error of the best constant answer
+    in the metric's unit, NaN where it is not known.
     """
 
     metric: str
