@@ -36,7 +36,6 @@ def compare(args: argparse.Namespace) -> Answer:
         f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
         f"users for a mean squared error of {alpha:g}, variances of one user"
     )
-    bound = ranking.variance_bound
     last = f"no {ranking.bound_class} has a worst variance below {number(ranking.variance_bound, 5)}"
     if not ranking.variance_bound > 0.0:
         last = f"nothing is proved of the worst variance of an {ranking.bound_class}"

@@ -70,7 +70,7 @@ def solve_worst_case(
     -------
     Optimised
         ``details`` has ``prior`` x, (n,), under which no unbiased linear strategy has a smaller average variance than
-        the bound (unless ``lower_bound`` is better); ``dual`` T and ``multiplier`` λ of ``exact.solve``, which prove it;
+        the bound (unless ``lower_bound`` is better); ``dual`` and ``multiplier`` of ``exact.solve``, which prove it;
         ``reconstruction`` B, (n, m): the centred data vector is estimated by By, as in ``StrategyMatrix``;
         and ``variance``, (n,), of a user of each type under it.
     """
