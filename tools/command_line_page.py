@@ -61,8 +61,8 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ("Workloads", "", ["workload list", "workload describe prefix --domain-size 1024"]),
     (
         "Strategies",
-        "`optimise` finds the strategy matrix of least variance, on average or for the worst user type, and a"
-        " lower bound on every ε-LDP strategy, both on the objective L of McKenna et al. Up to 16 types the "
+        "`optimise` finds the strategy matrix of least variance, on average or for the worst user type, and a lower"
+        " bound on every unbiased linear ε-LDP strategy, both on the objective L of McKenna et al. Up to 16 types the "
         "bound on the average is proved in whole numbers. A budget of `--rows` may leave a gap, as the bound "
         "is on any number of outputs.",
         [

@@ -132,7 +132,8 @@ def test_gram_matrices_are_centred_without_rounding() -> None:
     workload = create("prefix", 24)
     gram, G = CentredGram.of(workload), workload.gram()
     assert gram.entry_error == 0.0
-    off = [[Fraction(float(a)) - Fraction(float(g)) for a, g in zip(r, s, strict=True)] for r, s in zip(gram.matrix, G)]
+    A, B = ([[Fraction(x) for x in row] for row in M.tolist()] for M in (gram.matrix, G))
+    off = [[A[u][v] - B[u][v] for v in range(24)] for u in range(24)]
     f = [off[u][u] / 2 for u in range(24)]
     assert all(off[u][v] == f[u] + f[v] for u in range(24) for v in range(24))
     exact = sum(Fraction(float(G[u, u])) for u in range(24)) - sum(Fraction(float(g)) for g in G.ravel()) / 24

@@ -199,5 +199,5 @@ def test_the_band_is_the_strongest_bound_and_the_published_one_stays(make_table:
     lines = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_color() == style.GREY]
     assert any(np.array_equal(line[np.isfinite(line)], published["lower_bound"]) for line in lines)
     words = registry.caption("sample-complexity", "T", "", frame, band=True)
-    assert "No ε-LDP strategy of any number of outputs lies in the band" in words
+    assert "No unbiased linear ε-LDP strategy of any number of outputs lies in the band" in words
     assert "Corollary 5.7" in words

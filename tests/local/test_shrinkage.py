@@ -38,11 +38,8 @@ def test_the_worst_data_are_of_one_type(seed: int) -> None:
     errors = []
     for x in data_of(users, n):
         mean = c * V @ strategy.matrix @ x / users + (1 - c) * W @ constant.prior
-        chances = strategy.matrix
-        variance = sum(
-            k * (np.sum(chances[:, u] * np.sum(V**2, axis=0)) - np.sum((V @ chances[:, u]) ** 2))
-            for u, k in enumerate(x)
-        )
+        squares, means = np.sum(V**2, axis=0) @ strategy.matrix, np.sum((V @ strategy.matrix) ** 2, axis=0)
+        variance = x @ (squares - means)
         errors.append(np.sum((mean - W @ x / users) ** 2) + c**2 * variance / users**2)
     found = worst_error(strategy.evaluate(C).variance, constant.distances, users, c)
     assert found == pytest.approx(max(errors), rel=1e-9)

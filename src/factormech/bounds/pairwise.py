@@ -181,8 +181,8 @@ def _translated(C: FloatArray, epsilon: float) -> PairwiseBound | None:
     uniform = parametric.evaluate(C, epsilon, None)
     without, found = _without_pairs(uniform), evaluate(C, weights, limit)
     least = max(GAIN, ROUNDING * float(limit.tau[0]) / found.information) if found.information > 0.0 else math.inf
-    best = found if found.objective > (1.0 + least) * without.objective else without
-    return replace(best, without_pairs=uniform.objective, uniform=uniform.uniform)
+    better = found if found.objective > (1.0 + least) * without.objective else without
+    return replace(better, without_pairs=uniform.objective, uniform=uniform.uniform)
 
 
 def _without_pairs(bound: parametric.ParametricBound) -> PairwiseBound:

@@ -13,8 +13,8 @@ outputs) and the answers are the sum of one vector per report, without bias: *un
 changes no sum: Var_u = Σ_oQ_ou[‖v_o − z_u‖² − ‖z_u − w_u‖²]. For each o, Σ_uQ_ou‖v_o − z_u‖² is least at the mean of
 the z_u with weights Q_ou, where it is Σ_{u<v}Q_ouQ_ov‖z_u−z_v‖²/Σ_wQ_ow. ∎
 
-It is an equality for z_u = V·E[v | …], the best reconstruction's conditional means, and the sum of squares X_uv‖·‖² is
-positive term by term: its relative error is that of its terms, however small the variance is.
+It is an equality where every v_o is that mean. The sum of X_uv‖z_u−z_v‖² is positive term by term: its relative error
+is that of its terms, however small the variance is.
 
 **Theorem 2.** Let numbers p_u, N_uv = N_vu ≥ 0, ω > 0 satisfy, with κ = 2/(e^ε+1) and g = p − κN1, for all u ≠ v
 
@@ -41,10 +41,10 @@ E[2τgᵀy] = E[2(τ−Eτ)gᵀy] ≤ E[ω(τ−Eτ)² + (gᵀy)²/ω]. ∎
 β: πρ + νl(2−l) is a quadratic function of τ, so the extreme laws are those of ``pairwise.py``: two neighbouring j, or
 the outermost. On a segment with values f ≤ f' and c = ω(τ−τ')² the minimum is f − max(c−(f'−f), 0)²/(4c).
 
-**Vectors.** z = (1 + E)w for a matrix E: ‖z_u−z_v‖² and Σ‖z_u−w_u‖² are those of (1+E)C(1+E)ᵀ and tr(ECEᵀ). Where C is
-singular vectors v_u of further coordinates, in which every w is 0, may be added. With T and Y of ``pairwise.py``, scaled
-to tr(TC) = tr(X_cY), E is T less the projection onto the range of C, and VVᵀ = P(Y − TCTᵀ)P: in exact arithmetic the
-bound is then that of ``pairwise.py``. Any other E, V, p, N, ω give a bound as well, perhaps a poor one.
+**Vectors.** z = (1 + E)w for a matrix E: ‖z_u−z_v‖² and Σ‖z_u−w_u‖² are those of (1+E)C(1+E)ᵀ and tr(ECEᵀ). Vectors of
+further coordinates, in which every w is 0, may be added: the rows of V. With T and Y of ``pairwise.py``, scaled to
+tr(TC) = tr(X_cY), E is T less the projection onto the range of C, and VVᵀ = P(Y − TCTᵀ)P: in exact arithmetic the bound
+is then that of ``pairwise.py``. Any other E, V, p, N, ω give a bound as well, perhaps a poor one.
 
 **Large ε.** E = ϑP, and p_u half the least distance from u: with β' the bound of Theorem 2 for z = w, the best ϑ gives
 tr C·β'/(tr C − β'). It needs no search, and randomized response attains it in the limit.

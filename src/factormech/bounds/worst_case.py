@@ -43,8 +43,8 @@ from factormech.bounds.descent import minimise
 from factormech.errors import BadValue
 from factormech.workloads.base import Workload
 
-# A prior is searched for up to this n, each step costing an eigendecomposition, and while the difference of the two terms
-# keeps its digits; beyond this budget ``pairwise.py`` is stronger.
+# A prior is searched for up to this n, each step costing an eigendecomposition, and while the difference of the two
+# terms keeps its digits; beyond this budget ``pairwise.py`` is stronger.
 PRIOR_LIMIT = 1024
 EPSILON_LIMIT = 8.0
 # What is taken off the first term: far more than its roundings, which are no more than 1e-11 of it up to 1024 types.

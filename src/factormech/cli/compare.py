@@ -40,9 +40,7 @@ def compare(args: argparse.Namespace) -> Answer:
         f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
         f"users for {both_errors(alpha)}, variances of one user"
     )
-    bound = ranking.variance_bound
-    last = f"no {ranking.bound_class} has a worst variance below {number(bound, 5)}"
-    last = (
-        last if bound > 0.0 else f"nothing is proved of how small the worst variance of an {ranking.bound_class} can be"
-    )
+    last = f"no {ranking.bound_class} has a worst variance below {number(ranking.variance_bound, 5)}"
+    if not ranking.variance_bound > 0.0:
+        last = f"nothing is proved of the worst variance of an {ranking.bound_class}"
     return Answer(data, [title, "", *ranked.lines(ranking), "", last])

@@ -59,8 +59,8 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         + (f"; medians over {table.seeds} seeds, bars to the least and the largest" if table.seeds > 1 else ""),
         *standin_words(table.standins),
         *(_deviation(panel, table) for panel in table.panels),
-        "No unbiased linear ε-LDP strategy needs fewer users than the bound (dash; shaded below): on a data set not even "
-        "one made for it, by singular values weighted by its shares; in the worst case by "
+        "No unbiased linear ε-LDP strategy needs fewer users than the bound (dash; shaded below): on a data set not "
+        "even one made for it, by singular values weighted by its shares; in the worst case by "
         + ", ".join(
             labels.bound_label(name).replace("Lower", "lower", 1) for name in table.bounds if name != "data-svd"
         ),

@@ -1,4 +1,4 @@
-"""Users that local mechanisms need against the domain size, above the bound for non-interactive mechanisms, however far below."""
+"""Users that local mechanisms need against the domain size, above the bound for non-interactive mechanisms."""
 
 from __future__ import annotations
 

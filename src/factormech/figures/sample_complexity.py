@@ -1,7 +1,8 @@
 """Users needed against ε or domain size, a panel per workload, as in McKenna et al., PVLDB 13(11), 2020.
 
 Lower bounds are lines, and what lies below the strongest is shaded. With ``band`` the strongest of them is one band,
-"below the bound for unbiased strategies", whose edge is the bound; of the bounds only those that a paper published keep their line.
+"below the bound for unbiased strategies", whose edge is the bound; of the bounds only those that a paper published keep
+their line.
 """
 
 from __future__ import annotations

@@ -89,9 +89,8 @@ def _band(table: View) -> str:
         return ""
     names = [labels.bound_label(name) for name in table.bounds]
     best = names[0] if len(names) == 1 else f"the largest, at each point, of: {'; '.join(names)}"
-    sentences = [
-        f"No unbiased linear ε-LDP strategy of any number of outputs lies in the band; its edge is {sentence(best)}"
-    ]
+    what = "No unbiased linear ε-LDP strategy of any number of outputs lies in the band"
+    sentences = [f"{what}; its edge is {sentence(best)}"]
     for i, name in enumerate(table.bounds):
         if name in labels.PUBLISHED_BOUNDS:
             sentences.append(_bound(i, name, table))

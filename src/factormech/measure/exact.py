@@ -137,8 +137,8 @@ def _measure(
 def certified_gap(record: Mapping[str, Any], average: float) -> float:
     """The average variance over the solver's own lower bound on it, less 1; NaN where the bound certifies nothing.
 
-    The record of a solver that states a ``gap`` has a ``variance_bound`` on the average of every unbiased linear strategy,
-    rounded down.
+    The record of a solver that states a ``gap`` has a ``variance_bound`` on the average of every unbiased linear
+    strategy, rounded down.
     """
     if "gap" not in record:
         return math.nan

@@ -38,8 +38,7 @@ class Average:
     datasets
         The strategy alone.
     bound, variance_bound, lower_bound
-        On tr(X_c⁺C), from before any solver ran; ``variance_bound`` is the same on the average variance, ``lower_bound``
-        the best that is known on L.
+        On tr(X_c⁺C), from before any solver ran; the same on the average variance; the best that is known on L.
     symmetric
         The variance of the symmetric strategy; infinite where there is none.
     fixed, fixed_worst

@@ -69,8 +69,8 @@ def solve_worst_case(
     Returns
     -------
     Optimised
-        ``details`` has ``prior`` x, (n,), under which no unbiased linear strategy has a smaller average variance than the
-        bound (unless ``lower_bound`` is better), and ``dual`` T and ``multiplier`` λ of ``exact.solve``, which prove it;
+        ``details`` has ``prior`` x, (n,), under which no unbiased linear strategy has a smaller average variance than
+        the bound (unless ``lower_bound`` is better); ``dual`` and ``multiplier`` of ``exact.solve``, which prove it;
         ``reconstruction`` B, (n, m): the centred data vector is estimated by By, as in ``StrategyMatrix``;
         and ``variance``, (n,), of a user of each type under it.
     """
