@@ -18,7 +18,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds.protocols import faces, prior, squared
-from factormech.bounds.protocols.largest import LargestProof
+from factormech.bounds.protocols.largest import LargestProof, determinant_strength, known
 from factormech.bounds.protocols.record import ProtocolBound
 from factormech.bounds.protocols.squared import ROOT, SquaredProof
 from factormech.bounds.rational import rounded_up
@@ -39,6 +39,8 @@ _BITS, _SMALL, _ROOM = 48, 1e-6, 1e-9
 def text(bound: ProtocolBound, workload: Any) -> str:
     """Return the JSON certificate of a bound by Theorem A or C with a uniform prior.
 
+    Of a bound by Theorem E the certificate is that of Theorem C for the same rows, which is weaker.
+
     Parameters
     ----------
     bound
@@ -55,7 +57,7 @@ def text(bound: ProtocolBound, workload: Any) -> str:
     proof = bound.proof
     if isinstance(proof, SquaredProof) and proof.design.limit is None and proof.design.centre is None:
         more = _squared(bound, checked_matrix("workload", workload)[:, list(bound.types)])
-    elif isinstance(proof, LargestProof) and proof.theorem == "C" and bound.data == "drawn":
+    elif isinstance(proof, LargestProof) and proof.theorem in ("C", "E") and bound.data == "drawn":
         more = _largest(bound, proof)
     else:
         rule = "be of Theorem A with a uniform prior and no pairs, or of Theorem C for drawn data"
@@ -64,7 +66,7 @@ def text(bound: ProtocolBound, workload: Any) -> str:
         "kind": "factormech protocol bound",
         "version": 1,
         "claim": CLAIM,
-        "theorem": bound.theorem,
+        "theorem": "A" if bound.theorem == "A" else "C",
         "data": bound.data,
         "epsilon": str(Fraction(bound.epsilon)),
         "ratio": str(rounded_up(prior.ratio_above(bound.epsilon) * (1 + Fraction(1, 2**88)), prior.RATIO_BITS)),
@@ -119,12 +121,9 @@ def _dual(problem: faces.Problem, shares: FloatArray) -> tuple[list[list[int]], 
 def _largest(bound: ProtocolBound, proof: LargestProof) -> dict[str, Any]:
     beta = _halves(proof.beta, bound.field)
     rows, denominator = _integers(proof.queries)
-    m, exact = len(bound.types), prior.ratio_above(bound.epsilon)
-    tanh_squared = prior.contraction(exact)
-    field = prior.constant_field(m, beta, prior.uniform_trace_limit(m, exact), tanh_squared)
-    cap = tanh_squared * (m * beta - 1) / (m * (beta - 1))
-    known = bound.users * min(Fraction(field.information) / len(rows), cap) + field.prior
-    error = Fraction(proof.strength / math.sqrt(float(known)) * (1.0 - 1e-9))
+    trace, cap, prior_ = known(len(bound.types), beta, bound.epsilon)
+    information = bound.users * min(trace / len(rows), cap) + prior_
+    error = Fraction(determinant_strength(proof.queries) / math.sqrt(float(information)) * (1.0 - 1e-9))
     return {"field": bound.field, "beta": str(beta), "error": str(error), "rows_denominator": denominator, "rows": rows}
 
 

@@ -1,4 +1,4 @@
-r"""The expected largest error of every ε-LDP protocol, interactive or not, with any estimator: Theorems C and D.
+r"""The expected largest error of every ε-LDP protocol, interactive or not, with any estimator: Theorems C, D and E.
 
 Let the users' types be drawn from p, uniform priors on a face of m types as in ``prior.py``, D = P/m and b = mβ.
 
@@ -9,6 +9,9 @@ Let the users' types be drawn from p, uniform priors on a face of m types as in 
           j = \frac{(b-1)(b-2)}{m(\beta-2)},
 
 c_r = √(2πe)·r/(2e(r!)^{1/r}), and c_1 = 0.7916.
+
+**Theorem E.** The same with C_r√r/√(tr K), C_r of ``box.py``, tr K ≤ min(Nσ_m(1+χ)/λ_min(Γ), N tanh²(ε/2)(b−1)/(m(β−1))
+·tr Γ⁻¹) + j·tr Γ⁻¹, Γ = VDVᵀ: better for queries that are nearly orthogonal, such as parities.
 
 **Theorem D.** If W_vz_v = 1 and Σw_v = 1, then α ≥ 0.7916/√(Σw_v z_vᵀ(E I_T + J)z_v), the sum being at most
 tNσ_m(1+χ) + j·m·tr M for M = Σw_vz_vz_vᵀ ⪯ tD.
@@ -29,9 +32,9 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.hard import single
-from factormech.bounds.protocols import drive, faces, one_query, prior, record
+from factormech.bounds.protocols import box, drive, faces, one_query, prior, record
 from factormech.bounds.protocols.record import Data, ProtocolBound
 from factormech.bounds.protocols.squared import BETAS, CONSTANT
 from factormech.workloads.base import Workload
@@ -61,7 +64,7 @@ class LargestProof:
     Attributes
     ----------
     theorem
-        ``C`` or ``D``.
+        ``C``, ``D`` or ``E``.
     types
         The face.
     queries
@@ -69,7 +72,7 @@ class LargestProof:
     beta
         β.
     strength
-        c_r·det(VDVᵀ)^{1/2r}, or 0.7916; rounded down.
+        c_r·det(VDVᵀ)^{1/2r}, 0.7916 or C_r; rounded down.
     information, prior
         L and j, or those of Theorem D; rounded up.
     spread
@@ -114,13 +117,20 @@ class CoinsProof:
 
 @dataclass(frozen=True)
 class _Face:
-    """A face for the search: its rows in greedy order, log det(VDVᵀ)/r and the spread for each r."""
+    """A face for the search: its rows in greedy order, and for the first r of them, Γ = VDVᵀ, what the theorems need.
+
+    ``logarithms`` has log det(Γ)/r and ``spreads`` the spread, for every r; ``sizes`` the r of Theorem E, ``largest``
+    1/λ_min(Γ) and ``means`` tr(Γ⁻¹)/r for these.
+    """
 
     types: tuple[int, ...]
     order: tuple[int, ...]
     queries: FloatArray
     logarithms: FloatArray
     spreads: FloatArray
+    sizes: IntArray
+    largest: FloatArray
+    means: FloatArray
 
 
 class LargestSearch:
@@ -204,7 +214,11 @@ class LargestSearch:
         ranges = np.maximum.accumulate(np.ptp(distinct[order], axis=1))
         count = np.arange(1, len(order) + 1)
         spreads = ranges * np.where(count == 1, 0.5, np.sqrt(0.5 * np.log(2.0 * count)))
-        return _Face(types, tuple(order), distinct, np.cumsum(np.log(squares)) / count, spreads)
+        sizes = np.array([r for r in faces.sizes(len(order)) if r <= len(order)], dtype=np.int64)
+        A = (distinct[order] - distinct[order].mean(axis=1, keepdims=True)) / math.sqrt(len(types))
+        inverse = [1.0 / np.linalg.eigvalsh(A[:r] @ A[:r].T) for r in sizes]
+        largest, means = np.array([(float(x.max()), float(x.mean())) for x in inverse]).reshape(-1, 2).T
+        return _Face(types, tuple(order), distinct, np.cumsum(np.log(squares)) / count, spreads, sizes, largest, means)
 
     def _some(self) -> list[_Face]:
         """Faces on which Theorem D is tried: a few sizes, and the largest face."""
@@ -217,13 +231,26 @@ class LargestSearch:
 
     def _noisy(self, users: int, data: str) -> list[LargestProof]:
         """The best proof by Theorem C, with all roundings accounted for, and those by Theorem D."""
-        best: tuple[float, _Face, int, int] | None = None
+        best: list[tuple[float, _Face, int, int] | None] = [None, None]
         for face in self.faces:
-            values = self._values(face, users, data)
-            i, r = np.unravel_index(int(np.argmax(values)), values.shape)
-            if values[i, r] > (0.0 if best is None else best[0]):
-                best = float(values[i, r]), face, int(i), int(r) + 1
-        found = [] if best is None else [_determinant(best[1], best[3], BETAS[CONSTANT][best[2]], self.epsilon)]
+            both = (
+                (self._values(face, users, data), np.arange(1, len(face.order) + 1)),
+                (
+                    self._box_values(face, users, data),
+                    face.sizes,
+                ),
+            )
+            for kind, (values, sizes) in enumerate(both):
+                i, r = np.unravel_index(int(np.argmax(values)), values.shape) if values.size else (0, 0)
+                seen = best[kind]
+                if values.size and values[i, r] > (0.0 if seen is None else seen[0]):
+                    best[kind] = float(values[i, r]), face, int(i), int(sizes[r])
+        found = [
+            prove(seen[1], seen[3], BETAS[CONSTANT][seen[2]], self.epsilon)
+            for seen, prove in zip(best, (_determinant, _box), strict=True)
+            # The constants of Theorem E are solved for: only where it may be the better one.
+            if seen is not None and (prove is _determinant or best[0] is None or seen[0] > 0.98 * best[0][0])
+        ]
         more = (_of_weights(*weighted, users, data, self.epsilon) for weighted in self.weighted)
         return [proof for proof in (*found, *more) if proof is not None]
 
@@ -234,6 +261,13 @@ class LargestSearch:
         information = np.minimum(trace[:, None] / r, cap[:, None])
         drawn = _constants(len(r)) * np.exp(0.5 * face.logarithms) / np.sqrt(users * information + prior_[:, None])
         return np.asarray(drawn if data == "drawn" else drawn - face.spreads / math.sqrt(users))
+
+    def _box_values(self, face: _Face, users: int, data: str) -> FloatArray:
+        """About the bounds of Theorem E for every β and every r of ``sizes``, (betas, sizes)."""
+        trace, cap, prior_ = _numbers(len(face.types), self.epsilon)
+        information = np.minimum(trace[:, None] * face.largest / face.sizes, cap[:, None] * face.means)
+        drawn = box.about(face.sizes) / np.sqrt(users * information + prior_[:, None] * face.means)
+        return np.asarray(drawn if data == "drawn" else drawn - face.spreads[face.sizes - 1] / math.sqrt(users))
 
     def _weighted(self, face: _Face) -> tuple[_Face, FloatArray, FloatArray] | None:
         """Weights of the rows, and the fields z_v that they suggest."""
@@ -296,24 +330,51 @@ def _constants(rows: int) -> FloatArray:
     return np.asarray(found)
 
 
+def determinant_strength(queries: FloatArray) -> float:
+    """c_r·det(VDVᵀ)^{1/2r} of Theorem C, rounded down; 0 for dependent rows."""
+    roots, rows = _roots_below(queries), len(queries)
+    if len(roots) < rows:
+        return 0.0
+    return constant_of(rows) * math.exp(float(np.log(roots).sum()) / rows) * (1.0 - _MARGIN)
+
+
 def _determinant(face: _Face, rows: int, beta: Fraction, epsilon: float) -> LargestProof | None:
     """Theorem C for the first rows of a face, with all roundings accounted for."""
     V, m = face.queries[list(face.order[:rows])], len(face.types)
-    A = (V - V.mean(axis=1, keepdims=True)) / math.sqrt(m)
-    form = A @ A.T
-    largest = float(np.square(V).sum()) / m
-    roots = faces.singular_values_below(form, (2 * m + 16) * _UNIT * largest * (1.0 + 1e-6))
-    if len(roots) < rows:
+    strength = determinant_strength(V)
+    trace, cap, prior_ = known(m, beta, epsilon)
+    both = _above(min(trace / rows, cap)), _above(prior_)
+    if strength == 0.0:
         return None
-    strength = constant_of(rows) * math.exp(float(np.log(roots).sum()) / rows) * (1.0 - _MARGIN)
+    return LargestProof("C", face.types, V, beta, strength, *both, float(face.spreads[rows - 1]))
+
+
+def known(types: int, beta: Fraction, epsilon: float) -> tuple[Fraction, Fraction, Fraction]:
+    """σ_m(1+χ), the largest information in one direction, and j, in fractions."""
     exact = prior.ratio_above(epsilon)
     tanh_squared = prior.contraction(exact)
-    field = prior.constant_field(m, beta, prior.uniform_trace_limit(m, exact), tanh_squared)
-    cap = tanh_squared * (m * beta - 1) / (m * (beta - 1))
-    information = min(Fraction(field.information) / rows, cap)
-    return LargestProof(
-        "C", face.types, V, beta, strength, _above(information), _above(field.prior), float(face.spreads[rows - 1])
-    )
+    field = prior.constant_field(types, beta, prior.uniform_trace_limit(types, exact), tanh_squared)
+    return field.information, tanh_squared * (types * beta - 1) / (types * (beta - 1)), field.prior
+
+
+def _box(face: _Face, rows: int, beta: Fraction, epsilon: float) -> LargestProof | None:
+    """Theorem E for the first rows of a face, with all roundings accounted for."""
+    V, m = face.queries[list(face.order[:rows])], len(face.types)
+    roots = _roots_below(V)
+    if len(roots) < rows:
+        return None
+    trace, cap, prior_ = known(m, beta, epsilon)
+    largest, mean = Fraction(roots[-1]) ** -2, sum((Fraction(x) ** -2 for x in roots), Fraction(0)) / rows
+    both = _above(min(trace * largest / rows, cap * mean)), _above(prior_ * mean)
+    return LargestProof("E", face.types, V, beta, box.box_constant(rows), *both, float(face.spreads[rows - 1]))
+
+
+def _roots_below(V: FloatArray) -> FloatArray:
+    """Lower bounds on the square roots of the eigenvalues of VDVᵀ, largest first."""
+    m = V.shape[1]
+    A = (V - V.mean(axis=1, keepdims=True)) / math.sqrt(m)
+    largest = float(np.square(V).sum()) / m
+    return faces.singular_values_below(A @ A.T, (2 * m + 16) * _UNIT * largest * (1.0 + 1e-6))
 
 
 def _of_weights(
@@ -329,14 +390,14 @@ def _of_weights(
     M = (Z.T * w) @ Z
     largest = m * (float(np.linalg.eigvalsh(M)[-1]) + m * 1e-12 * float(np.trace(M)))
     spent = m * float(np.trace(M)) * (1.0 + 1e-9)
-    trace, _, prior_ = _numbers(m, epsilon)
-    i = int(np.argmin(users * largest * trace + prior_ * spent))
+    numbers = _numbers(m, epsilon)
+    i = int(np.argmin(users * largest * numbers[0] + numbers[2] * spent))
     count = np.sqrt(0.5 * math.log(2.0 * len(V)))
     spread = float(np.ptp(V, axis=1).max()) * max(0.5, float(count))
-    beta, exact = BETAS[CONSTANT][i], prior.ratio_above(epsilon)
-    field = prior.constant_field(m, beta, prior.uniform_trace_limit(m, exact), prior.contraction(exact))
-    information = largest * _above(field.information) * (1.0 + 1e-9)
-    return LargestProof("D", face.types, V, beta, ONE * safe, information, _above(field.prior) * spent, spread, w)
+    beta = BETAS[CONSTANT][i]
+    trace, _, prior_ = known(m, beta, epsilon)
+    both = largest * _above(trace) * (1.0 + 1e-9), _above(prior_) * spent
+    return LargestProof("D", face.types, V, beta, ONE * safe, *both, spread, w)
 
 
 def _above(value: float | Fraction) -> float:
@@ -378,7 +439,7 @@ def largest_error(
     >>> from factormech.workloads.registry import create
     >>> found = largest_error(create("parities", 8), epsilon=1.0, users=20_000)
     >>> f"{found.error:.4f}", found.theorem
-    ('0.0534', 'C')
+    ('0.0570', 'E')
     """
     record.checked(epsilon, data)
     return LargestSearch(workload, epsilon, types).error(users, data)
@@ -411,7 +472,7 @@ def users_for_largest_error(
     >>> from factormech.bounds.protocols.largest import users_for_largest_error
     >>> from factormech.workloads.registry import create
     >>> users_for_largest_error(create("parities", 8), epsilon=1.0, alpha=0.05).users
-    23014
+    26450
     """
     record.checked(epsilon, data)
     return LargestSearch(workload, epsilon, types).users(alpha, data)
