@@ -21,8 +21,12 @@ RUN = @python tools/unlock.py && PYTHONPATH="workflow/logger:$$PYTHONPATH" snake
 # The page is written by the workflow's own reporter (workflow/reporter), which Snakemake finds by its place.
 REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
+# Workers take whole modules, in the order of tests/conftest.py. Where the environment forbids byte code, each of them would
+# compile all tests anew in every run.
+PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
+FAST := not slow and not report and not cluster
 
-.PHONY: all quick report verify claims sweep setup test test-slow test-report test-cluster trust lint environment docs gallery \
+.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-cluster trust lint environment docs gallery \
 	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
@@ -52,10 +56,13 @@ sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/c
 setup: $(STAMP)  ## make .venv from requirements.lock
 
 test: $(STAMP)  ## the fast tests
-	@pytest -q --durations 12 -n auto --dist loadscope --no-loadscope-reorder
+	$(call PYTEST,--durations 12)
+
+test-core: $(STAMP)  ## the fast tests without the workflow and without what solves, simulates or draws for seconds
+	$(call PYTEST,-m "not workflow and not heavy and $(FAST)")
 
 test-slow: $(STAMP)  ## the slow tests
-	@pytest -q -m slow -n auto --dist loadscope --no-loadscope-reorder
+	$(call PYTEST,-m slow)
 
 test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools/ci_packages.sh installs one)
 	$(call REPORT,quick,results/quick/report.html)

@@ -11,6 +11,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import copy
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +24,8 @@ import pytest
 from factormech import plugins
 from factormech.tables import kinds as tables
 
-# Minutes of subprocesses each: begun last, one of them would be waited for by idle workers.
-LONG = ("test_workflow", "test_adding", "test_jobs", "data/test_data")
+# Folders whose modules need the same machine code: two workers would compile it at the same time, for 10 s each.
+TOGETHER = {"tests/central/pure"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,8 +39,44 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The modules that take longest begin first; workers take whole modules, in this order."""
-    items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+    """Workers take whole modules, in this order: runs of the workflow last, which use the cores of idle workers.
+
+    Their copies of the project get the machine code that the tests before them have compiled.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("workflow") is not None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``--dist loadscope``, but the modules of :data:`TOGETHER` go to one worker."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = nodeid.partition("::")[0].rpartition("/")[0]
+            return folder if folder in TOGETHER else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadscope" else None
+
+
+@pytest.fixture(scope="module")
+def schema_read_once() -> Iterator[None]:
+    """The schema of the configuration is parsed once: YAML takes longer than the check of a configuration."""
+    from factormech.config import studies
+
+    kept: dict[str, dict[str, Any]] = {}
+
+    def read(path: str | os.PathLike[str], read: Callable[..., dict[str, Any]] = studies.read_yaml) -> dict[str, Any]:
+        name = os.fspath(path)
+        if not name.endswith(".schema.yaml"):
+            return read(path)
+        if name not in kept:
+            kept[name] = read(path)
+        return copy.deepcopy(kept[name])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(studies, "read_yaml", read)
+        yield
 
 
 MECHANISMS = {

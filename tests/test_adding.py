@@ -11,6 +11,8 @@ import yaml
 import factormech
 from tests.test_workflow import copy_of_project, edited, made, planned
 
+pytestmark = pytest.mark.workflow
+
 STUDY = {
     "paper": "mckenna2020",
     "artefact": "beyond Figure 1",

@@ -107,9 +107,12 @@ def test_what_is_not_right_is_seen(bench: Any) -> None:
     table.write_bytes(whole.replace(b"2322.", b"2323.", 1))
     with pytest.raises(faults.Broken, match=r"small\.csv is there"):
         trial.check_sound()
+    faults.settle(trial)  # a run makes an edited table again
+    assert table.read_bytes() == whole
+    trial.expected["results/tables/small.csv"] = whole.replace(b"2322.", b"2323.", 1)
     with pytest.raises(faults.Broken, match="different from an undisturbed run"):
         faults.settle(trial)
-    table.write_bytes(whole)
+    trial.expected["results/tables/small.csv"] = whole
     (trial.folder / "results" / ".x.tmp").touch()
     with pytest.raises(faults.Broken, match="left behind"):
         faults.settle(trial)

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,11 @@ from factormech.experiments.asked import Asked
 from factormech.experiments.grids import bound_request
 from factormech.experiments.solves import Solve
 from factormech.jobs import solve as solve_job
+from factormech.jobs.common import run
 from factormech.local import registry
 from factormech.shared import find, shared
+
+pytestmark = pytest.mark.workflow
 
 
 def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,10 +51,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two strategies and a bound."""
     here = tmp_path_factory.mktemp("jobs")
     for name in ("prefix", "histogram"):
-        done = job(here, "solve", "--request", request(name).to_json(), "--output", f"{name}.h5")
+        done = job(here, "solve", "--solve", request(name).to_json(), "--output", f"{name}.h5")
         assert done.returncode == 0, done.stderr
     point = bound_request(asked([], ["certified"]), "certified", "prefix", 8, 2.0, 0)
-    assert job(here, "solve", "--request", point.to_json(), "--output", "bound.h5").returncode == 0
+    assert job(here, "solve", "--solve", point.to_json(), "--output", "bound.h5").returncode == 0
     return here
 
 
@@ -113,25 +117,36 @@ def test_files_are_found_by_what_they_answer(folder: Path) -> None:
         ),
         (
             "solve",
-            ["--request", request("prefix").to_json(), "--start", "histogram.h5", "--output", "out.h5"],
+            ["--solve", request("prefix").to_json(), "--start", "histogram.h5", "--output", "out.h5"],
             "be the solution that this solve begins with",
         ),
         ("draw", ["--kind", "sample-complexity", "none.csv", "out"], "none.csv"),
         ("draw", ["--kind", "pie", "none.csv", "out"], "pie"),
     ],
 )
-def test_refusals_are_one_line(folder: Path, name: str, arguments: list[str], message: str) -> None:
+def test_refusals_are_one_line(
+    folder: Path,
+    name: str,
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What ``sys.exit`` is given: one line, printed, and 1 as the code (a process of its own: the last test here)."""
     before = sorted(folder.iterdir())
-    done = job(folder, name, *arguments)
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", [name, *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        run(import_module(f"factormech.jobs.{name}").main)
+    said = stopped.value.code
+    assert isinstance(said, str)
+    assert message in said
+    assert said.startswith("error: ")
+    assert len(said.splitlines()) == 1
     assert sorted(folder.iterdir()) == before
 
 
 def test_a_request_that_cannot_be_read_is_refused(folder: Path) -> None:
-    done = job(folder, "solve", "--request", json.dumps({"family": "strategy"}), "--output", "out.h5")
+    done = job(folder, "solve", "--solve", json.dumps({"family": "strategy"}), "--output", "out.h5")
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
 
@@ -142,7 +157,7 @@ def test_a_strategy_that_is_not_private_is_not_written(folder: Path, monkeypatch
     leaky = lambda spec, *rest: solve(dataclasses.replace(spec, epsilon=1.1 * spec.epsilon), *rest)  # noqa: E731
     monkeypatch.setattr(registry, "solution_for", leaky)
     output = folder / "leaky.h5"
-    monkeypatch.setattr("sys.argv", ["solve", "--request", request("prefix").to_json(), "--output", str(output)])
+    monkeypatch.setattr("sys.argv", ["solve", "--solve", request("prefix").to_json(), "--output", str(output)])
     with pytest.raises(BadValue, match=r"be at least the privacy loss of the strategy, 1\.0999"):
         solve_job.main()
     assert not output.exists()

@@ -62,7 +62,7 @@ def pipeline(
     stored, measured, solution = folder / "strategy.h5", folder / "part.h5", None
     if registry.is_solved(mechanism):
         request = solves.strategy(mechanism, name, n, epsilon, options=options, seed=seed, root_seed=root_seed)
-        job(solve_job.main, "--request", request.to_json(), "--output", stored)
+        job(solve_job.main, "--solve", request.to_json(), "--output", stored)
         record = store.read(stored, "strategy")
         solution = Solution(record.datasets, record.attributes)
     grid: dict[str, tuple[Any, ...]] = {

@@ -119,3 +119,44 @@ def test_ratios_near_the_limit_are_decided_safely(epsilon: float) -> None:
     assert ratio_is_within(inner_ratio(epsilon), epsilon)
     assert not ratio_is_within(math.exp(epsilon), epsilon)  # cannot be certain within four roundings
     assert loss_of_ratio(math.exp(epsilon)) >= epsilon
+
+
+@pytest.mark.parametrize("ones", [2, 2047, 2048, 2049, 4096, 4097, 8193])
+def test_a_column_of_many_ones_is_no_distribution(ones: int) -> None:
+    """Counted in 64 bits, 4097 ones would be 1."""
+    Q = np.ones((ones, 2))
+    low, high = column_sum_bounds(Q)
+    assert np.all(low <= ones)
+    assert np.all(high >= ones)
+    assert np.all(low >= min(ones, 512) * (1 - 1e-9))
+    with pytest.raises(BadValue, match="divide the column by its sum"):
+        verify_ldp(Q, 1.0)
+
+
+def test_two_columns_of_different_sums_beyond_64_bits_are_refused() -> None:
+    """The sums 1 and 4097 look alike where 64 bits overflow: the true loss is above log 4097."""
+    Q = np.full((4097, 2), 1.0)
+    Q[:, 1] = 1.0 / 4097
+    with pytest.raises(BadValue):
+        verify_ldp(Q, 9.0)
+
+
+# From 10⁵ entries on: by one entry, in the last row and column, or by the sum of the last column.
+SIZES = [(317, 315), (317, 317), (1025, 129), (40, 4001), (20001, 6)]
+
+
+@pytest.mark.parametrize("shape", SIZES)
+def test_large_matrices_are_verified_to_the_last_entry(shape: tuple[int, int]) -> None:
+    Q = np.full(shape, 1.0 / shape[0])
+    Q[-1] *= inner_ratio(1.0)
+    Q[-1, : shape[1] // 2] /= inner_ratio(1.0)
+    Q[:-1] *= (1 - Q[-1]) / Q[:-1].sum(axis=0)
+    loss = privacy_loss(Q)
+    assert verify_ldp(Q, loss * (1 + 1e-9)) <= loss * (1 + 1e-9)
+    entry = Q.copy()
+    entry[-1, -1] *= 1 + 1e-10
+    column = Q.copy()
+    column[:, -1] *= 1 + 5e-10
+    for bad in (entry, column):
+        with pytest.raises(BadValue, match="privacy loss"):
+            verify_ldp(bad, loss)

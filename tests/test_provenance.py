@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         module.main()  # type: ignore[attr-defined]
 
     for file, request in plan.solved_for(["gap"]).items():
-        job(solve, "--request", request.to_json(), "--output", file)
+        job(solve, "--solve", request.to_json(), "--output", file)
     files = []
     for part, asked in plan.parts["gap"].items():
         files.append(f"results/parts/gap/{part}.h5")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.workflow
+
 RULES = Path(__file__).resolve().parent.parent / "workflow/rules/common_scheduling.smk"
 SNAKEFILE = f"""
 import sys

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +46,11 @@ def tool() -> ModuleType:
     return verify_strategies
 
 
+def mark_of(seed: int | None, options: Any) -> str:
+    """What the workflow writes into the name of the file."""
+    return hashlib.sha256(json.dumps({"seed": seed, "options": options}).encode()).hexdigest()[:8]
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A strategy file for each case, beside its workload's, as the jobs write them."""
@@ -59,7 +67,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             "seed": 0,
             "options": json.dumps(options),
         }
-        found[case] = root / f"strategies/optimised/{name}/n{n}/eps{epsilon!r}-{case}.h5"
+        found[case] = root / f"strategies/optimised/{name}/n{n}/eps{epsilon!r}-{mark_of(0, own['options'])}.h5"
         store.write(found[case], "strategy", datasets=solution.datasets, attributes={**own, **solution.record})
     return found
 
@@ -76,8 +84,9 @@ def test_honest_files_hold(tool: ModuleType, files: dict[str, Path]) -> None:
     }
     assert "proved exactly" in tool.verify(files["exact"])
     assert "by the rigorous bound" in tool.verify(files["general"])
-    gaps = tool.verify(files["pairs"]).split("gap ")[1].split(",")
-    assert float(gaps[1].split()[0]) == pytest.approx(float(gaps[0]), abs=1e-5)
+    gap = float(tool.verify(files["pairs"]).split("gap ")[1].split()[0])
+    with h5py.File(files["pairs"]) as file:
+        assert gap == pytest.approx(file.attrs["gap"], abs=1e-6)
 
 
 def dataset(name: str, change: Callable[[Any], Any]) -> Callable[[h5py.File], None]:
@@ -152,8 +161,8 @@ LIES = {
     "weights moved": ("general", dataset("weights", moved_mass), "columns of the rows"),
     "a negative weight": ("general", dataset("weights", first(-1.0)), "negative"),
     "a set changed": ("exact", dataset("supports", flipped), "columns of the rows"),
-    "a smaller budget promised": ("general", attribute(epsilon=scaled(1 - 1e-6)), "variance is"),
-    "a larger budget promised": ("symmetric", attribute(epsilon=scaled(1 + 1e-6)), "variance is"),
+    "a smaller budget promised": ("general", attribute(epsilon=scaled(1 - 1e-6)), "its place says"),
+    "a larger budget promised": ("symmetric", attribute(epsilon=scaled(1 + 1e-6)), "its place says"),
     "another prior": ("worst", dataset("prior", first(0.5)), "variance is"),
     "an average of another": ("general", attribute(average_variance=scaled(1 + 1e-7)), "average_variance is"),
     "the worst of another": ("general", attribute(worst_variance=scaled(1 - 1e-7)), "worst_variance is"),
@@ -183,7 +192,7 @@ LIES = {
     "another table": ("symmetric", dataset("table-0", lambda x: np.roll(x, 1) ^ (np.arange(len(x)) < 1)), ""),
     "dependent parities": ("symmetric", dataset("masks-0", lambda x: np.repeat(x[:, :1], x.shape[1], 1)), "dependent"),
     "a family's weight": ("symmetric", dataset("weights-0", scaled(1.1)), "weights sum"),
-    "another fixed strategy": ("fixed", attribute(chosen=lambda x: "fourier"), "variance is"),
+    "another fixed strategy": ("fixed", attribute(chosen=lambda x: "fourier"), "outputs and not"),
     "an unknown strategy": ("fixed", attribute(chosen=lambda x: "magic"), "no strategy"),
     "another mechanism": ("fixed", attribute(mechanism=lambda x: "adaptive-pgd"), "not an optimised"),
 }
@@ -199,6 +208,160 @@ def test_a_lie_is_found(lie: str, tool: ModuleType, files: dict[str, Path], tmp_
     with pytest.raises((tool.Failed, ValueError)) as found:
         tool.verify(path)
     assert reason in str(found.value)
+
+
+# Values of other types in the place of any, and numbers that are not true.
+ODD: dict[str, Any] = {
+    "text": "1.0",
+    "infinite": math.inf,
+    "not a number": math.nan,
+    "true": True,
+    "list": [1.0, 2.0],
+    "minus": -1.0,
+    "zero": 0.0,
+    "huge": 1e300,
+}
+FIELDS = (
+    "domain_size", "epsilon", "objective", "lower_bound", "gap", "average_variance", "worst_variance",
+    "rigorous_lower_bound", "workload", "options", "chosen", "mechanism", "kind", "rows", "json_attributes", "seed",
+)  # fmt: skip
+# A weaker claim is true.
+TRUE = {f"rigorous_lower_bound: {what}" for what in ("minus", "zero")}
+ARRAYS = {
+    "general": ("weights", "prior", "supports", "bound_weights"),
+    "pairs": ("bound_weights", "bound_pairs"),
+    "symmetric": ("table-0", "masks-0", "weights-0", "permuted", "bound_weights"),
+}
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "as text": lambda x: "abc",
+    "of one number": lambda x: 1.0,
+    "one less": lambda x: x[1:],
+    "one more": lambda x: np.concatenate([x, x[-1:]]),
+    "of three axes": lambda x: np.zeros((2, 2, 2)),
+    "of NaN": lambda x: np.full(x.shape, np.nan),
+    "infinite": lambda x: np.full(x.shape, np.inf),
+    "of minus one": lambda x: np.full(x.shape, -1.0),
+    "of nothing": lambda x: np.zeros((0,) * x.ndim),
+}
+
+
+def set_to(name: str, value: Any) -> Callable[[h5py.File], None]:
+    return lambda file: file.attrs.__setitem__(name, value)
+
+
+def unsaid(name: str) -> Callable[[h5py.File], None]:
+    return lambda file: file.attrs.__delitem__(name)
+
+
+def no_bound(file: h5py.File) -> None:
+    """What the issue of a bound that bounds nothing looks like: no gap, and nothing proved."""
+    file.attrs["lower_bound"], file.attrs["gap"] = -1.0, 0.0
+
+
+def elsewhere(file: h5py.File) -> None:
+    del file["weights"]
+    file["weights"] = h5py.ExternalLink("other.h5", "weights")
+
+
+def raw(file: h5py.File) -> None:
+    del file["weights"]
+    file.create_dataset("weights", (4,), dtype="f8", external=[("/etc/passwd", 0, 32)])
+
+
+def virtual(file: h5py.File) -> None:
+    layout = h5py.VirtualLayout(shape=file["weights"].shape, dtype="f8")
+    layout[:] = h5py.VirtualSource("missing.h5", "weights", shape=file["weights"].shape)
+    del file["weights"]
+    file.create_virtual_dataset("weights", layout, fillvalue=1.0)
+
+
+def bomb(file: h5py.File) -> None:
+    file.create_dataset("zeros", (2**40,), chunks=(2**16,), dtype="f8", compression="gzip")
+
+
+def forgeries() -> dict[str, tuple[str, Callable[[h5py.File], None]]]:
+    """Case and change, by name."""
+    found: dict[str, tuple[str, Callable[[h5py.File], None]]] = {}
+    for name in FIELDS:
+        found |= {f"{name}: {what}": ("general", set_to(name, value)) for what, value in ODD.items()}
+        found[f"without {name}"] = ("general", unsaid(name))
+    for case, names in ARRAYS.items():
+        for name in names:
+            found |= {f"{case}, {name} {w}": (case, dataset(name, change)) for w, change in CHANGES.items()}
+            found[f"{case}, without {name}"] = (case, without(name))
+    special = {"no bound": no_bound, "elsewhere": elsewhere, "raw": raw, "virtual": virtual, "bomb": bomb}
+    found |= {name: ("general", change) for name, change in special.items()}
+    found["an exact strategy above its bound"] = ("exact", no_bound)
+    found["a group"] = ("general", lambda file: file.create_group("group"))
+    found["rows, one more"] = ("general", attribute(rows=lambda x: x + 1))
+    return {name: change for name, change in found.items() if name not in TRUE}
+
+
+FORGERIES = forgeries()
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forgery_is_refused_in_one_line(name: str, tool: ModuleType, files: dict[str, Path], tmp_path: Path) -> None:
+    case, change = FORGERIES[name]
+    results = files[case].parents[4]
+    path = tmp_path / "results" / files[case].relative_to(results)
+    path.parent.mkdir(parents=True)
+    shutil.copy(files[case], path)
+    (tmp_path / "results/workloads").symlink_to(results / "workloads")
+    with h5py.File(path, "r+") as file:
+        change(file)
+    start = time.perf_counter()
+    holds, line = tool.said_of(path)
+    assert time.perf_counter() - start < 20.0
+    assert not holds, line
+    assert "\n" not in line
+
+
+def test_files_of_other_strategies_are_refused(tool: ModuleType, files: dict[str, Path], tmp_path: Path) -> None:
+    """Content of one ε, size, option or workload under the name of another; files that are none."""
+    results = files["exact"].parents[4]
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/workloads").symlink_to(results / "workloads")
+    places = {
+        "eps4.0": files["exact"].parent / files["exact"].name.replace("eps1.0", "eps4.0"),
+        "n5": files["worst"].parent / files["exact"].name,
+        "options": files["exact"].with_name(f"eps1.0-{mark_of(0, json.dumps({'objective': 'worst'}))}.h5"),
+        "seed": files["exact"].with_name(f"eps1.0-{mark_of(1, '{}')}.h5"),
+        "workload": files["fixed"].parents[1] / "n8" / files["exact"].name,
+    }
+    for name, place in places.items():
+        path = tmp_path / "results" / place.relative_to(results)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(files["exact"], path)
+        holds, line = tool.said_of(path)
+        assert not holds, name
+        assert "its place says" in line, name
+    os.mkfifo(tmp_path / "fifo.h5")
+    (tmp_path / "cut.h5").write_bytes(files["exact"].read_bytes()[:3000])
+    for odd in ("fifo.h5", "cut.h5", "missing.h5", "."):
+        assert not tool.said_of(tmp_path / odd)[0]
+
+
+@pytest.mark.parametrize("change", ["other gram", "other size", "own definition", "deep definition", "other seed"])
+def test_a_swapped_workload_is_refused(change: str, tool: ModuleType, files: dict[str, Path], tmp_path: Path) -> None:
+    """Also where the strategy is honest for it: the name says which queries they are."""
+    shutil.copytree(files["general"].parents[4], tmp_path / "results")
+    folder = tmp_path / "results/workloads/prefix"
+    if change == "other size":
+        shutil.copy(folder / "n8.h5", folder / "n20.h5")
+    else:
+        with h5py.File(folder / "n20.h5", "r+") as file:
+            if change == "other gram":
+                dataset("gram", scaled(2.0))(file)
+            elif change == "other seed":
+                file.attrs["seed"] = 7
+            else:
+                text = '{"prefix": {"file": "a.csv"}}' if change == "own definition" else "[" * 10**5
+                file.attrs["definition"] = text[:60_000]
+                file.attrs["json_attributes"] = np.array(["definition"], dtype=object)
+    holds, line = tool.said_of(tmp_path / "results" / files["general"].relative_to(files["general"].parents[4]))
+    assert not holds
+    assert "\n" not in line
 
 
 def test_another_workload_is_found(tool: ModuleType, files: dict[str, Path], tmp_path: Path) -> None:
@@ -238,9 +401,10 @@ def test_fixed_strategies_are_those_of_the_package(name: str, n: int, tool: Modu
         if not expected.answered:
             continue
         asked = tool.Asked(n, np.zeros(n), None, C)
-        average, worst, missed, _ = tool.rebuilt({}, {"epsilon": epsilon, "chosen": name}, asked)
-        assert (average, worst) == pytest.approx((expected.average, expected.worst), rel=1e-9)
-        assert missed < 1e-8
+        made = tool.rebuilt({}, {"epsilon": epsilon, "chosen": name}, asked)
+        assert (made.average, made.worst) == pytest.approx((expected.average, expected.worst), rel=1e-9)
+        assert made.missed < 1e-8
+        assert made.outputs == built.outputs
 
 
 def test_the_command(files: dict[str, Path], tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ import factormech
 from factormech import store
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
+pytestmark = pytest.mark.workflow
+
 CONFIG = """
 workloads:
   mine: {file: mine.csv}
@@ -75,6 +77,7 @@ def test_a_part_says_what_it_was_asked(project: Path) -> None:
     assert record["rows"]["value"].dropna().between(18.0, 19.0).all()  # three queries, squared, twice, and noise
 
 
+@pytest.mark.slow
 def test_another_run_gives_equal_bytes(project: Path) -> None:
     names = [
         *("results/parts/toy-study/random-signs.h5", "results/tables/toy-study.csv", "results/toy-study.h5"),

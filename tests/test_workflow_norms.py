@@ -15,6 +15,8 @@ from factormech.norms.stored import from_datasets
 from factormech.workloads.registry import create
 from tests.test_workflow import copy_of_project, edited, made, planned
 
+pytestmark = pytest.mark.workflow
+
 CONFIG = """
 workloads:
   mine: {file: mine.csv}
@@ -24,8 +26,8 @@ studies:
     artefact: norms
     kind: norms
     title: Norms
-    grid: {workload: [prefix, mine], domain_size: [4]}
-    norms: [gamma-f, gamma-p4, gamma-2]
+    grid: {workload: [prefix, mine], domain_size: [4], alpha: [0.0, 0.1, 1.0]}
+    norms: [gamma-f, gamma-p4, gamma-2, gamma-2-approximate, gamma-2-shifted]
   ranges:
     paper: edmonds2020
     artefact: norms
@@ -33,13 +35,6 @@ studies:
     title: Ranges
     grid: {workload: [all-ranges], domain_size: [4, 72]}
     norms: [gamma-f, gamma-2]
-  sandwich:
-    paper: edmonds2023
-    artefact: Lemma 22
-    kind: norms
-    title: Sandwich
-    grid: {workload: [prefix, random-signs], domain_size: [4], alpha: [0.0, 0.1, 1.0]}
-    norms: [gamma-2-approximate, gamma-2-shifted]
   general:
     paper: edmonds2023
     artefact: Lemma 22
@@ -55,66 +50,91 @@ studies:
     title: Classes
     grid: {workload: [prefix, histogram], domain_size: [4, 8], alpha: [0.1]}
     concepts: true
-    norms: [gamma-2, eta, margin-complexity, gamma-2-difference]
+    norms: [eta, margin-complexity]
   prefix-errors:
     paper: liu2024
     artefact: Theorem 5
     kind: prefix-factorizations
     title: Prefix
     grid: {workload: [prefix], domain_size: [2, 8, 64]}
-    norms: [gamma-f, gamma-p4, gamma-2]
+    norms: [gamma-f, gamma-2]
 """
-STUDIES = ("norms-of-six", "ranges", "sandwich", "general", "classes", "prefix-errors")
+FAST = ("norms-of-six", "ranges", "prefix-errors")
+STUDIES = (*FAST, "general", "classes")
 
 
-def run(folder: Path) -> Path:
+def run(folder: Path, *targets: str) -> Path:
     copy_of_project(folder)
     (folder / "config.yaml").write_text(CONFIG)
     (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
-    made(folder, "all")
+    made(folder, *targets)
     return folder
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run(tmp_path_factory.mktemp("norms"))
+    """A copy in which the studies of the fast tests have been made."""
+    return run(tmp_path_factory.mktemp("norms"), *FAST)
+
+
+@pytest.fixture(scope="module")
+def whole(project: Path) -> Path:
+    """The same copy with all studies."""
+    made(project, "all")
+    return project
 
 
 def table(project: Path, study: str) -> object:
     return factormech.load(project / f"results/tables/{study}.csv")
 
 
-def test_tables_and_figures_are_made_once(project: Path) -> None:
-    for study in STUDIES:
+def assert_made(project: Path, studies: tuple[str, ...]) -> None:
+    for study in studies:
         for suffix in ("pdf", "svg", "png", "txt"):
             assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
         assert factormech.load(project / f"results/{study}.h5").equals(table(project, study))
         assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
-    assert planned(project) == set()
+    assert planned(project, *studies) == set()
+
+
+def test_tables_and_figures_are_made_once(project: Path) -> None:
+    assert_made(project, FAST)
+
+
+@pytest.mark.slow
+def test_tables_and_figures_of_all_studies_are_made_once(whole: Path) -> None:
+    assert_made(whole, STUDIES)
 
 
 def test_numbers_are_of_the_grid(project: Path) -> None:
     six = factormech.load(project / "results/tables/norms-of-six.csv")
-    assert len(six) == 2 * 3
+    assert len(six) == 2 * (3 + 2 * 3)
     prefix = six[(six["workload"] == "prefix") & (six["norm"] == "gamma-2")].iloc[0]
     assert prefix["lower"] <= 1.3261226665 * (1 + 1e-7)
     assert prefix["upper"] >= 1.3261226665 * (1 - 1e-7)
     mine = six[(six["workload"] == "mine") & (six["norm"] == "gamma-f")].iloc[0]
     wanted = registry.solve("gamma-f", np.loadtxt(project / "mine.csv", delimiter=","))
     assert max(mine["lower"], wanted.lower) <= min(mine["upper"], wanted.upper)
-    sandwich = factormech.load(project / "results/tables/sandwich.csv")
-    assert len(sandwich) == 2 * 2 * 3
-    assert (sandwich.loc[sandwich["alpha"] == 1.0, "upper"] < 1e-100).all()
-    classes = factormech.load(project / "results/tables/classes.csv")
-    assert (classes.loc[classes["norm"] == "margin-complexity", "alpha"].isna()).all()
+    assert six.loc[six["alpha"].isna(), "norm"].value_counts().to_dict() == {"gamma-f": 2, "gamma-p4": 2, "gamma-2": 2}
+    signs = (six["workload"] == "prefix") & (six["alpha"] == 1.0)
+    assert (six.loc[signs, "upper"] < 1e-100).all()
+    assert signs.sum() == 2
     errors = factormech.load(project / "results/tables/prefix-errors.csv")
-    assert len(errors) == 3 * 3 * 4
-    assert set(errors["order"]) == {2.0, 4.0, math.inf}
+    assert len(errors) == 3 * 2 * 4
+    assert set(errors["order"]) == {2.0, math.inf}
     assert (errors.loc[errors["factorization"] == "optimal", "ratio"] < 1 + 1e-6).all()
 
 
-def test_a_study_may_name_a_general_solver(project: Path) -> None:
-    general = factormech.load(project / "results/tables/general.csv").set_index(["norm", "domain_size"])
+@pytest.mark.slow
+def test_classes_of_concepts_have_norms(whole: Path) -> None:
+    classes = factormech.load(whole / "results/tables/classes.csv")
+    assert set(classes["norm"]) == {"eta", "margin-complexity"}
+    assert (classes.loc[classes["norm"] == "margin-complexity", "alpha"].isna()).all()
+
+
+@pytest.mark.slow
+def test_a_study_may_name_a_general_solver(whole: Path) -> None:
+    general = factormech.load(whole / "results/tables/general.csv").set_index(["norm", "domain_size"])
     small = general.xs(4, level="domain_size")
     assert (small["status"] == "ok").all()
     assert "cvxpy CLARABEL" in set(small["method"])
@@ -144,9 +164,8 @@ def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: 
 def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
     module = project / "src/factormech/norms/approximate/boxes.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
-        jobs = planned(project)
-    assert "evaluate study=sandwich, part=gamma-2-shifted" in jobs
-    assert "evaluate study=classes, part=eta" in jobs
+        jobs = planned(project, *FAST)
+    assert "evaluate study=norms-of-six, part=gamma-2-shifted" in jobs
     rules = project / "src/factormech/workloads/ranges.py"
     with edited(rules, rules.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project, "ranges")
@@ -155,17 +174,24 @@ def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
     )
     data = project / "mine.csv"
     with edited(data, data.read_text() + "1,1,1,1\n"):
-        jobs = planned(project)
+        jobs = planned(project, *FAST)
     assert "evaluate study=norms-of-six, part=gamma-2" in jobs
     assert "evaluate study=ranges, part=gamma-2" not in jobs
 
 
 @pytest.mark.slow
-def test_another_run_gives_the_same_bytes(project: Path, tmp_path: Path) -> None:
-    again = run(tmp_path)
+def test_what_depends_on_boxes_is_made_again_for_classes(whole: Path) -> None:
+    module = whole / "src/factormech/norms/approximate/boxes.py"
+    with edited(module, module.read_text() + "\nOTHER = 1\n"):
+        assert "measure_norm study=classes, norm=eta" in planned(whole)
+
+
+@pytest.mark.slow
+def test_another_run_gives_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    again = run(tmp_path, "all")
     files = [p for room in ("results", "figures") for p in sorted((again / room).rglob("*")) if p.is_file()]
     names = [str(path.relative_to(again)) for path in files]
     kept = [name for name in names if not name.startswith(("results/benchmarks", "results/logs"))]
     assert len(kept) > 30
     for name in kept:
-        assert (again / name).read_bytes() == (project / name).read_bytes(), name
+        assert (again / name).read_bytes() == (whole / name).read_bytes(), name

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from pathlib import Path
 
 import h5py
 import pytest
 
-from factormech import _seal
+from factormech import _seal, freshness
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
+
+pytestmark = pytest.mark.workflow
 
 CONFIG = """
 studies:
@@ -52,6 +56,15 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def forge(seal: Path, name: str, path: Path) -> None:
+    """Write what a solver that is wrong would leave: a seal of its wrong file."""
+    said = json.loads(seal.read_bytes())
+    del said["sha256"]
+    said["outputs"][name] = freshness.digest_of(path)
+    said["sha256"] = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    seal.write_text(json.dumps(said, sort_keys=True))
+
+
 def test_every_strategy_is_verified_once(project: Path) -> None:
     """Those of studies that measure them, however cheap, and none of the clocked or restarted solves."""
     strategies = sorted(str(path.relative_to(project)) for path in (project / "results/strategies").rglob("*.h5"))
@@ -79,8 +92,12 @@ def test_a_strategy_that_does_not_hold_stops_the_run(project: Path) -> None:
     with h5py.File(path, "r+") as file:
         file.attrs["objective"] *= 0.999
     _seal.stamp(path, path.relative_to(project))  # a file that is whole, and wrong; a damaged one would be made again
+    seal = project / freshness.SEALS / f"{path.relative_to(project)}.json"
+    honest = seal.read_bytes()
+    forge(seal, str(path.relative_to(project)), path)
     done = snakemake(project, "verify", "--quiet", "rules", "--show-failed-logs")
     path.write_bytes(original)
+    seal.write_bytes(honest)
     assert done.returncode != 0
     log = (project / "results/logs/verify/verification.log").read_text()
     assert f"FAILED  {path.relative_to(project)}: L is" in log

@@ -260,8 +260,8 @@ def read_only(trial: Trial) -> None:
 
 
 def _damage(trial: Trial, how: Callable[[bytes], bytes]) -> None:
-    """One result of a complete run replaced, under its old time stamp or a new one."""
-    _replace(trial, trial.rng.choice(trial.results(".h5")), how)
+    """One file of a complete run (result, table, figure, seal) replaced, under its old time stamp or a new one."""
+    _replace(trial, trial.rng.choice(trial.results()), how)
     trial.check_sound()
 
 

@@ -30,8 +30,8 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
-from factormech.measure.proportion import clopper_pearson
 from factormech.privacy import Guarantee
+from factormech.proportion import clopper_pearson
 
 # (side 0 or 1, trials, rng) → outputs (trials, k); and outputs → scores (trials, s).
 Draw: TypeAlias = Callable[[int, int, np.random.Generator], npt.NDArray[np.generic]]

@@ -1,26 +1,19 @@
 """What the code of a name is: the modules that it needs, found without importing them.
 
-Two signs tell the workflow that code has changed, and each sees what the other cannot:
-
-- the *stamp* of the files (an input of a rule) fires when the content of a file changes and its time stamp is newer
-  than the result, even if the workflow has lost all memory of earlier runs; comments are content: editing one fires;
-- the *digest* (a parameter of a rule) fires when the syntax of a file changes, even if the file is older than
-  the result (a copy, an unpacked archive, a skewed clock), as long as the workflow remembers the parameter of
-  the last run. Comments, line breaks, docstrings and what only a type checker sees are not in it.
+The *digest* of some code is part of every request (``freshness.py``): it changes when the syntax of a file changes,
+whatever its time stamp says. Comments, line breaks, docstrings and what only a type checker sees are not in it.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from factormech.atomic import replacing
 from factormech.errors import BadValue
 
 _SOURCE = Path(__file__).parents[1]
@@ -43,22 +36,6 @@ class Code:
     files: tuple[Path, ...]
     digest: str
     contents: tuple[str, ...] = field(compare=False, repr=False)
-
-    def stamp(self, path: Path) -> Path:
-        """Bring one file up to date that stands for all of them as an input of a rule: the digests of their contents.
-
-        Its time is that of the newest of them, so it is newer than a result exactly when one of them is; a rule with
-        two hundred inputs would make the workflow ask the disk about each of them at every step. It is left alone if
-        nothing has changed, and otherwise replaced whole: two runs may bring it up to date at once.
-        """
-        lines = (f"{sha256}  {file.name}\n" for file, sha256 in zip(self.files, self.contents, strict=True))
-        content = "".join(lines).encode()
-        newest = max(file.stat().st_mtime_ns for file in self.files)
-        if not path.is_file() or path.read_bytes() != content or path.stat().st_mtime_ns != newest:
-            with replacing(path) as temporary:
-                temporary.write_bytes(content)
-                os.utime(temporary, ns=(newest, newest))
-        return path
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,12 @@ MECHANISMS: dict[str, str] = {
 }
 
 BOUNDS: dict[str, str] = {
-    "svd": "Lower bound (SVD, McKenna et al. Cor. 5.7)",
-    "centred-svd": "Lower bound (centred SVD)",
-    "parametric": "Lower bound (weighted)",
-    "data-svd": "Lower bound for the data (centred SVD)",
-    "pairwise": "Lower bound (weights of pairs)",
-    "certified": "Lower bound (certified)",
+    "svd": "Lower bound, unbiased (SVD, McKenna et al. Cor. 5.7)",
+    "centred-svd": "Lower bound, unbiased (centred SVD)",
+    "parametric": "Lower bound, unbiased (weighted)",
+    "data-svd": "Lower bound for the data, unbiased (centred SVD)",
+    "pairwise": "Lower bound, unbiased (weights of pairs)",
+    "certified": "Lower bound, unbiased (certified)",
 }
 # Bounds that a paper printed: a figure with a band keeps their lines.
 PUBLISHED_BOUNDS = frozenset({"svd"})
@@ -117,7 +117,9 @@ PURE: dict[str, str] = {
     "l2-ball-projection": "ℓ₂ ball + projection",
     "k-norm": "K-norm",
     "k-norm-projection": "K-norm + projection",
+    "recursive": "Recursive K-norm (best depth)",
     "recursive-full": "Recursive K-norm",
+    "recursive-equal": "Recursive K-norm (equal shares of ε)",
     "jl": "JL release (best ℓ)",
 }
 SKETCHES: dict[str, str] = {
@@ -130,6 +132,7 @@ SKETCHES: dict[str, str] = {
     "width-ratio": "E w(TK) / w(K)",
     "projected": "Noise of the projected body",
     "hardt-talwar": "Projected noise of the body (Hardt & Talwar)",
+    "hardt-talwar-optimal": "Projected noise of the body (optimal shares of ε)",
 }
 SELECTION: dict[str, str] = {
     "moss-most-played": "MOSS, most played",
@@ -138,6 +141,7 @@ SELECTION: dict[str, str] = {
     "sequential-halving": "Sequential halving",
     "one-coordinate": "One coordinate each (non-interactive)",
 }
+SHRINKAGE: dict[str, str] = {"optimised/shrunk": "Optimised, mixed with constants"}
 LEARNING: dict[str, str] = {
     "learner/half-sphere": "Agnostic learner (half sphere)",
     "learner/priv-unit": "Agnostic learner (PrivUnit)",
@@ -190,6 +194,7 @@ SERIES: dict[str, str] = (
     | PURE
     | SKETCHES
     | SELECTION
+    | SHRINKAGE
     | LEARNING
     | QUERIES
 )

@@ -21,6 +21,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -157,12 +158,22 @@ def _execute(plugin: Plugin, content: bytes) -> None:
     module.__spec__ = ModuleSpec(plugin.module, None, origin=str(plugin.path))
     sys.modules[plugin.module] = module
     try:
-        exec(compile(content, str(plugin.path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+        with _machine_code_of(content):
+            exec(compile(content, str(plugin.path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102
     except (Exception, SystemExit) as error:
         _refuse(plugin.path, error)
     if not plugin.workloads and not plugin.mechanisms:
         remedy = "decorate a function with workload(name) or mechanism(name) of factormech.plugins"
         raise BadValue(f"plugin {plugin.path}", "no name", "register a workload or a mechanism", remedy)
+
+
+def _machine_code_of(content: bytes) -> AbstractContextManager[None]:
+    """Numba's own cache would keep a plugin's kernels when the package's, which they call, have changed."""
+    if b"numba" not in content:
+        return nullcontext()
+    from factormech import machine_code
+
+    return machine_code.numba_folder()
 
 
 def _read(path: Path) -> bytes:

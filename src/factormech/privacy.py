@@ -43,6 +43,7 @@ GROUNDS = (VERIFIED, REAL_LAW, CHAIN_LIMIT)
 _UNIT = 2.0**-53  # half an ulp of 1: the relative error of one rounded operation
 _MARGIN = 2.0**-46  # what entries, normalisation and column sums may lose to rounding: 128 units
 _COLUMN_TOLERANCE = 1e-9
+_MOST = 2**61  # whole multiples of 2⁻⁵² that are counted: a column beyond sums to 512 or more
 _FOUR_ROUNDINGS = 1 + Fraction(1, 2**50)  # 8 units: more than (1 − 2⁻⁵³)⁻⁴
 
 
@@ -192,7 +193,7 @@ def column_sum_bounds(strategy: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rigorous lower and upper bounds of the exact column sums of a matrix with entries in [0, 1].
 
     Every entry is split at 2⁻⁵² into an integer and a fraction, both exact; the integers add up exactly in 64 bits, and
-    the fractions are too small for the rounding of their sum to matter.
+    the fractions are too small for the rounding of their sum to matter. The upper bound of a sum of 512 or more is ∞.
     """
     m, n = strategy.shape
     whole = np.zeros(n, dtype=np.int64)
@@ -200,12 +201,12 @@ def column_sum_bounds(strategy: FloatArray) -> tuple[FloatArray, FloatArray]:
     for start in range(0, m, 1024):
         scaled = strategy[start : start + 1024] * 2.0**52
         floor = np.floor(scaled)
-        whole += floor.astype(np.int64).sum(axis=0)
+        whole = np.minimum(whole + floor.astype(np.int64).sum(axis=0), _MOST)  # 2⁶¹ + 1024·2⁵² < 2⁶³
         part += (scaled - floor).sum(axis=0)
     slack = part * (m * 2 * _UNIT)
     low = (whole + (part - slack)) * (1 - 4 * _UNIT) * 2.0**-52
     high = (whole + (part + slack)) * (1 + 4 * _UNIT) * 2.0**-52
-    return low, high
+    return low, np.where(whole < _MOST, high, np.inf)
 
 
 def likelihood_ratio(strategy: FloatArray) -> float:

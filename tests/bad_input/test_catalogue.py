@@ -31,6 +31,8 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 LINE = re.compile(r"(config|error): .+ = .+: must .+; .+", re.DOTALL)
 Refuse = Callable[[], str]
 
+pytestmark = pytest.mark.usefixtures("schema_read_once")
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -13,6 +13,7 @@ from factormech.errors import BadValue
 from tests import oracles
 from tests.bounds import optimum
 from tests.bounds.checks import centred_root
+from tests.tiers import every
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
@@ -43,7 +44,7 @@ def test_no_overflow_and_the_largest_domain() -> None:
     assert largest_violation(np.eye(n) - 1 / n, np.zeros(n), epsilon) == pytest.approx(sigma / n, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", every(4, range(60)))
 def test_any_guess_is_a_bound(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 8)), float(rng.choice([0.3, 1.0, 3.0]))

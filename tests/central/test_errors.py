@@ -17,6 +17,8 @@ from factormech.errors import BadValue
 from factormech.workloads.registry import create
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
+pytestmark = pytest.mark.heavy
+
 
 def mechanism(name: str, family: str, n: int, **options: float) -> CentralMechanism:
     built = build(name, create(family, n), 1.0, 1e-6, **options)  # type: ignore[arg-type]
@@ -160,7 +162,7 @@ def test_looks_run_out_visibly() -> None:
 def test_private_releases_take_no_seed_and_differ() -> None:
     found = mechanism("square-root", "prefix", 50)
     x = np.ones(50)
-    one, other = found.release(x), found.release(x)
+    one, other = found.simulate(x), found.simulate(x)
     assert one.shape == (50,)
     assert np.all(one != other)
     z = (one - found.workload.answer(x)) / found.deviations
@@ -189,6 +191,6 @@ def test_noise_of_the_system_is_gaussian() -> None:
 )
 def test_bad_data_are_refused(data: object, message: str) -> None:
     found = mechanism("gaussian-output", "prefix", 3)
-    for release in (found.release, lambda x: found.simulate_release(x, np.random.default_rng(0))):
+    for release in (found.simulate, lambda x: found.simulate_release(x, np.random.default_rng(0))):
         with pytest.raises(BadValue, match=message):
             release(data)

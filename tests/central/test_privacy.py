@@ -114,4 +114,4 @@ def test_a_workload_of_zeros_needs_no_noise() -> None:
     assert mechanism.sigma == 0.0
     assert mechanism.verify().delta_found == 0.0
     assert mechanism.exact_error(2.0).total == 0.0
-    assert mechanism.release(np.ones(3)).tolist() == [0.0, 0.0]
+    assert mechanism.simulate(np.ones(3)).tolist() == [0.0, 0.0]

@@ -172,13 +172,13 @@ def test_projection_brings_every_release_nearer(base: str) -> None:
 def test_releases_of_projections() -> None:
     found = projected("prefix", 6)
     x = np.array([5.0, 0, 0, 1, 0, 0])
-    answers = found.release(x)
+    answers = found.simulate(x)
     # Prefix answers of a histogram of 6 users: they rise from 0 or more to 6.
     assert np.all(np.diff(answers, prepend=0.0) >= -1e-9)
     assert answers[-1] == pytest.approx(6.0)
-    assert found.release(np.zeros(6)).tolist() == [0.0] * 6
+    assert found.simulate(np.zeros(6)).tolist() == [0.0] * 6
     with pytest.raises(BadValue, match="data"):
-        found.release(-x)
+        found.simulate(-x)
     run = found.simulated_error(x, np.random.default_rng(0), 0.2)
     assert run.reached
     assert run.certain is not None

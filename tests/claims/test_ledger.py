@@ -26,6 +26,8 @@ from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue
 from factormech.jobs import claims as job
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 ONE = """\

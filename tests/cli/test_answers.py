@@ -17,6 +17,8 @@ from factormech.workloads.stored import to_datasets
 
 from .conftest import Ask, Run
 
+pytestmark = pytest.mark.heavy
+
 EPSILON = 1.0
 
 

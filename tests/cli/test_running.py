@@ -94,7 +94,6 @@ def test_what_is_quick_shows_no_progress(run: Run) -> None:
 
 
 def test_progress_never_mixes_with_the_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("factormech.cli.progress.FIRST", 0.0)
     monkeypatch.setattr(Progress.__init__, "__kwdefaults__", {"first": 0.0})
     said = run(*OPTIMISE, "--json")
     assert "optimising for prefix" in said.err
@@ -219,6 +218,15 @@ def test_the_loss_of_a_matrix_is_that_of_its_floats() -> None:
     a = math.exp(1.0)
     Q = np.array([[a, 1.0], [1.0, a]]) / (1 + a)
     assert exact_loss(np.nextafter(Q, [[1.0, 0.0], [1.0, 1.0]])) > 1.0
+
+
+@pytest.mark.parametrize("off", [0.0, 2.0**-53, 2.0**-52, 3.0**-30, 1e-12])
+def test_the_loss_of_a_nearly_constant_matrix_is_found_at_once(off: float) -> None:
+    Q = np.array([[0.5 - off, 0.5], [0.5 + off, 0.5]])
+    ratio = max(Fraction(row.max()) / Fraction(row.min()) for row in Q)
+    loss = exact_loss(Q)
+    assert exponential_below(loss) >= ratio
+    assert loss <= float(ratio - 1) + 1e-15
 
 
 def test_standard_errors_are_those_of_every_query() -> None:

@@ -22,6 +22,8 @@ from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps
 from tests.studies import project, quick, refusals, rows_of
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = (
     "noise-floor",

@@ -29,6 +29,8 @@ from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps
 
+pytestmark = pytest.mark.heavy
+
 MILLIONTH = 1e-6
 
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import yaml
 from scipy.special import stdtrit
 
 from factormech.central.pure.distortion import width_factor
-from factormech.config.studies import Config, load
 from factormech.experiments import jl_distortion, pure_covariance, pure_marginals, pure_skew, recursion_depths
 from factormech.experiments.asked import Asked
 from factormech.figures import pure_skew as skew_figure
@@ -22,22 +17,11 @@ from factormech.figures import registry as figures
 from factormech.measure.skewed_queries import chosen, lengths, signs
 from factormech.unavailable import Unavailable
 from tests.figure_checks import assert_no_overlaps
-from tests.studies import frame_of
+from tests.studies import project, quick
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.heavy
+
 STUDIES = ("pure-skew", "pure-covariance", "jl-distortion", "recursion-depths", "pure-marginals", "coarse-jl")
-
-
-@cache
-def project() -> Config:
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-    return load(yaml.safe_load((ROOT / "config.yaml").read_text()), schema, base=ROOT)
-
-
-@cache
-def quick(name: str) -> pd.DataFrame:
-    """The table of a study's quick run."""
-    return frame_of(project().quick_studies[f"quick/{name}"])
 
 
 def asked_of(name: str, **changes: Any) -> Asked:

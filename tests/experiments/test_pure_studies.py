@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import yaml
 
 from factormech.bounds.packing.parity import full_parity
 from factormech.central.pure.parity import expected_square, parity_errors
-from factormech.config.studies import Config, load
 from factormech.experiments import registry
 from factormech.experiments.asked import Asked
 from factormech.figures import registry as figures
 from factormech.measure.pure_errors import laplace_norm, parity_laplace_norm, sparsities_to, users_within
 from tests.figure_checks import assert_no_overlaps
-from tests.studies import frame_of
+from tests.studies import project, quick
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.heavy
+
 STUDIES = ("full-parity", "full-parity-users", "pure-random-queries", "pure-constants")
-
-
-@cache
-def project() -> Config:
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-    return load(yaml.safe_load((ROOT / "config.yaml").read_text()), schema, base=ROOT)
-
-
-@cache
-def quick(name: str) -> pd.DataFrame:
-    """The table of a study's quick run, whose rows keep the rules of the kind."""
-    return frame_of(project().quick_studies[f"quick/{name}"])
 
 
 def asked(kind: str, settings: dict[str, Any] | None = None, **grid: Any) -> Asked:

@@ -14,6 +14,8 @@ from factormech.queries.bounds import correlational_success, hard_correlations
 from tests.figure_checks import assert_no_overlaps
 from tests.studies import project, quick, refusals, rows_of
 
+pytestmark = pytest.mark.heavy
+
 LEARNERS = ("query-complexity-bits", "query-complexity-ordered")
 STUDIES = ("correlational-queries", "correlational-success", "sq-dimension", *LEARNERS, "pan-private")
 

@@ -13,11 +13,14 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
+from tests.tiers import every
 
 from factormech.errors import BadValue
 from factormech.figures import registry, style, text
 from factormech.tables import kinds as tables
 from factormech.tables.norm_view import norm_view
+
+pytestmark = pytest.mark.heavy
 
 SIX = ("histogram", "prefix", "all-ranges", "all-marginals", "3-way-marginals", "at-most-3-way-parities")
 
@@ -95,7 +98,7 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=every(2, CASES), scope="module")
 def case(request: pytest.FixtureRequest) -> tuple[pd.DataFrame, Figure]:
     frame = CASES[request.param]()
     return frame, registry.draw(tables.kind_of(frame), frame)

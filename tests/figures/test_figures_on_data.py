@@ -25,6 +25,8 @@ from factormech.tables import consistency_view, on_data_view
 from factormech.tables import kinds as tables
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 MECHANISMS = ("randomized-response", "hadamard", "fourier-3", "hierarchical")
 COUNTS = standin("hepth-standin")
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
+from tests.tiers import every, every_pair
 
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import registry as experiments
@@ -22,6 +23,8 @@ from factormech.figures.captions import caption
 from factormech.figures.sample_complexity import draw
 from factormech.figures.text import renderer_of, wrap
 from factormech.tables import kinds as tables
+
+pytestmark = pytest.mark.heavy
 
 MakeTable = Callable[..., pd.DataFrame]
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
@@ -56,7 +59,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=every(2, CASES), scope="module")
 def case(request: pytest.FixtureRequest, make_table: MakeTable) -> tuple[pd.DataFrame, Figure]:
     frame = make_table(**CASES[request.param])
     return frame, draw(frame)
@@ -142,9 +145,9 @@ def test_what_is_missing_is_named(make_table: MakeTable) -> None:
     drawn = [style.MECHANISMS[n].label for n in style.MECHANISMS if n in figure_mechanisms() and n != "rappor"]
     assert legend == [
         *drawn,
-        "Lower bound (SVD, McKenna et al. Cor. 5.7)",
-        "Lower bound (centred SVD)",
-        "Impossible (below the stronger bound)",
+        "Lower bound, unbiased (SVD, McKenna et al. Cor. 5.7)",
+        "Lower bound, unbiased (centred SVD)",
+        "Below the stronger bound for unbiased strategies",
     ]
     footer = [t.get_text() for t in figure.texts]
     assert "not drawn: RAPPOR — needs 2^512 outputs, more than 65536" in footer
@@ -216,7 +219,7 @@ def test_nothing_available_at_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "shape"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (5, (2, 3)), (6, (2, 3)), (12, (4, 3))]
+    ("count", "shape"), every_pair(2, [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (5, (2, 3)), (6, (2, 3)), (12, (4, 3))])
 )
 def test_panels(make_table: MakeTable, count: int, shape: tuple[int, int]) -> None:
     frame = make_table({f"w{i}": 1.0 for i in range(count)}, {"hadamard": 1.0}, (1.0, 2.0))
@@ -295,7 +298,7 @@ def test_caption_says_what_is_drawn_and_missing(make_table: MakeTable) -> None:
         "Not drawn: RAPPOR (needs 2^512 outputs, more than 65536).",
         "Fourier (≤ 3-way) is missing for Histogram, Prefix, All Ranges, All Marginals (refused:",
         "Corollary 5.7); it is 0 or less, which says nothing, for every workload at ε ≥ 3.5.",
-        "Lower bound (centred SVD): ",
+        "Lower bound, unbiased (centred SVD): ",
     ):
         assert part in text, part
     assert "\n" not in text

@@ -16,6 +16,8 @@ from factormech.figures import sample_complexity
 from factormech.figures.save import save
 from factormech.tables import kinds as tables
 
+pytestmark = pytest.mark.heavy
+
 SCRIPT = """
 import sys
 from factormech.tables import kinds as tables

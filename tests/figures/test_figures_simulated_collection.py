@@ -12,11 +12,14 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
+from tests.tiers import every, every_pair
 
 from factormech.errors import BadValue
 from factormech.figures import registry, style
 from factormech.figures.captions import caption
 from factormech.figures.simulated_collection import draw
+
+pytestmark = pytest.mark.heavy
 
 Make = Callable[..., pd.DataFrame]
 FEW = {"hadamard": 2.0, "hierarchical": 1.0, "rappor": 1.5}
@@ -30,7 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=CASES, scope="module")
+@pytest.fixture(params=every(2, CASES), scope="module")
 def case(request: pytest.FixtureRequest, make_collections: Make) -> tuple[pd.DataFrame, Figure]:
     frame = make_collections(**CASES[request.param])
     return frame, draw(frame)
@@ -150,15 +153,18 @@ def test_zero_errors_are_told(make_collections: Make) -> None:
 
 @pytest.mark.parametrize(
     ("workloads", "sizes", "epsilons", "shape", "told"),
-    [
-        (2, 1, 3, (2, 3), ""),
-        (2, 2, 3, (4, 3), ""),
-        (2, 3, 3, (2, 3), "Panels show the largest domain size, n = 18, of 16, 17, 18; the verdict is on all"),
-        (1, 1, 8, (1, 4), "Panels show ε = 1, 3, 6, 8 of 1, 2, 3, 4, 5, 6, 7, 8; the verdict is on all"),
-        (5, 1, 4, (5, 2), "Panels show ε = 1, 4 of 1, 2, 3, 4; the verdict is on all"),
-        (7, 1, 3, (3, 3), "Panels show ε = 2 of 1, 2, 3; the verdict is on all"),
-        (4, 1, 1, (2, 3), ""),
-    ],
+    every_pair(
+        2,
+        [
+            (2, 1, 3, (2, 3), ""),
+            (2, 2, 3, (4, 3), ""),
+            (2, 3, 3, (2, 3), "Panels show the largest domain size, n = 18, of 16, 17, 18; the verdict is on all"),
+            (1, 1, 8, (1, 4), "Panels show ε = 1, 3, 6, 8 of 1, 2, 3, 4, 5, 6, 7, 8; the verdict is on all"),
+            (5, 1, 4, (5, 2), "Panels show ε = 1, 4 of 1, 2, 3, 4; the verdict is on all"),
+            (7, 1, 3, (3, 3), "Panels show ε = 2 of 1, 2, 3; the verdict is on all"),
+            (4, 1, 1, (2, 3), ""),
+        ],
+    ),
 )
 def test_panels(
     make_collections: Make, workloads: int, sizes: int, epsilons: int, shape: tuple[int, int], told: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections.abc import Callable
 
 import matplotlib as mpl
 import numpy as np
@@ -12,25 +13,22 @@ import pytest
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.central import registry as central
+from factormech.central.pure import mechanism as pure
+from factormech.experiments import local_releases
 from factormech.figures import style
+from factormech.local import registry as local
+from factormech.selection import protocols
 
-PAPER = ["randomized-response", "hadamard", "hierarchical", "fourier", "matrix-l1", "matrix-l2", "optimised"]
-PROJECT = [
-    "randomized-response",
-    "rappor",
-    "subset-selection",
-    "hadamard",
-    "hadamard-table1",
-    "hierarchical",
-    "hierarchical-table1",
-    "fourier",
-    "fourier-3",
-    "matrix-l1",
-    "matrix-l2",
-    "matrix-l2-gaussian",
-    "adaptive-pgd",
-    "optimised",
-]
+PROJECT = local.names()
+# The names of mechanisms that each registry knows; ``{p}`` stands for a whole number.
+REGISTRIES: dict[str, Callable[[], list[str]]] = {
+    "local": local.names,
+    "local releases": local_releases.names,
+    "central": central.names,
+    "pure": pure.names,
+    "selection": protocols.names,
+}
 
 # Machado, Oliveira & Fernandes, IEEE TVCG 15(6), 2009: total deficiency, for linear RGB.
 EYES = {
@@ -82,14 +80,18 @@ def test_colours_stay_apart(eyes: str) -> None:
         assert np.linalg.norm(lab(colour, eyes) - lab("#ffffff", eyes)) >= 2 * style.LEAST_DISTANCE
 
 
-def test_every_mechanism_of_the_project_has_a_style() -> None:
-    assert set(PROJECT) == set(style.MECHANISMS)
+@pytest.mark.parametrize("registry", REGISTRIES)
+def test_every_registered_mechanism_has_a_style(registry: str) -> None:
+    assert [name for name in REGISTRIES[registry]() if name.replace("{p}", "4") not in style.SERIES] == []
+
+
+def test_every_style_of_a_local_mechanism_is_of_a_registered_one() -> None:
+    assert sorted(style.MECHANISMS) == sorted(PROJECT)
 
 
 def test_markers_alone_distinguish() -> None:
     markers = [style.MECHANISMS[name].marker for name in PROJECT]
     assert len(set(markers)) == len(markers)
-    assert set(PAPER) <= set(PROJECT)
 
 
 def test_families_share_colours_and_differ_in_lines() -> None:
@@ -133,8 +135,8 @@ def test_bounds_are_grey_or_black_and_unlike() -> None:
     styles = style.bound_styles(["svd", "centred-svd", "other", "another"])
     assert {s.colour for s in styles.values()} <= {style.GREY, style.BLACK}
     assert len({(s.colour, s.line) for s in styles.values()}) == 4
-    assert styles["svd"].label == "Lower bound (SVD, McKenna et al. Cor. 5.7)"
-    assert styles["centred-svd"].label == "Lower bound (centred SVD)"
+    assert styles["svd"].label == "Lower bound, unbiased (SVD, McKenna et al. Cor. 5.7)"
+    assert styles["centred-svd"].label == "Lower bound, unbiased (centred SVD)"
 
 
 @pytest.mark.parametrize(

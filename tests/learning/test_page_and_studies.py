@@ -10,7 +10,7 @@ import pytest
 
 from factormech.experiments import agnostic_learning, class_norms, learning_users, realizable_learning, refutation
 from factormech.experiments.asked import Asked
-from factormech.measure.proportion import clopper_pearson
+from factormech.proportion import clopper_pearson
 from factormech.tables.experiments import part_of, table_of
 from tests.studies import quick, refusals
 from tests.studies import rows_of as rows_of_kind

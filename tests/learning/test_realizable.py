@@ -23,7 +23,7 @@ from factormech.learning.realizable import RealizableLearner, RealizableRefuter,
 from factormech.learning.reports import losses
 from factormech.learning.trials import TASKS, Promise
 from factormech.local.factorized.gaussian_maximum import expected_largest
-from factormech.measure.proportion import clopper_pearson
+from factormech.proportion import clopper_pearson
 
 ALPHA = 0.15
 

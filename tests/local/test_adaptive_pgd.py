@@ -24,6 +24,8 @@ from factormech.local.strategy import StrategyMatrix
 from factormech.local.strategy_objective import StrategyObjective
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 
 def walsh(n: int) -> FloatArray:
     bits = np.array([[bin(s & u).count("1") for u in range(n)] for s in range(n)])

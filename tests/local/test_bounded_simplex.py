@@ -15,6 +15,8 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back, step_columns
 
+pytestmark = pytest.mark.heavy
+
 LAST_DIGITS = 4 * np.finfo(float).eps
 
 

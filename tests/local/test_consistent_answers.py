@@ -13,6 +13,8 @@ from factormech.local.consistency import NonNegative
 from factormech.local.consistent_answers import nearest_consistent
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.mark.parametrize("name", ["prefix", "all-ranges", "all-marginals", "histogram"])
 @pytest.mark.parametrize("n", [1, 2, 16, 64])

@@ -28,6 +28,8 @@ from factormech.unavailable import Unavailable
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 LEVEL = 1e-6
 ALPHA = 0.1
 KINDS = (

@@ -31,6 +31,8 @@ from tests import solutions
 from tests.oracles import centred_gram
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
+pytestmark = pytest.mark.heavy
+
 NAMES = ["matrix-l1", "matrix-l2", "matrix-l2-gaussian"]
 COUNTS = np.array([40, 0, 3, 120, 11, 26])
 MECHANISMS = {

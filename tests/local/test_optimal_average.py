@@ -16,6 +16,8 @@ from factormech.local.optimal.problem import Problem
 from factormech.local.solved import Solution
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 WORST = {"objective": "worst"}
 
 
@@ -37,9 +39,9 @@ def assert_same(one: Solution, other: Solution) -> None:
     ("name", "n", "epsilon", "chosen"),
     [
         ("prefix", 24, 1.0, "game"),
-        ("all-ranges", 32, 4.0, "game"),
+        pytest.param("all-ranges", 32, 4.0, "game", marks=pytest.mark.slow),
         ("3-way-marginals", 32, 1.0, "symmetric"),
-        ("at-most-3-way-parities", 64, 3.5, None),
+        pytest.param("at-most-3-way-parities", 64, 3.5, None, marks=pytest.mark.slow),
         ("histogram", 24, 1.0, None),
     ],
 )
@@ -123,6 +125,7 @@ def test_the_registry_knows_up_to_where_the_exact_solver_is_asked() -> None:
     assert begins.up_to == EXACT_UP_TO["standard"] == min(EXACT_UP_TO.values())
 
 
+@pytest.mark.slow
 def test_a_solution_begun_where_the_exact_solver_is_asked_does_not_look_at_it() -> None:
     exact = replace(MECHANISM, objective="worst", effort="best")
     workload = create("prefix", 17)

@@ -25,6 +25,8 @@ from factormech.local.strategy import StrategyMatrix
 from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 TIGHT = replace(BEST, gap=0.0, rounds=40, polish=2000, stall=1e-12)
 
 

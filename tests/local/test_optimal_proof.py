@@ -12,11 +12,13 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.bounds import pairwise
+from factormech.bounds.centred import as_whole
 from factormech.local.optimal import proof
 from factormech.local.optimal.mechanism import MECHANISM
 from factormech.workloads import registry
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
+from tests.tiers import every
 
 VERIFIER = runpy.run_path(str(Path(__file__).resolve().parents[2] / "tools" / "verify_certificate.py"))
 
@@ -79,12 +81,12 @@ def test_a_gram_matrix_that_floats_make_indefinite_has_no_certificate() -> None:
 
 def test_whole_matrices_are_recognised() -> None:
     G = np.array([[3.0, 1.0], [1.0, 2.0]])
-    np.testing.assert_array_equal(proof.as_whole(G + 1e-14), G)
-    np.testing.assert_array_equal(proof.as_whole(G + 1e-9), G + 1e-9)
-    np.testing.assert_array_equal(proof.as_whole(0.3 * G), 0.3 * G)
+    np.testing.assert_array_equal(as_whole(G + 1e-14), G)
+    np.testing.assert_array_equal(as_whole(G + 1e-9), G + 1e-9)
+    np.testing.assert_array_equal(as_whole(0.3 * G), 0.3 * G)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", every(4, range(40)))
 def test_semidefinite_by_elimination(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, rank = int(rng.integers(1, 7)), int(rng.integers(0, 4))

@@ -30,6 +30,8 @@ from factormech.local.randomizers.caps import (
 from factormech.local.randomizers.priv_unit import PrivUnit
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value, table_p_value
 
+pytestmark = pytest.mark.heavy
+
 PURE = ("half-sphere", "priv-unit")
 DELTA = 1e-6
 

@@ -21,6 +21,8 @@ from factormech.privacy import inner_ratio
 from tests.oracles import random_strategy
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value, table_p_value
 
+pytestmark = pytest.mark.heavy
+
 FIXED = [name for name in registry.names() if not registry.is_solved(name)]
 COUNTS = np.array([40, 0, 3, 120, 11, 26])
 TRIALS = 6000

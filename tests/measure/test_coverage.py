@@ -16,7 +16,7 @@ from scipy.stats import binom
 from factormech.central import sequential
 from factormech.central.pure.diagnostics import mean_of
 from factormech.measure.consistency import student
-from factormech.measure.proportion import clopper_pearson
+from factormech.proportion import clopper_pearson
 from factormech.selection.disjointness import _mean_in
 from factormech.selection.reports import planted
 from factormech.selection.sample_size import users_for_success

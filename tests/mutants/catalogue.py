@@ -25,6 +25,7 @@ from factormech.central.pure.gauge import Gauge
 from factormech.errors import BadValue
 from factormech.local.two_valued import two_valued
 from factormech.privacy import REPLACE_ONE, UNIT_STEP, Guarantee, guarantee_of, inner_ratio, verify_ldp
+from tests.privacy import test_independence, test_sizes
 from tests.privacy.losses import loss
 from tests.privacy.subjects import subjects
 from tests.privacy.test_losses import check_private
@@ -95,6 +96,30 @@ def verifier() -> None:
     for Q in (unary_encoding(4, 1.0), entry, column, zero):
         with pytest.raises(BadValue):
             verify_ldp(Q, 1.0)
+
+
+def large_verifier() -> None:
+    """A matrix of 10⁵ entries that one entry alone, the last, makes less private than it may be."""
+    Q = np.full((317, 317), 1.0 / 317)
+    Q[-1, -1] *= 100.0
+    Q[:-1, -1] *= (1 - Q[-1, -1]) / Q[:-1, -1].sum()
+    with pytest.raises(BadValue):
+        verify_ldp(Q, 1.0)
+
+
+def sized(case: Callable[[FloatArray], tuple[float, float]]) -> Callable[[], None]:
+    """That of ``tests/privacy/test_sizes.py``."""
+    return lambda: test_sizes.check(case)
+
+
+def batch(name: str) -> Callable[[], None]:
+    """That of ``tests/privacy/test_independence.py``, of reports one by one."""
+    return lambda: test_independence.check_batch(name)
+
+
+def sums(name: str) -> Callable[[], None]:
+    """That of the same file, of sums."""
+    return lambda: test_independence.check_sums(name)
 
 
 def radius_of_knorm() -> None:
@@ -211,6 +236,58 @@ def _forgiving(old: Any) -> Any:
 
 def _shares_whole(old: Any) -> Any:
     return lambda costs, epsilon, split="optimal": (epsilon,) * len(costs)
+
+
+def _skipped_when_large(old: Any) -> Any:
+    return lambda Q: 1.0 if Q.size > 10**5 else old(Q)
+
+
+def _mean_norm_when_large(old: Any) -> Any:
+    return lambda R: old(R) if R.shape[1] <= 256 else float(np.linalg.norm(R, axis=0).mean())
+
+
+def _of_the_first_64(old: Any) -> Any:
+    return lambda A: old(A[:, :64])
+
+
+def _blocks_of_the_first_64(old: Any) -> Any:
+    return lambda rows: old(rows[:64])
+
+
+def _shared_by_pairs(old: Any) -> Any:
+    """A sampler for many users of which each second user has the report of the one before."""
+
+    def sample(*given: Any, **named: Any) -> Any:
+        found = old(*given, **named)
+        found[1::2] = found[: len(found) - len(found) % 2 : 2][: len(found[1::2])]
+        return found
+
+    return sample
+
+
+def _reports_by_pairs(old: Any) -> Any:
+    """Sums of reports in which two users of one type have one report."""
+
+    def sample(self: Any, counts: Any, trials: int, rng: np.random.Generator) -> Any:
+        pairs = np.asarray(counts) // 2
+        return 2 * old(self, pairs, trials, rng) + old(self, counts - 2 * pairs, trials, rng)
+
+    return sample
+
+
+class _PairedChance(float):
+    """A probability that every second comparison of a batch repeats the decision of the first."""
+
+    __array_ufunc__ = None  # so that NumPy leaves the comparison to this class
+
+    def __gt__(self, drawn: Any) -> Any:
+        decided = np.asarray(drawn) < float(self)
+        decided[1::2] = decided[: len(decided) - len(decided) % 2 : 2]
+        return decided
+
+
+def _paired(old: Any) -> Any:
+    return lambda epsilon: _PairedChance(old(epsilon))
 
 
 _HALF = "local.randomizers."
@@ -375,7 +452,7 @@ MUTANTS = [
     ),
     Mutant(
         "stream: no noise at the release",
-        put("queries.streams:CountingStream.release", lambda old: lambda self: self.state / self.seen),
+        put("queries.streams:CountingStream.simulate", lambda old: lambda self: self.state / self.seen),
         "audit",
         audited("queries:counting stream, intrusion before", 4000),
     ),
@@ -384,5 +461,60 @@ MUTANTS = [
         put("selection.reports:report_probability", lambda old: lambda means, epsilon: np.asarray(means, dtype=float)),
         "audit",
         audited("selection:one-coordinate", 4000),
+    ),
+    # Branches of size, and laws of several users.
+    Mutant(
+        "verifier: skipped above 10⁵ entries",
+        put("privacy:likelihood_ratio", _skipped_when_large),
+        "verifier",
+        large_verifier,
+    ),
+    Mutant(
+        "curator: the mean norm above 256 columns",
+        put("central.factorization:dense_sensitivity", _mean_norm_when_large),
+        "size",
+        sized(test_sizes.curator),
+    ),
+    Mutant(
+        "Laplace noise by the diameter of 64 columns",
+        put("local.noisy_columns:l1_diameter", _of_the_first_64),
+        "size",
+        sized(test_sizes.laplace),
+    ),
+    Mutant(
+        "Gaussian noise by the diameter of 64 columns",
+        put("local.noisy_columns:_l2_diameter", _of_the_first_64),
+        "size",
+        sized(test_sizes.gaussian),
+    ),
+    Mutant(
+        "body: the diameters of 64 columns",
+        put("central.pure.bodies:_blocks", _blocks_of_the_first_64),
+        "size",
+        sized(test_sizes.body_l1),
+    ),
+    Mutant(
+        "half sphere: pairs of users share a report",
+        put("local.noisy_columns:half_sphere.sample", _shared_by_pairs),
+        "independence",
+        batch("columns:matrix-l2"),
+    ),
+    Mutant(
+        "half sphere: pairs of users share the facing",
+        put(_HALF + "half_sphere:facing_probability", _paired),
+        "independence",
+        batch("columns:matrix-l2"),
+    ),
+    Mutant(
+        "caps: pairs of users share a report",
+        put(_HALF + "cap_randomizer:CapRandomizer._sample_block", _shared_by_pairs),
+        "independence",
+        batch("randomizer:priv-unit"),
+    ),
+    Mutant(
+        "reports of a tree: pairs of users share one",
+        put("local.reports:ReportTree.sample", _reports_by_pairs),
+        "independence",
+        sums("strategy:randomized-response"),
     ),
 ]

@@ -358,7 +358,7 @@ def _stolen(later: bool) -> Draw:
             one = streams.CountingStream(QUERY, EPSILON, rng)
             before = one.state
             one.update(side)
-            found[t] = before if later else one.state, one.release()
+            found[t] = before if later else one.state, one.simulate()
         return found
 
     return draw

@@ -57,7 +57,7 @@ def test_a_stolen_state_of_the_real_stream_has_that_density() -> None:
         stream.update(0)
         stolen = stream.state
         stream.update(1)
-        seen.append((stolen > 1.0, 2.0 * stream.release() > stolen - 1.0))
+        seen.append((stolen > 1.0, 2.0 * stream.simulate() > stolen - 1.0))
     quarters = np.bincount(np.array(seen) @ [2, 1], minlength=4).astype(float)
     assert table_p_value(quarters, np.full(4, trials / 4)) > FALSE_ALARM
 
@@ -68,7 +68,7 @@ def test_users_together_are_users_one_by_one() -> None:
         made[0].update(user)
     made[1].update_many(np.bincount(USERS))
     assert made[0].state == pytest.approx(made[1].state)
-    assert made[0].release() == pytest.approx(made[1].release())
+    assert made[0].simulate() == pytest.approx(made[1].simulate())
 
 
 def test_a_transcript_is_private_whatever_is_seen_of_it() -> None:
@@ -93,7 +93,7 @@ def test_a_transcript_is_private_whatever_is_seen_of_it() -> None:
         stream.update(user)
         states.append(stream.state)
     assert all(stream.state[: len(s)] == s for s in states)
-    assert stream.release() == sum(stream.state)
+    assert stream.simulate() == sum(stream.state)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,14 @@ from factormech.errors import BadValue, UnknownName
 from factormech.experiments import registry
 from factormech.figures import registry as figures
 from factormech.information.limits import largest_capacity
-from factormech.measure.proportion import clopper_pearson
+from factormech.proportion import clopper_pearson
 from factormech.selection import disjointness, lower_bounds, protocols
 from factormech.selection.reports import Reports, loss_factor, of_means, planted, report_probability
 from factormech.selection.sample_size import successes, users_for_success
 from tests.figure_checks import assert_no_overlaps
 from tests.studies import quick
+
+pytestmark = pytest.mark.heavy
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("selection", "selection-success", "disjointness", "channel-information")

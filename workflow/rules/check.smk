@@ -23,12 +23,11 @@ rule workload:
         definitions=lambda wildcards: json.dumps(
             workload_definitions.closure(wildcards.workload, CONFIG.workloads), sort_keys=True
         ),
-        digest=digest(workload_modules),
         plugins=plugins(workload_modules),
     shell:
         "python -m factormech.jobs.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
         " --root-seed {params.root} {params.seed} --definitions {params.definitions:q}"
-        " --plugins {params.plugins:q} --code {params.digest} --output {output} &> {log}"
+        " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"
 
 
 rule verify_strategies:
@@ -40,7 +39,10 @@ rule verify_strategies:
             tool("fixed_strategies"),
             tool("bound_formulas"),
             tool("verify_certificate"),
+            tool("strategy_files"),
+            tool("workload_grams"),
         ],
+        code=code(job_modules("seal")),
     output:
         "results/{folder}verification.txt",
     log:
@@ -54,7 +56,8 @@ rule verify_strategies:
         mem_mb=memory_of("verify_strategies"),
         runtime=minutes_of("verify_strategies"),
     shell:
-        "python {input.tools[0]:q} --output {output} {input.strategies:q} &> {log}"
+        "python -m factormech.jobs.seal --request {input.code}"
+        " python {input.tools[0]:q} --output {output} {input.strategies:q} &> {log}"
 
 
 rule judge:
@@ -77,11 +80,10 @@ rule judge:
         runtime=5,
     params:
         made=lambda wildcards: "From the tables of the quick run." if wildcards.folder else "From the tables of a run.",
-        digest=digest(job_modules("claims")),
     shell:
         "python -m factormech.jobs.claims --ledger {input.ledger[0]:q} --schema {input.ledger[1]:q}"
         " --tables results/tables/{wildcards.folder} --made {params.made:q} --csv {output.csv} --page {output.page}"
-        " --code {params.digest} &> {log}"
+        " --request {input.code} &> {log}"
 
 
 rule data:

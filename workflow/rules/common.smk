@@ -41,8 +41,6 @@ STUDIES = CONFIG.studies | CONFIG.quick_studies
 PLAN = Plan(CONFIG)
 DATA_FOLDER = data_files.named_folder(CONFIG.data, Path())
 LEDGER = [Path(workflow.basedir) / name for name in ("claims.yaml", "workflow/schemas/claims.schema.yaml")]
-# One file for the code of each job, with the time of its newest module: a list of modules would be two hundred inputs.
-CODE_FOLDER = Path(".snakemake/code")
 
 
 wildcard_constraints:
@@ -57,7 +55,7 @@ wildcard_constraints:
     what=r"improvement|slopes",
 
 
-# Code: an input with the time of its newest module, and a digest that sees what time stamps do not. -----------
+# Code: the modules behind each job (freshness.smk says when outputs are stale) --------------------------------
 
 
 @cache
@@ -70,27 +68,6 @@ def sources():
 def code_once(modules):
     """The code behind these modules."""
     return sources().code_of(*modules)
-
-
-@cache
-def stamp_once(modules):
-    """The file that stands for the code behind these modules, brought up to date once a run.
-
-    Each has a folder of its own: Snakemake lists a folder once, and would not see the files that are made there later.
-    """
-    mark = hashlib.sha256(" ".join(sorted(modules)).encode()).hexdigest()[:8]
-    return str(code_once(modules).stamp(CODE_FOLDER / f"{modules[0].rpartition('.')[2]}-{mark}" / "code.txt"))
-
-
-def code(modules):
-    """An input that stands for all code that some modules need; which ones may depend on wildcards."""
-
-    def stamped(wildcards):
-        prepared()
-        with recovery.refusing():  # the first that a run writes
-            return stamp_once(tuple(modules(wildcards)))
-
-    return stamped
 
 
 def digest(modules):
@@ -176,7 +153,9 @@ def everything(studies):
 
 def own_files(names, own):
     """The user's own files behind these workloads."""
-    return list(dict.fromkeys(str(p) for name in names for p in workload_definitions.files_of(name, own, Path.cwd())))
+    files = (str(p) for name in names for p in workload_definitions.files_of(name, own, Path.cwd()))
+    # Their contents count, not their time stamps: Snakemake would end a run on a file from the future.
+    return [ancient(file) for file in dict.fromkeys(files)]
 
 
 def solved_file(wildcards):
@@ -224,7 +203,7 @@ def data_of(study):
     names = STUDIES[study].asked.grid.get("data", ())
     for problem in data_files.problems(names, DATA_FOLDER):
         raise problem
-    return [str(path) for path in data_files.paths(names, DATA_FOLDER)]
+    return [ancient(str(path)) for path in data_files.paths(names, DATA_FOLDER)]
 
 
 def study_parts(wildcards):
@@ -278,8 +257,11 @@ def verified_strategies(wildcards):
 
 
 def verified_workloads(wildcards):
-    found = verified(wildcards.folder).values()
-    return list(dict.fromkeys(workload_file(r.workload, r.domain_size, r.seed) for r in found))
+    """Descriptions of workloads that are drawn at random: the tool makes the others itself."""
+    drawn = [
+        r for r in verified(wildcards.folder).values() if workload_definitions.is_seeded(r.workload, r.definitions)
+    ]
+    return list(dict.fromkeys(workload_file(r.workload, r.domain_size, r.seed) for r in drawn))
 
 
 def workload_file(workload, domain_size, seed):

@@ -23,10 +23,9 @@ rule evaluate:
         kind=study_kind,
         asked=part_text,
         data=str(DATA_FOLDER or ""),
-        digest=digest(part_modules),
         plugins=plugins(part_modules),
     shell:
-        "python -m factormech.jobs.evaluate --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        "python -m factormech.jobs.evaluate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
         " --study {wildcards.study} --part {wildcards.part:q} --asked {params.asked:q} --solved {input.solved:q}"
         " --data={params.data:q} --output {output:q} &> {log:q}"
 
@@ -60,10 +59,9 @@ rule tabulate:
     params:
         kind=study_kind,
         asked=table_text,
-        digest=digest(table_modules),
         plugins=plugins(table_modules),
     shell:
-        "python -m factormech.jobs.tabulate --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        "python -m factormech.jobs.tabulate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
         " --study {wildcards.study} --asked {params.asked:q} --parts {input.parts:q}"
         " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} &> {log}"
 
@@ -96,9 +94,8 @@ rule derive:
     params:
         kind=study_kind,
         asked=table_text,
-        digest=digest(derive_modules),
         plugins=plugins(derive_modules),
     shell:
-        "python -m factormech.jobs.derive --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        "python -m factormech.jobs.derive --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
         " --what {wildcards.what} --asked {params.asked:q} --table {input.table:q}"
         " --csv {output.csv} --latex {output.latex} &> {log}"

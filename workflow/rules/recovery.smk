@@ -1,11 +1,10 @@
-"""Before a run plans: it is alone in its folder, leftovers of a dead run go, and damaged results are removed.
+"""Before a run plans: it is alone in its folder, and leftovers of a dead run go.
 
 Targets ask for every file of theirs, not for the last ones alone (``everything``), so that what is missing is made, and
 what depends on it is made again.
 """
 
 import atexit
-import glob
 import logging
 
 from snakemake.logging import logger
@@ -34,7 +33,7 @@ def prepared():
 
 
 def begin():
-    """Lock the folder, and remove what nobody can be using and what is not as it was made."""
+    """Lock the folder, remove what nobody can be using, and write what jobs are expected to take."""
     recovery.check_writable(Path(".snakemake"), Path("results"), Path("figures"))
     run = recovery.claim(Path.cwd(), NOTES)
     if run is not None:
@@ -47,15 +46,6 @@ def begin():
                 logger.info(f"removed what a killed job left: {path}")
     expected = PLAN.expected() | {"cores": workflow.cores}
     atomic.write_whole(NOTES / "expected.json", json.dumps(expected).encode())
-    for problem in recovery.damaged(stored_results()):
-        logger.warning(f"damaged, to be made again: {problem.name} ({problem.value})")
-        Path(problem.name).unlink(missing_ok=True)
-
-
-def stored_results():
-    """The files below ``results`` that are results of a rule; a user's own are none of our business."""
-    found = [Path(name) for name in sorted(glob.glob("results/**/*.h5", recursive=True))]
-    return [path for path in found if any(rule.is_producer(str(path)) for rule in workflow.rules)]
 
 
 def failed():

@@ -31,9 +31,8 @@ rule draw:
         title=study_title,
         caption=study_caption,
         settings=figure_settings,
-        digest=digest(figure_modules),
         plugins=plugins(figure_modules),
     shell:
-        "python -m factormech.jobs.draw --plugins {params.plugins:q} --code {params.digest} --kind {params.kind}"
+        "python -m factormech.jobs.draw --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
         " --title={params.title:q} --caption={params.caption:q} --settings {params.settings:q}"
         " {input.table} figures/{wildcards.study} &> {log}"

@@ -38,8 +38,7 @@ for rule_name, (name, size, priority) in SOLVES.items():
             runtime=minutes_of("solve"),
         params:
             request=solve_request,
-            digest=digest(solve_modules),
             plugins=plugins(solve_modules),
         shell:
-            "python -m factormech.jobs.solve --plugins {params.plugins:q} --code {params.digest}"
-            " --request {params.request:q} --start {input.start:q} --output {output} &> {log}"
+            "python -m factormech.jobs.solve --plugins {params.plugins:q} --request {input.code}"
+            " --solve {params.request:q} --start {input.start:q} --output {output} &> {log}"

@@ -1,1 +1,1 @@
-"""What no mechanism can beat: lower bounds."""
+"""Lower bounds, each of them for a class of mechanisms that its module names."""

@@ -12,7 +12,10 @@ WEIGHTS_LIMIT = 4096
 
 
 def certified(workload: Workload, epsilon: float) -> float:
-    """The largest of this room's lower bounds on the average variance per user that takes no more than minutes."""
+    """Return the largest lower bound on the average variance per user that takes no more than minutes.
+
+    It holds for unbiased linear strategies (``registry.py``), in exact arithmetic, and is 0 where it is vacuous.
+    """
     epsilon = check_epsilon(epsilon)
     # The first is never below the others.
     return (pairwise if workload.domain_size <= WEIGHTS_LIMIT else centred_svd)(workload, epsilon)

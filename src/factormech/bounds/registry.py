@@ -1,7 +1,12 @@
 """The lower bounds on the variance of local mechanisms, by name.
 
-A bound is a function (workload, epsilon) → a number that no ε-LDP factorization mechanism's variance per user, summed
-over the queries and averaged over the user types, is below. To add one, write the function and one line here.
+A bound is a function (workload, epsilon) → a number that the variance per user, summed over the queries and averaged
+over the user types, of no *unbiased linear strategy* is below: every user draws a report from one ε-LDP strategy of any
+number of outputs, not interactively, and the answers are a sum of one vector per report, without bias. Biased answers
+(constants, shrunk or consistent estimates), interactive protocols and (ε, δ) are outside of that class.
+
+Every bound is rounded down: it holds for the floats that it is printed with, as its module proves. It is 0 where it is
+vacuous. To add one, write the function and one line here.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ def module_of(name: str) -> str:
 
 
 def variance_bound(name: str, workload: Workload, epsilon: float) -> float:
-    """The bound on the variance per user, at least 0."""
+    """Return the bound on the average variance per user of unbiased linear strategies; 0 where it is vacuous."""
     module, _, function = _target(name).partition(":")
     value: float = getattr(import_module(module), function)(workload, epsilon)
     return value

@@ -43,9 +43,12 @@ from factormech.bounds.descent import minimise
 from factormech.errors import BadValue
 from factormech.workloads.base import Workload
 
-# A prior is searched for up to this n, each step costing an eigendecomposition, and while e^{−ε} is not negligible.
+# A prior is searched for up to this n, each step costing an eigendecomposition, and while the difference of the two terms
+# keeps its digits; beyond this budget ``pairwise.py`` is stronger.
 PRIOR_LIMIT = 1024
-EPSILON_LIMIT = 25.0
+EPSILON_LIMIT = 8.0
+# What is taken off the first term: far more than its roundings, which are no more than 1e-11 of it up to 1024 types.
+ROUNDING = 1e-9
 # The barrier that keeps Y ≻ 0, and the gain that is too little at each.
 BARRIERS = ((1e-3, 1e-5), (1e-5, 1e-7))
 STEPS_LIMIT = 150
@@ -82,7 +85,7 @@ def prior_bound(
     excess = float(np.sum(x**2 / p)) - 1.0
     keep = min(1.0, (most - 1.0) * (1.0 - 1e-9) / excess) if excess > 0.0 else 1.0
     T, _, _ = _root_trace(_root(centred_gram), x, keep * p + (1.0 - keep) * x, epsilon)
-    return T**2 / math.sinh(epsilon / 2.0) ** 2 - _own_variance(_root(centred_gram), x)[0]
+    return (1.0 - ROUNDING) * T**2 / math.sinh(epsilon / 2.0) ** 2 - _own_variance(_root(centred_gram), x)[0]
 
 
 def best_prior(centred_gram: FloatArray, epsilon: float) -> tuple[FloatArray, FloatArray]:

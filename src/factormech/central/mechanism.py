@@ -148,10 +148,13 @@ class CentralMechanism:
         largest = float(self.deviations.max(initial=0.0))
         return sequential.estimate(draw, relative_width, level=level, looks=looks, lipschitz=largest)
 
-    # Releases ----------------------------------------------------------------------------------------------
+    # Simulated releases ------------------------------------------------------------------------------------
 
-    def release(self, data: Any) -> FloatArray:
-        """Private answers, (k,), once, with noise from the operating system; the module says what floats leave open."""
+    def simulate(self, data: Any) -> FloatArray:
+        """Answers, (k,), once, with noise from the operating system.
+
+        They are raw floats, whose lowest bits depend on the data (the module says why): no release in the letter.
+        """
         x = checked_data(self.workload, data)
         z = self.sigma * system_gaussians(self.right.shape[0])
         return np.asarray(self.left.apply((self.right.apply(x[:, None])[:, 0] + z)[:, None])[:, 0])

@@ -107,10 +107,10 @@ class ProjectedMechanism:
         nearest = np.stack([self.hull.project(column).point for column in columns], axis=1)
         return np.asarray(users * nearest.reshape(answers.shape))
 
-    def release(self, data: Any) -> FloatArray:
-        """Private answers, (k,), with noise from the operating system; the total of ``data`` is taken to be public."""
+    def simulate(self, data: Any) -> FloatArray:
+        """Answers, (k,), with noise from the operating system, as raw floats; the total of ``data`` is public."""
         x = checked_data(self.workload, data)
-        return self.project(self.base.release(x), float(x.sum()))
+        return self.project(self.base.simulate(x), float(x.sum()))
 
     def simulate_release(self, data: Any, rng: np.random.Generator, trials: int = 1) -> FloatArray:
         """Answers of repeated releases, (k, trials), for experiments: never private."""

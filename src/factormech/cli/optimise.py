@@ -90,7 +90,7 @@ def _lines(data: dict[str, Any]) -> list[str]:
         "privacy": f"ε = {data['epsilon']:g}, verified on the matrix itself",
         "strategy": f"{outputs(data['rows'])}, found by: {data['solver']}",
         "objective L": f"{number(data['objective'], 10)} (least {data['optimised_for']} variance)",
-        "lower bound": f"{number(data['lower_bound'], 10)}, on every ε-LDP strategy's L",
+        "lower bound": f"{number(data['lower_bound'], 10)}, on the L of every unbiased linear ε-LDP strategy",
         "gap": percent(data["gap"]),
         "worst variance": f"{number(data['worst_variance'], 10)} of a user, summed over the queries",
         "average": number(data["average_variance"], 10),

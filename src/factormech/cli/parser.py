@@ -225,7 +225,7 @@ def _norm_command(groups: Any) -> None:
 
 
 def _plan_command(groups: Any) -> None:
-    text = "how many users a target error needs, by mechanism, and what no mechanism can do"
+    text = "how many users a target error needs, by mechanism, beside a lower bound for a class of them"
     plan = _command(groups, "plan", "plan:plan", text)
     _asks_workload(plan)
     _asks_epsilon(plan)

@@ -24,6 +24,7 @@ def plan(args: argparse.Namespace) -> Answer:
     """Rank every mechanism, and advise."""
     from factormech import questions
     from factormech.cli import ranked
+    from factormech.cli.every_protocol import every_protocol
 
     epsilon, alpha = epsilon_of(args), target_of(args)
     workload = workload_of(args)
@@ -56,6 +57,7 @@ def plan(args: argparse.Namespace) -> Answer:
     }
     remark = [ranking.reason] if ranking.reason else []
     lines = [_title(workload.name, data), "", *ranked.lines(ranking), *remark, "", data["advice"]]
+    lines.append(every_protocol(workload, epsilon, alpha, args.metric))
     return Answer(data, lines)
 
 

@@ -40,11 +40,11 @@ KEYS: dict[str, Key] = {
         "number",
         "what none is below: of L (`strategy optimise`, `verify`), of users (`compare`, `plan`), of the norm (`norm`)",
     ),
-    "bound_class": Key("string", "the mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
-    "constant_error": Key("number", "mean squared error of the best constant answer, which takes no users"),
-    "shrunk_mechanism": Key("string", "which mechanism needs the fewest users when it is shrunk towards that constant"),
-    "shrunk_users": Key("integer", "users that it needs then, biased as it is: outside of the class of `lower_bound`"),
-    "shrinkage": Key("number", "the factor that its estimate is shrunk by"),
+    "bound_class": Key("string", "the class of mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
+    "constant_error": Key("number", "mean squared error of the best constant answer, which needs no users"),
+    "shrunk_mechanism": Key("string", "the mechanism that needs the fewest users when it is shrunk"),
+    "shrunk_users": Key("integer", "whole users it needs, shrunk towards the best constant answer: biased"),
+    "shrinkage": Key("number", "the factor of the shrinkage; 0 where the constant is enough"),
     "upper_bound": Key("number", "upper end of a norm"),
     "gap": Key("number", "value ÷ lower bound − 1", null=True),
     "worst_variance": Key("number", "largest variance that one user adds to the answers, summed over the queries"),
@@ -67,7 +67,7 @@ KEYS: dict[str, Key] = {
     "file": Key("string", "the file that was read or written; null if none was asked for", null=True),
     "privacy_loss": Key("number", "an upper bound of the ε that the strategy really has"),
     "privacy_by": Key("string", "`rational arithmetic` on the matrix, or `outward rounding`"),
-    "bound_by": Key("string", "`whole numbers`, `outward rounding`, or `floating point` where no proof is kept"),
+    "bound_by": Key("string", "`whole numbers`, or `outward rounding`"),
     "residual": Key("number", "‖VQ − W‖_F relative to the centred workload"),
     "delta": Key("number", "δ of a mechanism that is not purely ε-private; it has no `lower_bound`"),
     "predicted_users": Key("number", "users by the central limit (`linf`); `sample_complexity` is what is proved"),
@@ -106,7 +106,7 @@ KEYS: dict[str, Key] = {
 _WORKLOAD = ("workload", "domain_size", "queries")
 _STUDY = ("study", "kind", "paper", "artefact", "title", "grid", "figure", "table")
 _VARIANCES = ("worst_variance", "average_variance")
-_SHRUNK = ("constant_error", "shrunk_mechanism", "shrunk_users", "shrinkage")
+_BIASED = ("constant_error", "shrunk_mechanism", "shrunk_users", "shrinkage")
 _L = ("objective", "lower_bound", "gap")
 
 # For each command the keys that are always there, and those that are where they apply.
@@ -145,10 +145,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "strategy compare": (
         (
-            *(*_WORKLOAD, "epsilon", "metric", "alpha", "rmse", "lower_bound", "bound_class"),
-            *("mechanisms", "seconds", "status"),
+            *(*_WORKLOAD, "epsilon", "metric", "alpha", "rmse", "lower_bound", "bound_class", "mechanisms", "seconds"),
+            "status",
         ),
-        _SHRUNK,
+        _BIASED,
     ),
     "norm": (
         (*_WORKLOAD, "norm", "lower_bound", "upper_bound", "gap", "seconds", "status", "reason"),
@@ -159,7 +159,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "mechanism", "users", "sample_complexity", "lower_bound"),
             *("bound_class", "gap", "advice", "mechanisms", "seconds", "status", "reason"),
         ),
-        ("rmse", *_SHRUNK),
+        ("rmse", *_BIASED),
     ),
     "collect simulate": (
         (
@@ -178,16 +178,8 @@ _ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mechanism": (
         ("mechanism", "epsilon", "status", "sample_complexity", "users", "reason"),
         (
-            "lower_bound",
-            "gap",
-            "delta",
-            *_VARIANCES,
-            "rows",
-            "shrunk_users",
-            "shrinkage",
-            "predicted_users",
-            "privacy_loss",
-            "seconds",
+            *("lower_bound", "gap", "delta", *_VARIANCES, "rows", "predicted_users", "privacy_loss", "seconds"),
+            *("shrunk_users", "shrinkage"),
         ),
     ),
     "study": (_STUDY, ()),

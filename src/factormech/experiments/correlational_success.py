@@ -27,8 +27,8 @@ def _check_algorithm(name: str) -> None:
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Rows of a class: tolerances × algorithms × queries; the same laws for all."""
     from factormech.learning.concepts import concept_class
-    from factormech.measure.proportion import clopper_pearson
     from factormech.norms.approximate.norms import approximate_norm
+    from factormech.proportion import clopper_pearson
     from factormech.queries.bounds import correlational_success, hard_correlations
     from factormech.queries.correlational import factors_of
 

@@ -21,6 +21,7 @@ from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
 from factormech.experiments.base import Column, Experiment, Problem
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, DATA, MECHANISMS, METRIC, OPTIONS, TARGET, number
 from factormech.experiments.optimality_gap import ordered
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import check_seeded_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def check(row: Mapping[str, Any]) -> Problem:
             return column, f"be empty where the status is {row['status']}"
     if not row["lower_bound"] >= 0:
         return "lower_bound", "be a number of at least 0"
-    return unreasoned(row, needed=not ok)
+    return below_bound(row, "sample_complexity") or unreasoned(row, needed=not ok)
 
 
 def check_table(frame: pd.DataFrame, name: str) -> None:

@@ -65,7 +65,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 def _measured(asked: Asked, task: Task, row: Mapping[str, Any]) -> dict[str, float]:
     """The share at the predicted users, its interval, and the fewest users with the promised share."""
-    from factormech.measure.proportion import clopper_pearson
+    from factormech.proportion import clopper_pearson
     from factormech.seeds import rng_for
 
     trials = asked["trials"]

@@ -96,7 +96,7 @@ def _rows(asked: Asked, task: Any, axes: tuple[str, ...]) -> Iterator[dict[str, 
 
 def _counted(found: Any, each: float) -> dict[str, Any]:
     """The users of the runs that are counted, of which each query takes so many, and how often they learned."""
-    from factormech.measure.proportion import clopper_pearson
+    from factormech.proportion import clopper_pearson
 
     low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
     return {

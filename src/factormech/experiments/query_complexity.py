@@ -77,7 +77,7 @@ def _counted(asked: Asked, task: Any, d: float, title: str, axes: tuple[str, ...
     """What a learner asked, and how often it learned, over the runs that are counted."""
     import numpy as np
 
-    from factormech.measure.proportion import clopper_pearson
+    from factormech.proportion import clopper_pearson
     from factormech.queries.trials import counted_runs
 
     rule, _, kind = title.partition("/")

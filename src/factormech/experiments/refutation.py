@@ -31,7 +31,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.learning.bounds import refutation_certificate, refutation_floor, refutation_users
     from factormech.learning.concepts import concept_class
     from factormech.learning.populations import bases, worst_coins, worst_for_refuter
-    from factormech.measure.proportion import clopper_pearson
+    from factormech.proportion import clopper_pearson
     from factormech.seeds import rng_for
 
     alpha, beta, trials = asked["loss_gap"], asked["error"], asked["trials"]

@@ -25,6 +25,7 @@ from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
 from factormech.experiments.base import Column, Experiment, Problem, Setting
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, METRIC, OPTIONS, POINT, TARGET, number
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import check_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
         return "lower_bound", "be a number where the status is bound"
     if math.isnan(row["lower_bound"]) != (row["bound_name"] == ""):
         return "bound_name", "name the bound where lower_bound has a number, and only there"
-    return unreasoned(row, needed=not (ok or bound))
+    return below_bound(row, "sample_complexity") or unreasoned(row, needed=not (ok or bound))
 
 
 def check_table(frame: pd.DataFrame, name: str) -> None:

@@ -42,7 +42,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def _interval(successes: int, runs: int) -> dict[str, float]:
-    from factormech.measure.proportion import clopper_pearson
+    from factormech.proportion import clopper_pearson
 
     low, high = clopper_pearson(successes, runs, LEVEL)
     return {"success": successes / runs, "low": low, "high": high}

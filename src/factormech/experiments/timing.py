@@ -23,6 +23,7 @@ from factormech.experiments.base import Column, Experiment, Problem, Setting
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, POINT, number
 from factormech.experiments.initialisation import solves
 from factormech.experiments.optimality_gap import ordered, strongest_bounds
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import below, check_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
         return "least_seconds", "be at most the mean"
     if row["status"] == "not reached" and row["final_variance"] <= row["gap"] * row["lower_bound"]:
         return "status", "be 'ok' where the end is within the gap"
-    return None
+    return below_bound(row, "final_variance")
 
 
 def check_table(frame: pd.DataFrame, name: str) -> None:

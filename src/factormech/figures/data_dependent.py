@@ -59,8 +59,8 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
         + (f"; medians over {table.seeds} seeds, bars to the least and the largest" if table.seeds > 1 else ""),
         *standin_words(table.standins),
         *(_deviation(panel, table) for panel in table.panels),
-        "No ε-LDP mechanism can need fewer users than the bound (dash; shaded below): on a data set not even one made "
-        "for it, by singular values weighted by its shares; in the worst case by "
+        "No unbiased linear ε-LDP strategy needs fewer users than the bound (dash; shaded below): on a data set not even "
+        "one made for it, by singular values weighted by its shares; in the worst case by "
         + ", ".join(
             labels.bound_label(name).replace("Lower", "lower", 1) for name in table.bounds if name != "data-svd"
         ),
@@ -122,7 +122,7 @@ def _prepare(ax: Axes, panel: Panel, table: View) -> None:
 
 
 def _draw_bound(ax: Axes, panel: Panel) -> None:
-    """The strongest bound of each group, and the impossible below it; one below the panel is not drawn."""
+    """The strongest bound of each group, and what is below it; one below the panel is not drawn."""
     floor = ax.get_ylim()[0]
     for i, bound in enumerate(panel.bound.tolist()):
         if bound > floor:
@@ -158,7 +158,7 @@ def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
     width = float(figure.get_figwidth())
     entries: list[tuple[Any, str]] = [(Line2D([], [], **_look(looks[n])), looks[n].label) for n in table.drawn]
     line = Line2D([], [], color=style.BLACK, linestyle=style.DOTTED, linewidth=1.1)
-    entries.append((line, "Lower bound on the data (shaded: impossible)"))
+    entries.append((line, "Lower bound on the data, unbiased strategies (below it: shaded)"))
     names = [text.wrap(figure, label, width - 0.8, style.TEXT_SIZE) for _, label in entries]
     lines = [*standin_words(table.standins), _vacuous(table), *table.missing]
     footer = [text.wrap(figure, capital(s), width - 0.2, style.SMALL_SIZE) for s in lines if s]

@@ -191,7 +191,7 @@ def _other_entries(table: CurveView) -> list[curves.Entry]:
             found.append((Line2D([], [], **_mark(i)), table.column(name).label))
     if table.curves.below is not None and any(np.isfinite(panel.below).any() for panel in table.panels):
         patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
-        found.append((patch, f"Impossible (below the {table.column(table.curves.below).label})"))
+        found.append((patch, f"Below the {table.column(table.curves.below).label}"))
     return found
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["caption", "draw"]
 
-IMPOSSIBLE = "Impossible (below the lower bound), and its slope"
+BELOW = "Below the lower bound for ε-private mechanisms, and its slope"
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -94,7 +94,7 @@ def _entries(frame: pd.DataFrame) -> list[curves.Entry]:
 
     names = list(dict.fromkeys(frame["mechanism"]))
     patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
-    return [*curves.mechanism_entries(names, style.series_styles(names)), (patch, IMPOSSIBLE)]
+    return [*curves.mechanism_entries(names, style.series_styles(names)), (patch, BELOW)]
 
 
 def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:

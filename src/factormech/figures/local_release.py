@@ -1,4 +1,4 @@
-"""Users that local mechanisms need against the domain size, above what no mechanism can do, however far below."""
+"""Users that local mechanisms need against the domain size, above the bound for non-interactive mechanisms, however far below."""
 
 from __future__ import annotations
 

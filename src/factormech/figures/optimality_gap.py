@@ -74,8 +74,8 @@ def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
     sentences = [
         sentence(study_title),
         sentence(caption_text),
-        "Average variance over the user types, divided by a lower bound on that of every ε-LDP strategy with any "
-        f"number of outputs, {fixed_and_varied(table)}; 1 is optimal, and no curve can be below.",
+        "Average variance over the user types, divided by a lower bound on that of every unbiased linear ε-LDP strategy "
+        f"with any number of outputs, {fixed_and_varied(table)}; 1 is optimal among them, and none of them is below.",
         "The worst-case variance is at least the average one, so the bound holds for it, too; its ratio is in the "
         "table.",
         sentence(seeds),

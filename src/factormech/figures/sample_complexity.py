@@ -1,7 +1,7 @@
 """Users needed against ε or domain size, a panel per workload, as in McKenna et al., PVLDB 13(11), 2020.
 
 Lower bounds are lines, and what lies below the strongest is shaded. With ``band`` the strongest of them is one band,
-"no ε-LDP strategy below", whose edge is the bound; of the bounds only those that a paper published keep their line.
+"below the bound for unbiased strategies", whose edge is the bound; of the bounds only those that a paper published keep their line.
 """
 
 from __future__ import annotations
@@ -106,11 +106,11 @@ def _bound_entries(table: View, lines: dict[str, Style], *, band: bool) -> list[
     ]
     if band and table.bounds:
         patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
-        entries.append((patch, "No ε-LDP strategy below (certified)"))
+        entries.append((patch, "Below the bound for unbiased strategies (certified)"))
     elif table.bounds:
         which = {1: "bound", 2: "stronger bound"}.get(len(table.bounds), "strongest bound")
         patch = Patch(facecolor=style.IMPOSSIBLE, edgecolor="#C8C8C8", linewidth=0.4)
-        entries.append((patch, f"Impossible (below the {which})"))
+        entries.append((patch, f"Below the {which} for unbiased strategies"))
     return entries
 
 

@@ -59,7 +59,7 @@ def _bounds(table: View) -> str:
     if not table.bounds:
         return ""
     shaded = "bound" if len(table.bounds) == 1 else "strongest bound"
-    sentences = [f"No mechanism can need fewer users than the {shaded} (shaded: impossible)."]
+    sentences = [f"No unbiased linear ε-LDP strategy needs fewer users than the {shaded} (below it: shaded)."]
     for i, name in enumerate(table.bounds):
         sentences.append(_bound(i, name, table))
     return " ".join(sentences)
@@ -89,7 +89,9 @@ def _band(table: View) -> str:
         return ""
     names = [labels.bound_label(name) for name in table.bounds]
     best = names[0] if len(names) == 1 else f"the largest, at each point, of: {'; '.join(names)}"
-    sentences = [f"No ε-LDP strategy of any number of outputs lies in the band; its edge is {sentence(best)}"]
+    sentences = [
+        f"No unbiased linear ε-LDP strategy of any number of outputs lies in the band; its edge is {sentence(best)}"
+    ]
     for i, name in enumerate(table.bounds):
         if name in labels.PUBLISHED_BOUNDS:
             sentences.append(_bound(i, name, table))

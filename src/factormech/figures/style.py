@@ -145,7 +145,9 @@ PURE: dict[str, Style] = {
     "l2-ball-projection": Style(labels.PURE["l2-ball-projection"], SKY, "s", DASHED),
     "k-norm": Style(labels.PURE["k-norm"], BLUE, "^", SOLID),
     "k-norm-projection": Style(labels.PURE["k-norm-projection"], BLUE, "v", DASHED),
+    "recursive": Style(labels.PURE["recursive"], GREEN, "P", DASHED, scale=1.1),
     "recursive-full": Style(labels.PURE["recursive-full"], GREEN, "D", SOLID),
+    "recursive-equal": Style(labels.PURE["recursive-equal"], GREEN, "X", DASH_DOTTED, scale=1.1),
     "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
 }
 
@@ -159,6 +161,7 @@ SKETCHES: dict[str, Style] = {
     "width-ratio": Style(labels.SKETCHES["width-ratio"], VERMILLION, "s", SOLID),
     "projected": Style(labels.SKETCHES["projected"], GREEN, "o", SOLID),
     "hardt-talwar": Style(labels.SKETCHES["hardt-talwar"], PURPLE, "s", SOLID),
+    "hardt-talwar-optimal": Style(labels.SKETCHES["hardt-talwar-optimal"], PURPLE, "D", DASHED),
 }
 
 SELECTION: dict[str, Style] = {
@@ -167,6 +170,10 @@ SELECTION: dict[str, Style] = {
     "moss-validated": Style(labels.SELECTION["moss-validated"], SKY, "s", DASHED),
     "sequential-halving": Style(labels.SELECTION["sequential-halving"], GREEN, "^", SOLID),
     "one-coordinate": Style(labels.SELECTION["one-coordinate"], VERMILLION, "D", DASH_DOTTED),
+}
+
+SHRINKAGE: dict[str, Style] = {
+    "optimised/shrunk": Style(labels.SHRINKAGE["optimised/shrunk"], BLUE, "o", SOLID),
 }
 
 LEARNING: dict[str, Style] = {
@@ -223,6 +230,7 @@ SERIES: dict[str, Style] = (
     | PURE
     | SKETCHES
     | SELECTION
+    | SHRINKAGE
     | LEARNING
     | QUERIES
 )

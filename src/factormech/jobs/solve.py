@@ -16,11 +16,11 @@ from factormech.jobs.common import job_parser, run
 def main() -> None:
     """Make the workload, solve, write the solution with the request and the solver's record."""
     parser = job_parser(__doc__)
-    parser.add_argument("--request", type=Solve.from_json, required=True, help="what is solved, in JSON")
+    parser.add_argument("--solve", type=Solve.from_json, required=True, help="what is solved, in JSON")
     parser.add_argument("--start", type=Path, nargs="?", help="the strategy file that the solver begins with, if any")
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
-    request: Solve = args.request
+    request: Solve = args.solve
     workload = request.made()
     datasets, record = import_module(f"factormech.jobs.solve_{request.family}").solve(request, workload, args.start)
     attributes = {

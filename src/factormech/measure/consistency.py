@@ -25,6 +25,7 @@ from factormech.errors import BadValue
 from factormech.local.consistency import NonNegative
 from factormech.local.registry import is_solved
 from factormech.local.strategy import Evaluation, SimulatedStrategy, Strategy
+from factormech.measure.contradictions import evaluated
 from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.tails import check_level
 from factormech.seeds import rng_for
@@ -141,7 +142,9 @@ def _on_question(
     solvers: _Solvers,
 ) -> Iterator[Processed]:
     n = asked.workload.domain_size
-    evaluation = None if isinstance(strategy, Unavailable) else strategy.evaluate(asked.centred_gram)
+    evaluation = None
+    if not isinstance(strategy, Unavailable):
+        evaluation = evaluated(mechanism, strategy, asked.workload, asked.centred_gram, epsilon)
     for (name, counts), users in itertools.product(grid.data.items(), grid.users):
         point: dict[str, Any] = {
             "workload": asked.workload.name,

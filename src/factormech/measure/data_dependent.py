@@ -18,6 +18,7 @@ from factormech.bounds import data_dependent
 from factormech.bounds.registry import variance_bound
 from factormech.data.registry import shares
 from factormech.local.strategy import Evaluation, Strategy
+from factormech.measure.contradictions import evaluated
 from factormech.measure.exact import Question, StrategyFor
 from factormech.measure.sample_complexity import sample_complexity
 from factormech.unavailable import Unavailable
@@ -93,7 +94,7 @@ def _measured(
     if isinstance(strategy, Unavailable):
         status, reason = "unavailable", strategy.reason
     else:
-        evaluation = strategy.evaluate(asked.centred_gram)
+        evaluation = evaluated(mechanism, strategy, asked.workload, asked.centred_gram, epsilon)
         status, reason = ("ok", "") if evaluation.answered else ("refused", evaluation.refusal)
         if evaluation.answered:
             found = {name: evaluation.on(p) for name, p in distributions.items()} | {WORST_CASE: evaluation.worst}

@@ -13,8 +13,10 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds.registry import variance_bound
+from factormech.local.optimal.average import VARIANCE_BOUND
 from factormech.local.registry import build
 from factormech.local.strategy import Evaluation, Strategy
+from factormech.measure.contradictions import evaluated
 from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
@@ -116,7 +118,7 @@ def _measure(
     if isinstance(strategy, Unavailable):
         evaluation, status, reason = nothing, "unavailable", strategy.reason
     else:
-        evaluation = strategy.evaluate(asked.centred_gram)
+        evaluation = evaluated(mechanism, strategy, asked.workload, asked.centred_gram, epsilon)
         status, reason = ("ok", "") if evaluation.answered else ("refused", evaluation.refusal)
     return Measurement(
         **point,
@@ -126,23 +128,23 @@ def _measure(
         residual=evaluation.residual,
         privacy_loss=evaluation.privacy_loss,
         rows=float(record.get("rows", math.nan)) if status == "ok" else math.nan,
-        certified_gap=certified_gap(record, evaluation.average, asked.workload) if status == "ok" else math.nan,
+        certified_gap=certified_gap(record, evaluation.average) if status == "ok" else math.nan,
         status=status,
         reason=reason,
     )
 
 
-def certified_gap(record: Mapping[str, Any], average: float, workload: Workload) -> float:
+def certified_gap(record: Mapping[str, Any], average: float) -> float:
     """The average variance over the solver's own lower bound on it, less 1; NaN where the bound certifies nothing.
 
-    The record of a solver that states a ``gap`` has a ``lower_bound`` on n·average + ‖W‖_F² of every ε-LDP strategy.
-    The gap of that sum would hide what is large beside a small variance, so ‖W‖_F² is taken off first.
+    The record of a solver that states a ``gap`` has a ``variance_bound`` on the average of every unbiased linear strategy,
+    rounded down.
     """
     if "gap" not in record:
         return math.nan
     if average == 0.0:
         return 0.0
-    bound = (float(record["lower_bound"]) - workload.frobenius_squared()) / workload.domain_size
+    bound = float(record[VARIANCE_BOUND])
     return max(average / bound - 1.0, 0.0) if bound > 0.0 else math.nan
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +25,8 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds import rational, rigorous, rigorous_pairs
+from factormech.bounds.centred import as_whole
+from factormech.bounds.certificate import DOMAIN_LIMIT
 from factormech.bounds.registry import variance_bound
 from factormech.local.optimal import proof
 from factormech.local.solved import Solution
@@ -39,6 +42,8 @@ SAME_GRAM = 1e-11
 _BITS = 160
 # The weights of pairs are cheap up to this domain size, where a file has no proof of its own.
 _PAIRS_UP_TO = 128
+# What is read of a certificate: its text, and its fractions.
+_CHARACTERS, _FRACTION = 2**20, re.compile(r"[0-9]{1,1200}(/[0-9]{1,1200})?")
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class Verification:
     objective, lower_bound
         L, for the worst case if that was made least, and what no ε-LDP strategy's L is below.
     bound_by
-        ``whole numbers``, ``outward rounding``, or ``floating point`` where the file keeps no proof.
+        ``whole numbers``, or ``outward rounding``.
     problems
         What does not hold.
     """
@@ -120,7 +125,8 @@ def exact_loss(matrix: FloatArray) -> float:
     ratio = max(Fraction(x) / Fraction(y) for x, y in ends)
     sums = [math.fsum(column) for column in matrix.T.tolist()]  # each within half a unit of the exact one
     ratio *= Fraction(math.nextafter(max(sums), 2.0)) / Fraction(math.nextafter(min(sums), 0.0))
-    loss = math.log(ratio)
+    # The logarithm of a float next to 1 has lost all digits, and the floats from 0 to the loss would never end.
+    loss = math.log1p(float(ratio - 1)) * (1.0 - 2.0**-50)
     while exponential_below(loss) < ratio:
         loss = math.nextafter(loss, math.inf)
     return loss
@@ -158,7 +164,7 @@ def _bound(workload: Workload, C: FloatArray, epsilon: float, solution: Solution
     else:
         name = "certified" if workload.domain_size <= _PAIRS_UP_TO else "centred-svd"
         average = variance_bound(name, workload, epsilon)
-        return workload.domain_size * average + workload.frobenius_squared(), "floating point", []
+        return workload.domain_size * average + workload.frobenius_squared(), "outward rounding", []
     problems = [problem] if problem else []
     if not problem and said is not None and float(said) > bound * (1.0 + ROUNDING):
         problems.append(f"its lower bound is {bound:.12g}, not {float(said):.12g}")
@@ -169,9 +175,9 @@ def _certified(text: str, workload: Workload, epsilon: float) -> tuple[float, st
     """The bound on L of a certificate, checked in whole numbers; or 0 and why it proves nothing."""
     try:
         found = _parsed(text)
-    except (ValueError, KeyError, TypeError, ZeroDivisionError):
+    except (ValueError, KeyError, TypeError, ZeroDivisionError, RecursionError):
         return 0.0, "its certificate cannot be read"
-    n, G = workload.domain_size, proof.as_whole(workload.gram())
+    n, G = workload.domain_size, as_whole(workload.gram())
     if len(found.gram) != n or found.epsilon != Fraction(epsilon):
         return 0.0, "its certificate is of another domain or budget"
     kept = np.array([[float(Fraction(entry, found.gram_denominator)) for entry in row] for row in found.gram])
@@ -184,7 +190,18 @@ def _certified(text: str, workload: Workload, epsilon: float) -> tuple[float, st
 
 
 def _parsed(text: str) -> rational.RationalCertificate:
+    """The certificate in a text, of a bounded size (``tools/verify_certificate.py``): all 2ⁿ vectors are visited."""
+    if len(text) > _CHARACTERS:
+        raise ValueError(f"more than {_CHARACTERS} characters")
     record = json.loads(text)
+    n = len(record["gram"])
+    rows = [record["multiplier"], *record["gram"], *record["dual"]]
+    if not 1 <= n <= DOMAIN_LIMIT or len(record["dual"]) != n or any(len(row) != n for row in rows):
+        raise ValueError(f"no matrices of at most {DOMAIN_LIMIT} types")
+    if not all(_FRACTION.fullmatch(record[key]) for key in ("epsilon", "ratio")):
+        raise ValueError("numbers that are no fractions in digits")
+    if min(int(record[f"{key}_denominator"]) for key in ("gram", "dual", "multiplier")) < 1:
+        raise ValueError("a denominator that is not positive")
     return rational.RationalCertificate(
         epsilon=Fraction(record["epsilon"]),
         ratio=Fraction(record["ratio"]),

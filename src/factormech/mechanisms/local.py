@@ -17,7 +17,7 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
 from factormech.local import registry
 from factormech.local.calibrated_columns import CalibratedColumns
-from factormech.local.optimal.average import VARIANCE_BOUND
+from factormech.local.optimal.average import WORST_BOUND
 from factormech.local.optimal.problem import silent
 from factormech.local.solved import Solution
 from factormech.local.strategy import Evaluation, Strategy, StrategyMatrix
@@ -159,7 +159,7 @@ class LocalFit(Fitted):
 
         if self.solution is None or self.unavailable:
             return {}
-        gap = certified_gap(self.solution.record, self.average_variance, self.workload)
+        gap = certified_gap(self.solution.record, self.average_variance)
         return {"rows": float(self.solution.record.get("rows", math.nan)), "certified_gap": gap}
 
     def _simulated(self, counts: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def bound_of(fitted: LocalFit) -> float:
     """Return the lower bound that the solver of least worst variance has proved, on the variance itself."""
     known, key = _BOUNDS.setdefault(fitted.workload, {}), fitted.spec.text
     if key not in known and fitted.solution is not None:
-        known[key] = float(fitted.solution.record[VARIANCE_BOUND])
+        known[key] = float(fitted.solution.record[WORST_BOUND])
     return known[key]
 
 

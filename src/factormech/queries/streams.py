@@ -77,10 +77,10 @@ class CountingStream:
         """Take users drawn from a law."""
         self._take(float(sample_sums(self.query[None], law, users, self._rng)[0]), users)
 
-    def release(self) -> float:
-        """The mean of the query with noise; may be called once the users have come."""
+    def simulate(self) -> float:
+        """The output, for experiments: the mean of the query with noise of a generator whose seed is known."""
         if not self.seen:
-            raise BadValue("users", 0, "have come before a release", "call update first")
+            raise BadValue("users", 0, "have come before an output", "call update first")
         return (self.state + float(self._rng.laplace(scale=self.scale))) / self.seen
 
     def _take(self, total: float, users: int) -> None:
@@ -153,8 +153,8 @@ class TranscriptStream:
         mean = float(self._policy(self.state)[user]) / self._factor
         self.state += (1 if self._rng.random() < 0.5 * (1.0 + mean) else -1,)
 
-    def release(self) -> Any:
-        """The output of the protocol."""
+    def simulate(self) -> Any:
+        """The output of the protocol, from bits of a generator whose seed is known: for experiments."""
         return self._output(self.state)
 
 
@@ -201,7 +201,7 @@ class PanPrivateOracle(Oracle):
         for j, query in enumerate(queries):
             stream = CountingStream(query, self.epsilon, self.rng)
             stream.update_drawn(self.law, self.users)
-            found[j] = stream.release()
+            found[j] = stream.simulate()
             self.spent += self.users
         return found
 

@@ -25,8 +25,8 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
-from factormech.measure.proportion import clopper_pearson
 from factormech.numerics.intervals import Estimate
+from factormech.proportion import clopper_pearson
 from factormech.selection.protocols import Run, Validation, run
 from factormech.selection.reports import Reports, checked_gap, of_means, report_probability
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from factormech.arrays import check_positive_integer
 from factormech.errors import BadValue
-from factormech.measure.proportion import clopper_pearson
+from factormech.proportion import clopper_pearson
 from factormech.selection.protocols import Validation, least_users, run
 from factormech.selection.reports import Reports
 

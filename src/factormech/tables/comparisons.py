@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.experiments.base import Column, TableKind
+from factormech.tables.contradictions import below_bound
 from factormech.tables.format import (
     Problem,
     below,
@@ -74,7 +75,7 @@ def _problem_of_ratios(row: Mapping[str, Any]) -> Problem:
         row["ratio_to_bound"], row["sample_complexity"] / row["lower_bound"], rel_tol=1e-12
     ):
         return "ratio_to_bound", "be sample_complexity over lower_bound"
-    return None
+    return below_bound(row, "sample_complexity")
 
 
 def _check_improvement(frame: pd.DataFrame, name: str) -> None:

@@ -14,6 +14,9 @@ from factormech.bounds.central.one_dimensional import _Windows, least_noise, pur
 from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
 from tests.bounds.central.oracles import lattice_noise
+from tests.tiers import every_pair
+
+pytestmark = pytest.mark.heavy
 
 GRID = [(e, d) for e in (0.05, 0.5, 2.0, 5.0) for d in (1e-9, 1e-6, 1e-3, 0.1)]
 
@@ -55,7 +58,7 @@ def test_whole_numbers_alone_are_no_lower_bound() -> None:
     assert least_noise(0.5, 0.1).upper < 0.985 * whole
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+@pytest.mark.parametrize(("epsilon", "delta"), every_pair(3, GRID))
 def test_intervals(epsilon: float, delta: float) -> None:
     unit, mean = least_noise(epsilon, delta), least_noise(epsilon, delta, moment=1)
     assert 0 < unit.lower <= unit.upper <= pure_unit(epsilon) * (1 + 1e-11)

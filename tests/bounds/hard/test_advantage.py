@@ -15,6 +15,8 @@ from factormech.errors import BadValue
 from factormech.privacy import inner_ratio
 from tests.bounds.hard import oracles
 
+pytestmark = pytest.mark.heavy
+
 
 def response(n: int, epsilon: float) -> np.ndarray:
     a = inner_ratio(epsilon)

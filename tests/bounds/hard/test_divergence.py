@@ -14,6 +14,8 @@ from factormech.bounds.hard.pairs import HardPairs, around_centre, from_witness,
 from factormech.errors import BadValue, UnknownName
 from tests.bounds.hard import oracles
 
+pytestmark = pytest.mark.heavy
+
 WORKLOADS = oracles.workloads()
 EPSILONS = (0.3, 1.0, 2.5)
 

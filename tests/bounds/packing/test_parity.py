@@ -17,6 +17,8 @@ from factormech.errors import BadValue
 from factormech.workloads.registry import create
 from tests.bounds.packing import mechanisms
 
+pytestmark = pytest.mark.heavy
+
 EPSILONS = [0.01, 0.1, 1.0, 3.0, 8.0, 20.0]
 
 

@@ -34,6 +34,9 @@ from factormech.central.pure.gauge import Gauge
 from factormech.unavailable import Unavailable
 from tests.central.pure.bodies import BODIES, corners, hadamard, signs
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value, table_p_value
+from tests.tiers import every
+
+pytestmark = pytest.mark.heavy
 
 NAMES = sorted(BODIES)
 EXACT = [name for name in NAMES if BODIES[name][2] != "chain"]
@@ -149,7 +152,7 @@ def test_a_ball_is_round() -> None:
 
 
 @pytest.mark.parametrize("radial", [True, False])
-@pytest.mark.parametrize("name", [name for name in NAMES if BODIES[name][1] > 1])
+@pytest.mark.parametrize("name", every(2, [name for name in NAMES if BODIES[name][1] > 1]))
 def test_the_chain_agrees_with_the_exact_law(name: str, radial: bool) -> None:
     """Every coordinate's square and product, at the chain's own effective size; and the gauge is Gamma(d) by itself."""
     body = body_of(BODIES[name][0])

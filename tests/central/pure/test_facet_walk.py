@@ -11,6 +11,8 @@ from factormech.central.pure.facet_walk import Cone
 from factormech.central.pure.gauge import starting_cone
 from tests.central.pure.bodies import BODIES, signs
 
+pytestmark = pytest.mark.heavy
+
 
 def started(name: str) -> tuple[Cone, np.random.Generator]:
     rng = np.random.default_rng(3)

@@ -39,6 +39,8 @@ from factormech.errors import BadValue
 from factormech.gaussian import gaussian_noise_multiplier
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
+pytestmark = pytest.mark.heavy
+
 
 def signs(k: int, N: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).choice([-1.0, 1.0], (k, N))

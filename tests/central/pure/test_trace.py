@@ -31,6 +31,8 @@ from factormech.numerics.symmetric import pack, unpack
 from factormech.unavailable import Unavailable
 from tests.statistics import FALSE_ALARM, binomial_p_value, mean_p_value
 
+pytestmark = pytest.mark.heavy
+
 # Of the noise at ε = 1, by size and whether the trace is public.
 CASES = [(1, False), (2, False), (2, True), (3, False), (3, True), (4, False), (4, True)]
 

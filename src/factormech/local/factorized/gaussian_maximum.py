@@ -24,6 +24,10 @@ from scipy.special import ndtr
 from factormech.arrays import FloatArray
 from factormech.numerics.roots import bisect
 
+_HALVINGS = 60
+# Where the threshold is found: a step of Newton's method that moves it by less, relatively.
+_STILL = 1e-14
+
 
 def expected_maximum(offsets: FloatArray, spreads: FloatArray) -> float:
     """The bound for means ``offsets`` b (k,) and standard deviations ``spreads`` s (k,)."""
@@ -53,19 +57,23 @@ def expected_largest(spreads: FloatArray) -> float:
 def _threshold(b: FloatArray, s: FloatArray) -> float:
     """The T ≥ 0 with Σ P(|b_q + s_qZ| > T) = 1, to a few digits, which is enough: every T gives a bound.
 
-    The sum is at most ½ at the far end, by Chernoff's bound, and its logarithm, of which the root is looked for, is
-    nearly a parabola.
+    Newton's method on the logarithm of the sum, whose tail is nearly a parabola; where it leaves the bracket, halving.
     """
-    from scipy.optimize import brentq
-
-    if len(b) == 1:
-        return 0.0
-    high = float(np.max(b) + np.max(s) * math.sqrt(2.0 * math.log(2.0 * len(b))))
-
-    def log_beyond(T: float) -> float:
-        return math.log(float(np.sum(ndtr((b - T) / s) + ndtr((-b - T) / s))))
-
-    return float(brentq(log_beyond, 0.0, high, xtol=1e-11 * high, rtol=1e-11))
+    low, high = 0.0, float(np.max(b) + np.max(s) * math.sqrt(2.0 * math.log(2.0 * len(b))))
+    T = high
+    for _ in range(_HALVINGS):
+        left, right = (b - T) / s, (b + T) / s
+        total = float(np.sum(ndtr(left) + ndtr(-right)))
+        low, high = (T, high) if total > 1.0 else (low, T)
+        density = float(np.sum((np.exp(-0.5 * left * left) + np.exp(-0.5 * right * right)) / s))
+        new = -1.0
+        if total > 0.0 and density > 0.0:
+            new = T + math.log(total) * total * math.sqrt(2.0 * math.pi) / density
+        new = new if low <= new <= high else 0.5 * (low + high)
+        if abs(new - T) <= _STILL * high:
+            return new
+        T = new
+    return high
 
 
 def _excess(b: FloatArray, s: FloatArray, T: float) -> FloatArray:

@@ -22,8 +22,8 @@ from factormech.local.solved import Solution
 # The record's words for the bound on tr(X_c⁺C) from before any solver ran, and for the variance of the symmetric
 # strategy, which is that of every type; the fixed strategy of least worst case (empty if none answers), and this.
 BOUND, SYMMETRIC = "certified_bound", "symmetric_variance"
-# The same bound on the average variance per user, rounded down.
-VARIANCE_BOUND = "variance_bound"
+# Bounds on the average variance per user and on the worst, of unbiased linear strategies, rounded down.
+VARIANCE_BOUND, WORST_BOUND = "variance_bound", "worst_variance_bound"
 FIXED, FIXED_WORST = "fixed", "fixed_worst_variance"
 
 

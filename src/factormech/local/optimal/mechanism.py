@@ -27,7 +27,9 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds import pairwise
 from factormech.bounds.average import same_for_all
+from factormech.bounds.centred import CentredGram
 from factormech.bounds.certified import certified
+from factormech.bounds.universal import universal_variance
 from factormech.errors import BadValue
 from factormech.local import hadamard, hierarchical, subsets, two_valued
 from factormech.local.optimal import average, general, proof, worst
@@ -60,6 +62,10 @@ EXACT_UP_TO = {"standard": 16, "best": 20}
 # nothing better than randomized response). A certificate this much below the bound is not kept.
 EXACT_IS_ENOUGH = {"average": 1e-6, "worst": 1e-5}
 WEAKER = 1e-6
+# What is taken off the lower bounds that solvers compute in floats: their roundings are below 1e-11 of L.
+FLOATS = 1e-9
+# Up to this budget the exact solver of averages is asked whatever is known: its certificate is in whole numbers.
+CERTIFICATE_UP_TO = 10.0
 # A symmetric strategy this close to the bound leaves nothing to look for.
 SYMMETRIC_IS_ENOUGH = 5e-3
 # The general solver runs up to this n: beyond, its matrices take many gigabytes.
@@ -174,7 +180,7 @@ class _Run:
         self.weights: pairwise.PairwiseBound | None = None
         self.symmetric_variance: dict[str, float] = {}
         self.fixed: tuple[str, float] = ("", np.inf)
-        self.variance_bound = 0.0
+        self.variance_bound = self.worst_bound = 0.0
         if same_for_all(workload, self.trace):
             self.bound = 0.0
             return
@@ -197,7 +203,7 @@ class _Run:
         """The best of all, with its record."""
         solved, rivals = self._contest()
         best = min([*solved, *rivals], key=lambda found: self.error(found.evaluation))
-        bound = max(self.bound, *(found.lower_bound for found in [*solved, best]))
+        bound = max(self.bound, *((1.0 - FLOATS) * found.lower_bound for found in [*solved, best]))
         if self.certificate.lower_bound and self.certificate.lower_bound < bound * (1.0 - WEAKER):
             self.certificate = proof.Proof()
         constant = self.workload.total_squared() / self.workload.domain_size
@@ -219,6 +225,7 @@ class _Run:
             "worst_variance": best.evaluation.worst,
             average.BOUND: self.bound,
             average.VARIANCE_BOUND: self.variance_bound,
+            average.WORST_BOUND: max(self.variance_bound, self.worst_bound),
             average.FIXED: self.fixed[0],
             average.FIXED_WORST: self.fixed[1],
             **self.symmetric_variance,
@@ -270,7 +277,7 @@ class _Run:
         least = min((self.error(found.evaluation) for found in rivals), default=np.inf)
         enough = EXACT_IS_ENOUGH[self.options.objective]
         if self.options.objective == "average":
-            return bool(least <= (1.0 + enough) * self.variance_bound)
+            return self.epsilon > CERTIFICATE_UP_TO and bool(least <= (1.0 + enough) * self.variance_bound)
         return bool(self.workload.domain_size * (least - self.variance_bound) <= enough * self.bound)
 
     def _fixed_wins(self, known: average.Average) -> bool:
@@ -312,17 +319,28 @@ class _Run:
 
     def _exact(self) -> Iterator[Competitor]:
         """Small domains: every set is looked at."""
-        from factormech.local.optimal import exact, worst_case
+        from factormech.local.optimal import exact
 
         if self.options.objective == "worst":
-            yield self._evaluated(
-                "exact", worst_case.solve_worst_case(self.problem, lower_bound=self.bound, report=self.report)
-            )
+            yield self._evaluated("exact", self._worst_of_all())
         else:
             found = exact.solve(self.problem, self.rng, report=self.report)
             dual, multiplier = (np.asarray(found.details[key]) for key in ("dual", "multiplier"))
             self.certificate = proof.certificate(self.workload, self.epsilon, dual, multiplier)
+            gram, uniform = CentredGram.of(self.workload), np.full(len(self.C), 1.0 / len(self.C))
+            proved = universal_variance(gram, self.epsilon, uniform, dual, multiplier)
+            self.variance_bound = max(self.variance_bound, proved, self.certificate.variance_bound)
             yield self._evaluated("exact", found)
+
+    def _worst_of_all(self) -> Optimised:
+        """The strategy of least worst case on a small domain; the bound on the variance learns from its prior."""
+        from factormech.local.optimal import worst_case
+
+        found = worst_case.solve_worst_case(self.problem, lower_bound=self.bound, report=self.report)
+        prior, dual, multiplier = (np.asarray(found.details[key]) for key in ("prior", "dual", "multiplier"))
+        gram = CentredGram.of(self.workload)
+        self.worst_bound = universal_variance(gram, self.epsilon, prior, dual, multiplier)
+        return found
 
     def _symmetric(self) -> list[Competitor]:
         """Workloads that translations of {0,1}^d leave alone: all types have one variance, on average and at worst."""

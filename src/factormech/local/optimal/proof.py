@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.bounds import pairwise, rational, rigorous, rigorous_pairs
+from factormech.bounds.centred import as_whole
 from factormech.bounds.omega_limit import InformationLimit
 from factormech.errors import BadValue
 from factormech.numerics.rounding import rounded_down as rounded_down
@@ -32,8 +33,6 @@ from factormech.workloads.base import Workload
 CERTIFIED_UP_TO = 16
 # Beyond, extended precision takes minutes.
 RIGOROUS_UP_TO = 512
-# Entries of G this close to whole numbers, relatively to the largest, are whole.
-WHOLE = 1e-12
 # What the centring of G may cost an entry of C, relatively to the largest entry of G: 32 roundings.
 CENTRING = 2.0**-48
 # What ``rigorous_bound`` keeps: datasets, and lines of the record.
@@ -43,11 +42,15 @@ KEPT_RECORD = ("rigorous_lower_bound", "bound_omega")
 
 @dataclass(frozen=True)
 class Proof:
-    """Datasets and lines of the record to add; ``lower_bound`` on L is 0 where nothing is proved."""
+    """Datasets and lines of the record to add; ``lower_bound`` on L is 0 where nothing is proved.
+
+    ``variance_bound`` is the same on the average variance per user, where it is known.
+    """
 
     lower_bound: float = 0.0
     datasets: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
+    variance_bound: float = 0.0
 
 
 def certificate(workload: Workload, epsilon: float, dual: FloatArray, multiplier: FloatArray) -> Proof:
@@ -69,7 +72,8 @@ def certificate(workload: Workload, epsilon: float, dual: FloatArray, multiplier
         return Proof(record={"certificate": "none: the Gram matrix of floats is not positive semidefinite exactly"})
     constant = Fraction(sum(map(sum, found.gram)), n * found.gram_denominator)
     bound = rounded_down(found.objective_bound + constant)
-    return Proof(bound, {"certificate": np.array(found.text())}, {"certificate": "checked in whole numbers"})
+    kept = {"certificate": np.array(found.text())}
+    return Proof(bound, kept, {"certificate": "checked in whole numbers"}, rounded_down(found.average_variance_bound))
 
 
 def rigorous_bound(
@@ -97,14 +101,6 @@ def rigorous_bound(
     constant = Fraction(workload.total_squared()) * (1 - Fraction(1, 2**48)) / n
     lower = rounded_down(Fraction(bound) + constant)
     return Proof(lower, datasets, dict(zip(KEPT_RECORD, (lower, float(omega)), strict=True)))
-
-
-def as_whole(gram: FloatArray) -> FloatArray:
-    """The whole matrix that these floats stand for, or themselves, symmetric in both cases."""
-    G = 0.5 * (gram + gram.T)
-    whole = np.rint(G)
-    near = float(np.abs(G - whole).max()) <= min(WHOLE * float(np.abs(G).max()), 0.25)
-    return np.asarray(whole if near else G)
 
 
 def is_positive_semidefinite(matrix: list[list[int]]) -> bool:

@@ -54,6 +54,7 @@ def strategy_of(
     used = theta > NEGLIGIBLE * theta.max()
     Q = np.where(S[used], inner_ratio(epsilon), 1.0) * theta[used, None]
     Q /= column_middle(Q).mean()
+    Q /= max(1.0, float(Q.max()))  # at large ε one entry of a column is its sum, but for less than a rounding
     error = float(np.abs(column_middle(Q) - 1.0).max())
     if error <= ROUNDING:
         return StrategyMatrix(Q, epsilon, prior)

@@ -69,7 +69,8 @@ def solve_worst_case(
     Returns
     -------
     Optimised
-        ``details`` has ``prior`` x, (n,), under which no strategy has a smaller average variance than the bound;
+        ``details`` has ``prior`` x, (n,), under which no unbiased linear strategy has a smaller average variance than the
+        bound (unless ``lower_bound`` is better), and ``dual`` T and ``multiplier`` λ of ``exact.solve``, which prove it;
         ``reconstruction`` B, (n, m): the centred data vector is estimated by By, as in ``StrategyMatrix``;
         and ``variance``, (n,), of a user of each type under it.
     """
@@ -104,6 +105,7 @@ class _PriorSearch:
         self.C, self.t = problem.centred_gram, math.tanh(problem.epsilon / 2.0)
         self.trace, self.unit = float(np.trace(self.C)), 1.0
         self.bound, self.prior = lower_bound, np.full(n, 1.0 / n)
+        self.proved, self.dual, self.multiplier = -math.inf, np.zeros((n, n)), np.zeros(n)
         self.best: Play | None = None
         self.added = ADDED
         self.uniform = self._reduced(self.prior)
@@ -158,8 +160,10 @@ class _PriorSearch:
         # n·(average variance under x) + tr C; the queries centred under x have Σx_u‖We_u‖² = xᵀdiag C − xᵀCx.
         own = n * float(x @ np.diagonal(self.C) - x @ self.C @ x)
         bound = n * reduced.scale / self.t**2 * found.lower_bound - own + self.trace
-        if bound > self.bound:
-            self.bound, self.prior = bound, x
+        if bound > self.proved:
+            self.proved, self.prior = bound, x
+            self.dual, self.multiplier = reduced.certificate(found)
+            self.bound = max(self.bound, bound)
         within = (1.0 + self.gap) * max(found.objective, found.lower_bound)
         few, p, _ = pruned(reduced.columns, reduced.root, found.weights, 0.1 * self.gap, within)
         ratio = reduced.columns.scale.ravel()[few] / self.uniform.columns.scale.ravel()[few]
@@ -235,6 +239,8 @@ class _PriorSearch:
             raise BadValue("gap", self.gap, "be reachable", "no strategy was found; scale the workload")
         details: dict[str, object] = {
             "prior": self.prior,
+            "dual": self.dual,
+            "multiplier": self.multiplier,
             "reconstruction": best.reconstruction,
             "variance": best.variance,
         }

@@ -1,0 +1,25 @@
+"""The line of ``factormech plan`` on every ε-LDP protocol."""
+
+from __future__ import annotations
+
+from factormech.cli.answer import number
+from factormech.errors import BadValue
+from factormech.workloads.base import Workload
+
+_PAGE = "docs/lower-bounds-every-protocol.md"
+
+
+def every_protocol(workload: Workload, epsilon: float, alpha: float, metric: str) -> str:
+    """Return the sentence on the users that every ε-LDP protocol needs: ``mse`` for given data, ``linf`` for drawn."""
+    from factormech.bounds.protocols.largest import users_for_largest_error
+    from factormech.bounds.protocols.mean_squared import users_for_mean_squared_error
+
+    solve = users_for_mean_squared_error if metric == "mse" else users_for_largest_error
+    try:
+        found = solve(workload, epsilon, alpha)
+    except BadValue as error:
+        return f"No bound for every ε-LDP protocol: {error}."
+    theorem = found.theorem if found.theorem == "one query" else f"Theorem {found.theorem}"
+    said = f"needs at least {number(found.users)} user{'' if found.users == 1 else 's'} ({theorem}, {_PAGE})"
+    fewer = "" if found.fewest == 1 else f", or fewer than {number(found.fewest)}"
+    return f"Every ε-LDP protocol, interactive or not, with any estimator, {said}{fewer}."

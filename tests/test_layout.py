@@ -1,0 +1,164 @@
+"""The promises of the layout: which package may import which, and what no file says."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "factormech"
+
+# The packages of src/factormech and its modules at the top, from the lowest layer to the highest. A package imports
+# from lower layers and from itself, but never from a higher layer, nor from another package of its own layer.
+LAYERS: tuple[set[str], ...] = (
+    {"compiled", "errors", "family", "starved", "unavailable", "versions"},
+    {"_content", "_seal", "arrays", "atomic"},
+    {"code", "gaussian", "plugins", "privacy", "proportion", "recovery", "seeds"},
+    {"composition", "labels", "store"},
+    {"workloads"},
+    {"norms"},
+    {"bounds"},
+    {"central", "local"},
+    {"calibration", "data", "information", "testing"},
+    {"learning", "selection"},
+    {"queries"},
+    {"measure"},
+    {"experiments"},
+    {"config"},
+    {"tables"},
+    {"audit", "claims", "figures", "reading"},
+    {"__init__", "cli", "jobs"},
+)
+# Packages that do not import each other, although their layers would permit it.
+APART: dict[str, set[str]] = {
+    "central": {"bounds"},
+    "data": {"bounds", "norms"},
+    "figures": {
+        "bounds",
+        "central",
+        "data",
+        "learning",
+        "local",
+        "measure",
+        "norms",
+        "queries",
+        "selection",
+        "workloads",
+    },
+}
+# Modules that few packages import; what nobody imports has no importer here.
+ONLY_IN: dict[str, set[str]] = {
+    "factormech.plugins": {"cli", "config", "jobs", "labels", "local", "testing", "workloads"},
+    "factormech.store": {"cli", "jobs", "reading", "workloads"},
+    "h5py": {"store"},
+    "matplotlib": {"figures"},
+    "pickle": set(),
+    "snakemake": set(),
+}
+# Imports against the layers that exist today: module: packages. An import that is corrected leaves this table.
+KNOWN: dict[str, set[str]] = {
+    "plugins": {"local", "workloads"},  # the decorators of a plugin, imported on demand
+    "measure.compare": {"tables"},
+    "measure.estimate": {"config", "experiments"},
+    "measure.gaps": {"tables"},
+    "measure.norms": {"tables"},
+    "measure.prefix_errors": {"tables"},
+    "measure.pure_constants": {"experiments"},
+    "measure.pure_random": {"experiments"},
+    "measure.requests": {"config", "experiments"},
+    "measure.starts": {"tables"},
+    "measure.tabulate": {"tables"},
+    "measure.tabulate_data": {"tables"},
+    "measure.timing": {"tables"},
+}
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """Return the full names that every module imports, at its top or on demand: ``measure.norms: {numpy, …}``."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+        found[name] = set(imported_by(ast.parse(path.read_text())))
+    return found
+
+
+def imported_by(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module == "factormech":
+            yield from (f"factormech.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "relative imports are not read here"
+            yield node.module or ""
+
+
+def package_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def edges() -> Iterator[tuple[str, str]]:
+    """Pairs (module, package that it imports) inside factormech, a package's imports of itself left out."""
+    for module, names in imports().items():
+        for name in names:
+            if name.startswith("factormech.") and name.split(".")[1] != package_of(module):
+                yield module, name.split(".")[1]
+
+
+def test_every_package_has_one_layer() -> None:
+    listed = [package for layer in LAYERS for package in layer]
+    assert sorted(listed) == sorted({package_of(module) for module in imports()})
+
+
+def test_imports_go_down_the_layers() -> None:
+    height = {package: i for i, layer in enumerate(LAYERS) for package in layer}
+    against: dict[str, set[str]] = {}
+    for module, package in edges():
+        if height[package] >= height[package_of(module)]:
+            against.setdefault(module, set()).add(package)
+    assert against == KNOWN
+
+
+def test_packages_that_stay_apart() -> None:
+    assert [
+        f"{module} imports {package}" for module, package in edges() if package in APART.get(package_of(module), ())
+    ] == []
+
+
+def test_some_modules_are_imported_in_few_packages() -> None:
+    wrong = [
+        f"{module} imports {name}"
+        for module, names in imports().items()
+        for name in names
+        for few, packages in ONLY_IN.items()
+        if f"{name}.".startswith(f"{few}.") and package_of(module) not in packages
+    ]
+    assert wrong == []
+
+
+def test_importing_the_package_is_light() -> None:
+    """Neither HDF5 nor plotting nor data frames are loaded before they are asked for."""
+    code = (
+        "import sys, factormech, factormech.local.registry, factormech.workloads.registry;"
+        "print([m for m in ('h5py', 'matplotlib', 'pandas', 'cvxpy', 'numba', 'snakemake') if m in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_no_file_names_a_machine_or_a_package_host() -> None:
+    files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    host = re.compile(r"pypi\.org|pythonhosted|anaconda\.org/(?!conda-forge)|files\.py")
+    for name in filter(None, files):
+        path = ROOT / name
+        if path.suffix in {".svg", ".png", ".pdf", ".h5"} or not path.is_file() or path == Path(__file__).resolve():
+            continue
+        text = path.read_text()
+        assert not re.search(r"/(work|root|home)/\w", text), name
+        assert not host.search(text), name
