@@ -74,10 +74,27 @@ def trace(figure: str | Path, point: Mapping[str, Any] | None = None, *, folder:
     folder
         The folder of the run, which has ``results``.
 
+    Returns
+    -------
+    list of Traced
+        For each row: the part that measured it, the solutions that the part was given, and the file of each.
+
     Raises
     ------
     BadValue
         If there is no such table, no such row, or the part that a row names is not there any more.
+
+    Examples
+    --------
+    After a run, ``fm.trace("mckenna2020-figure-1", {"mechanism": "optimised", "epsilon": 1.0})`` has the way back from
+    the points of Figure 1. Without a run there is nothing to trace:
+
+    >>> import factormech as fm, tempfile
+    >>> try:
+    ...     fm.trace("mckenna2020-figure-1", folder=tempfile.mkdtemp())
+    ... except ValueError as error:
+    ...     print("no such table" if "mckenna2020-figure-1.csv" in str(error) else error)
+    no such table
     """
     from factormech.tables.kinds import read_csv
 

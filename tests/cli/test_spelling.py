@@ -8,6 +8,7 @@ import pytest
 
 import factormech as fm
 from factormech.cli.parser import NORMS, norm_kind
+from factormech.cli.schema import COMMANDS
 from factormech.labels import NORM_ALIASES
 from factormech.norms.registry import quantities
 
@@ -100,3 +101,10 @@ def test_what_needs_no_users_is_not_planned(run: Run) -> None:
     assert f"must be below {error:.6g}, the mean squared error of the best constant answer" in said.err
     assert "--rmse = 0.5: must be below" in run("plan", "histogram", *N8, *E1, "--rmse", "50%").err
     assert run("plan", "histogram", *N8, *E1, "--alpha", error * (1 - 1e-6)).code == 0
+
+
+@pytest.mark.parametrize("command", [(), *(tuple(name.split()) for name in COMMANDS if name != "error")], ids=" ".join)
+def test_every_command_explains_itself(run: Run, command: tuple[str, ...]) -> None:
+    said = run(*command, "--help")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith(f"usage: {' '.join(['factormech', *command])}")

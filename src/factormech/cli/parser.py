@@ -164,7 +164,7 @@ def _asks_epsilon(parser: Parser) -> None:
 def _asks_target(parser: Parser, text: str, *, required: bool) -> None:
     target = parser.add_mutually_exclusive_group(required=required)
     target.add_argument("--alpha", type=real, metavar="A", help=text)
-    text = "root mean square error per query, a share of the users: 1% is one percentage point; alpha is its square"
+    text = "root mean square error per query, a share of the users: 1%% is one percentage point; alpha is its square"
     target.add_argument("--rmse", type=real, metavar="R", help=text)
 
 
