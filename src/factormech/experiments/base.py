@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from factormech.errors import BadValue
 from factormech.experiments.asked import Asked, Parts, split, whole
 from factormech.experiments.curves import Curves
+from factormech.experiments.paper_table import PaperTable, Shown
 from factormech.family import Family
 
 __all__ = [
@@ -23,8 +24,10 @@ __all__ = [
     "Curves",
     "Experiment",
     "Family",
+    "PaperTable",
     "Problem",
     "Setting",
+    "Shown",
     "split",
     "whole",
 ]
@@ -164,6 +167,8 @@ class Experiment:
         The rows of a part, as mappings column → value; what a row leaves out is empty. Equal questions give equal rows.
     figure
         What the figure shows; or the module that draws it, with ``draw(frame)`` and ``caption(title, text, frame)``.
+    tables
+        The tables that a paper prints; if none, that of the curves of the figure, or all numbers at each of the keys.
     parts
         The units of work: each is a job and a file, and is asked for its share alone, so that a changed setting makes
         again the parts that it changes. Worth some seconds each.
@@ -186,6 +191,7 @@ class Experiment:
     keys: tuple[str, ...]
     measure: Callable[[Asked], Iterable[Mapping[str, Any]]]
     figure: Curves | str
+    tables: tuple[PaperTable, ...] = ()
     settings: tuple[Setting, ...] = ()
     parts: Parts = whole
     complete: bool = True
@@ -206,6 +212,8 @@ class Experiment:
         if isinstance(self.figure, Curves):
             _check_known(f"figure of {where}", self.figure.columns, names)
             _check_known(f"keys of {where}", self.figure.place, list(self.keys))
+        for table in self.tables:
+            _check_known(f"tables of {where}", table.names, names)
         for column in self.columns:
             if column.type == "integer" and column.empty != "never":
                 raise BadValue(f"column {column.name} of {where}", column.empty, "never be empty", "make it a number")

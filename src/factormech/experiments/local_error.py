@@ -16,7 +16,19 @@ from typing import Any
 
 from factormech.errors import UnknownName
 from factormech.experiments.axes import DOMAIN_SIZE, USERS, WORKLOAD
-from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Family, Problem, Setting, split
+from factormech.experiments.base import (
+    REASON,
+    Asked,
+    Axis,
+    Column,
+    Experiment,
+    Family,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
 from factormech.experiments.local_releases import (
     ACCURACY,
     BUDGET,
@@ -182,6 +194,14 @@ EXPERIMENT = Experiment(
     check=check,
     parts=split("workload"),
     figure="factormech.figures.local_error",
+    tables=(
+        PaperTable(
+            rows=("panel", "users"),
+            columns=("mechanism",),
+            shown=(Shown("measured"),),
+            ends=("measured_low", "measured_high"),
+        ),
+    ),
     seconds=seconds,
     memory_mb=lambda asked: 800,
     seeded=True,

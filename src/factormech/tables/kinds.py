@@ -136,36 +136,15 @@ def write(frame: pd.DataFrame, csv_path: Path | str, latex_path: Path | str) -> 
 
 
 def latex(frame: pd.DataFrame) -> str:
-    """A table as LaTeX, with what it lacks and why: see the module of its kind."""
-    from factormech.tables import latex_collections as collections
-    from factormech.tables import latex_comparisons as comparisons
-    from factormech.tables import latex_consistency as consistency
-    from factormech.tables import latex_gaps as gaps
-    from factormech.tables import latex_norms as norms
-    from factormech.tables import latex_on_data as on_data
-    from factormech.tables import latex_prefix_errors as prefix_errors
-    from factormech.tables import latex_sample_complexity as sample_complexity
-    from factormech.tables import latex_starts as starts
-    from factormech.tables import latex_timing as timing
-    from factormech.tables import plain
+    """The tables that a paper prints of a study, as LaTeX: see :mod:`factormech.tables.latex`."""
+    from factormech.tables import papers
+    from factormech.tables.latex import typeset
 
-    typesetters = {
-        "sample-complexity": sample_complexity.typeset,
-        "simulated-collection": collections.typeset,
-        "improvement": comparisons.typeset_improvement,
-        "slopes": comparisons.typeset_slopes,
-        "data-dependent": on_data.typeset,
-        "consistency": consistency.typeset,
-        "optimality-gap": gaps.typeset,
-        "initialisation": starts.typeset,
-        "timing": timing.typeset,
-        "norms": norms.typeset,
-        "prefix-factorizations": prefix_errors.typeset,
-    }
     kind = kind_of(frame)
-    if experiments.is_experiment(kind):
-        return plain.typeset(frame, experiments.experiment(kind))
-    return typesetters[kind](frame)
+    if not experiments.is_experiment(kind):
+        return typeset(frame, papers.PAPERS[kind], papers.COLUMNS)
+    experiment = experiments.experiment(kind)
+    return typeset(frame, papers.papers_of(experiment), {column.name: column for column in experiment.columns})
 
 
 def check(frame: pd.DataFrame, name: str = "table") -> None:

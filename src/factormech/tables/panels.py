@@ -143,10 +143,19 @@ def with_numbers(names: Sequence[str], numbers: Iterable[tuple[str, FloatArray]]
 
 def told(reasons: Sequence[str]) -> tuple[str, ...]:
     """Reasons without repetition; of those that differ only in numbers (a residual at each ε), the first."""
+    return tuple(dict.fromkeys(told_as(reasons).values()))
+
+
+def told_as(reasons: Iterable[str]) -> dict[str, str]:
+    """How each of some reasons is told: those that differ only in numbers alike."""
     alike: dict[str, list[str]] = {}
     for reason in reasons:
         alike.setdefault(re.sub(r"\d+(\.\d+)?(e[-+]?\d+)?", "#", reason), []).append(reason)
-    return tuple(group[0] + (" (numbers vary)" if len(set(group)) > 1 else "") for group in alike.values())
+    return {
+        reason: group[0] + (" (numbers vary)" if len(set(group)) > 1 else "")
+        for group in alike.values()
+        for reason in group
+    }
 
 
 def span(where: Sequence[float], x: FloatArray, axis: str) -> str:
