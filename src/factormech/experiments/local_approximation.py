@@ -169,9 +169,10 @@ EXPERIMENT = Experiment(
     tables=(
         PaperTable(
             rows=("panel", "alpha", "share"),
-            columns=("factors", "choice"),
+            columns=("factors",),
             shown=(Shown("predicted_users"),),
             best="min",
+            where=(("choice", GRID),),
         ),
     ),
     seconds=seconds,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from factormech.tables.numerals import between, numeral, whole
+from factormech.tables.numerals import between, numeral, scientific, whole
 from factormech.tables.panels import told_as
 
 
@@ -22,6 +22,7 @@ class Cell:
 
 
 def is_number(cell: Cell) -> bool:
+    """Whether a cell has a number, be it infinite."""
     return not math.isnan(cell.value)
 
 
@@ -38,9 +39,11 @@ def with_best(series: Mapping[str, list[Cell]], best: str) -> dict[str, list[Cel
 
 
 def as_text(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of a column with their numbers as text: whole ones as such, if all are."""
+    """The cells of a column with their numbers as text, alike: all whole, or all with a power of ten if one needs it."""
     numbers = [cell.value for cell in cells if math.isfinite(cell.value)]
     form = whole if all(value == round(value) for value in numbers) else numeral
+    if any("e" in form(value) for value in numbers):
+        form = scientific
     return [replace(cell, text=_texts(cell, form)) for cell in cells]
 
 

@@ -28,8 +28,10 @@ LINES, HEAD = 47, 4
 EMPTY = "{---}"
 # Widths in points at \footnotesize: a digit, a letter on average, a power of ten without its digits, between columns.
 DIGIT, LETTER, POWER, GAP = 4.3, 4.4, 19.0, 7.0
+# A head breaks into lines at blanks, but not in a root, in short brackets or around an equals sign.
+_WORDS = re.compile(r"(?:√\((?:[^()]|\([^()]*\))*\)|\([^()]{1,9}\)| = |\S)+")
 _NUMBER = re.compile(r"(?P<whole>-?\d+)(\.(?P<places>\d+))?(e(?P<power>-?\d+))?")
-_SETUP = r"\sisetup{detect-weight=true, mode=text, tight-spacing=true, table-align-text-post=false}"
+_SETUP = r"\sisetup{detect-weight=true, tight-spacing=true, group-digits=integer, table-align-text-post=false}"
 
 
 def typeset(frame: pd.DataFrame, papers: Iterable[PaperTable], columns: Mapping[str, Column]) -> str:
@@ -62,12 +64,20 @@ def _fitting(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Colum
 
 
 def _caption(grid: Grid, paper: PaperTable, columns: Mapping[str, Column]) -> str:
-    shown = " and ".join(dict.fromkeys(one.label or columns[one.column].label for one in paper.shown[:2]))
-    series = [columns[name].label for name in paper.columns if columns[name].label not in grid.fixed]
-    by = " and ".join([*(column.label for column in grid.keys), *series])
+    shown = _listed(dict.fromkeys(one.label or columns[one.column].label for one in paper.shown))
+    by = _listed([*(column.label for column in grid.keys), *(columns[name].label for name in paper.columns)])
     text = paper.text or (f"{shown}, by {by}" if by else shown)
-    fixed = "; ".join(grid.fixed)
-    return f"{text[:1].upper()}{text[1:]}.{f' {fixed}.' if fixed else ''}"
+    return " ".join(f"{_capital(part)}." for part in (text, "; ".join(grid.fixed)) if part)
+
+
+def _listed(words: Iterable[str]) -> str:
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _capital(text: str) -> str:
+    """A text with a capital at its start, if that is a word and not a symbol."""
+    return text[:1].upper() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
 
 
 def _float(grid: Grid, caption: str, label: str, best: bool) -> str:
@@ -78,8 +88,8 @@ def _float(grid: Grid, caption: str, label: str, best: bool) -> str:
             "\\begin{table}[tbp]",
             "\\centering\\footnotesize\\setlength{\\tabcolsep}{3.5pt}",
             _SETUP,
-            f"\\caption{{{latex_text(caption)}}}\\label{{{label}}}",
-            "\n\\medskip\n".join(tabulars),
+            f"\\caption{{{latex_text(caption)}}}\\label{{{label}}}\\smallskip",
+            "\n\\par\\medskip\n".join(tabulars),
             *([f"\\par\\smallskip\\raggedright\n{notes}"] if notes else []),
             "\\end{table}",
             "",
@@ -94,7 +104,7 @@ def _notes(grid: Grid, best: bool) -> list[str]:
         *(f"{mark} {latex_text(reason)}." for reason, mark in marks.items()),
         "---: no number." if any(not cell.text and not cell.reason for cell in cells) else "",
         "Bold: the best of the row." if best and any(cell.best for cell in cells) else "",
-        *(f"{latex_text(note[:1].upper() + note[1:])}." for note in grid.notes),
+        *(f"{latex_text(_capital(note))}." for note in grid.notes),
     ]
     return [text for text in said if text]
 
@@ -126,7 +136,7 @@ def _filled(widths: Sequence[float], room: float) -> list[list[int]]:
 
 def _width(head: str, cells: Sequence[Cell]) -> float:
     """The width of a column: of its numbers, or of the longest word of its head."""
-    return max(_numbers_width(cells), *(LETTER * len(word) for word in head.split()))
+    return max(_numbers_width(cells), *(LETTER * len(word) for word in _WORDS.findall(head)))
 
 
 def _numbers_width(cells: Sequence[Cell]) -> float:
@@ -205,14 +215,13 @@ def _spec(cells: Sequence[Cell]) -> str:
 
 
 def _label_head(column: Column) -> str:
-    label = column.label[:1].upper() + column.label[1:] if column.type == "text" else column.short
-    return latex_text(label)
+    return latex_text(_capital(column.label) if column.type == "text" else column.short)
 
 
 def _head(head: str, width: float) -> str:
     """A head broken into lines that are no wider than its column."""
     lines: list[str] = []
-    for word in head.split():
+    for word in _WORDS.findall(_capital(head)):
         if lines and LETTER * len(f"{lines[-1]} {word}") <= width:
             lines[-1] += f" {word}"
         else:

@@ -75,6 +75,7 @@ _TOKEN = re.compile(
             rf"(?<=[\w)‖])\^(?P<power>\({_GROUP}\)|½|\w+)",
             r"(?<![A-Za-z0-9][A-Za-z0-9])(?<=[A-Za-z‖α-ωΑ-Ω])_(?P<index>∞|\*|[A-Za-z0-9]+)",
             r"(?<=[γΓ])(?P<frobenius>F)",
+            r"(?<=[ℓ‖])(?P<largest>∞)",
             # A single letter is a variable; not a word, a unit after a number, an initial or a possessive.
             r"(?<![A-Za-z0-9À-ÿ'’_\\])(?<!\d )(?P<letter>[B-HJ-Zb-z]'?|a(?=[),])|^a$)"
             r"(?![A-Za-z0-9À-ÿ'’\\]|_\w\w+_|\. ?[A-Z])",
@@ -126,7 +127,7 @@ def _token(what: str, text: str) -> str:
         return f"^{{{_math(text[1:-1] if text[0] == '(' else text)}}}"
     if what == "index":
         return f"_{{{_math(text)}}}"
-    return {"frobenius": "_F", "letter": text}.get(what) or _MATH[text]
+    return {"frobenius": "_F", "largest": r"_{\infty}", "letter": text}.get(what) or _MATH[text]
 
 
 def _math(text: str) -> str:

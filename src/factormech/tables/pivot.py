@@ -106,6 +106,8 @@ def value_label(name: str, value: Any) -> str:
         return ""
     if name == "bound_name":
         return labels.bound_label(value)
+    if name in ("concept_class", "family"):
+        return labels.workload_label(value)
     return labels.accuracy(value, math.nan).replace("nan", "α") if name == "metric" else labels.value_label(name, value)
 
 
@@ -253,8 +255,8 @@ def _not_shown(dropped: Mapping[str, Sequence[Cell]]) -> list[str]:
 def _shared(frame: pd.DataFrame, paper: PaperTable) -> str:
     """How many seeds or starts share a cell."""
     names = [name for name in ("seed", "start") if name in frame and _varies(frame, name)]
-    how = " and ".join(dict.fromkeys(shown.how for shown in paper.shown))
-    return f"{how} over {' and '.join(f'{frame[name].nunique()} {name}s' for name in names)}" if names else ""
+    how = "medians " * ({shown.how for shown in paper.shown} == {"median"})
+    return f"{how}over {' and '.join(f'{frame[name].nunique()} {name}s' for name in names)}" if names else ""
 
 
 def _width(frame: pd.DataFrame, paper: PaperTable) -> str:
