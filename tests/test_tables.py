@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from factormech.tables.latex_sample_complexity import escape, significant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factormech.errors import BadValue
 from factormech.tables import kinds as tables
-from factormech.tables.latex_sample_complexity import escape, significant
 
 MakeTable = Callable[..., pd.DataFrame]
 SMALL: dict[str, Any] = {"workloads": {"prefix": 1.0, "histogram": 0.1}, "epsilons": (0.5, 4.0)}

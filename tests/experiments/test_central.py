@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from factormech.tables.plain import typeset
 
 from factormech.config.studies import ConfigErrors, Study, load
 from factormech.experiments import central_prefix, few_users, registry, trusted
@@ -17,7 +18,6 @@ from factormech.experiments.run import modules_of, parts_of
 from factormech.figures import declared
 from factormech.gaussian import gaussian_noise_multiplier
 from factormech.tables.experiments import part_of, table_of
-from factormech.tables.plain import typeset
 from tests.figure_checks import assert_no_overlaps
 
 ROOT = Path(__file__).resolve().parents[2]

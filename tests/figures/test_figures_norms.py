@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from factormech.tables.latex_norms import interval, norm_name
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
@@ -17,7 +18,6 @@ from tests.figure_checks import assert_no_overlaps
 from factormech.errors import BadValue
 from factormech.figures import registry, style, text
 from factormech.tables import kinds as tables
-from factormech.tables.latex_norms import interval, norm_name
 from factormech.tables.norm_view import norm_view
 
 SIX = ("histogram", "prefix", "all-ranges", "all-marginals", "3-way-marginals", "at-most-3-way-parities")

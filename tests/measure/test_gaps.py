@@ -15,7 +15,7 @@ from factormech.local import registry
 from factormech.local.optimal.problem import Step
 from factormech.local.strategy import Strategy
 from factormech.measure.exact import Question, as_frame, built, measure_bounds, measure_mechanism, questions_of
-from factormech.measure.gaps import gap_table, summary
+from factormech.measure.gaps import gap_table
 from factormech.measure.starts import Starts, measure_starts, starts_table
 from factormech.measure.timing import Trace, iterations, time_iterations, timing_table, trace
 from factormech.tables import kinds as tables
@@ -48,7 +48,6 @@ def test_ratios_are_over_the_strongest_bound() -> None:
     np.testing.assert_array_equal(frame["ratio"], [1.5, math.nan, math.nan])
     np.testing.assert_array_equal(frame["worst_ratio"], [2.0, math.nan, math.nan])
     assert frame["reason"].tolist() == ["", "no", "its variance is 0"]
-    assert summary(frame).loc[0, ["points", "median", "largest", "worst"]].tolist() == [1, 1.5, 1.5, 2.0]
 
 
 def test_a_vacuous_bound_gives_no_ratio() -> None:
@@ -76,7 +75,6 @@ def test_the_best_mechanism_on_histogram_has_no_gap() -> None:
     best = frame[frame["mechanism"] == "subset-selection"]
     np.testing.assert_allclose(best[["ratio", "worst_ratio"]], 1.0, rtol=1e-9)
     assert (frame.loc[frame["mechanism"] == "randomized-response", "ratio"] > 1.01).any()
-    assert "1.000 (1.000)" in tables.latex(frame)
 
 
 def prefix(n: int = 8) -> tuple[Any, pd.DataFrame]:

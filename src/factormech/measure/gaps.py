@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,21 +44,6 @@ def gap_table(study: str, measurements: Sequence[pd.DataFrame], bounds: pd.DataF
     seeded = len(set(joined["seed"])) > 1
     columns = [c for c in (FORMAT.seeded if seeded else FORMAT.columns) if c in order]
     return FORMAT.from_rows({**row, **ratios(row)} for row in order[columns].to_dict("records"))
-
-
-def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Median and largest ``ratio``, and largest ``worst_ratio``, of each mechanism on each workload.
-
-    Columns: mechanism, workload, points (with a ratio), median, largest, worst; NaN where no point has a ratio.
-    """
-    import pandas as pd
-
-    rows = []
-    for (mechanism, workload), part in frame.groupby(["mechanism", "workload"], sort=False):
-        ok = part[part["status"] == "ok"]
-        numbers = (ok["ratio"].median(), ok["ratio"].max(), ok["worst_ratio"].max()) if len(ok) else (math.nan,) * 3
-        rows.append((mechanism, workload, len(ok), *map(float, numbers)))
-    return pd.DataFrame(rows, columns=["mechanism", "workload", "points", "median", "largest", "worst"])
 
 
 def _ranks(column: pd.Series[Any]) -> dict[Any, int]:

@@ -39,7 +39,7 @@ def with_best(series: Mapping[str, list[Cell]], best: str) -> dict[str, list[Cel
 
 
 def as_text(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of a column with their numbers as text, alike: all whole, or all with a power of ten if one needs it."""
+    """The cells of a column with their numbers as text, alike: all whole, or all with a power of ten if one is."""
     numbers = [cell.value for cell in cells if math.isfinite(cell.value)]
     form = whole if all(value == round(value) for value in numbers) else numeral
     if any("e" in form(value) for value in numbers):

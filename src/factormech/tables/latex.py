@@ -77,7 +77,7 @@ def _listed(words: Iterable[str]) -> str:
 
 def _capital(text: str) -> str:
     """A text with a capital at its start, if that is a word and not a symbol."""
-    return text[:1].upper() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+    return text[:1].upper() + text[1:] if re.match("[a-z]{2}", text) else text
 
 
 def _float(grid: Grid, caption: str, label: str, best: bool) -> str:
@@ -147,14 +147,12 @@ def _numbers_width(cells: Sequence[Cell]) -> float:
 
 
 def _label_width(grid: Grid) -> float:
-    if not grid.keys:
-        return 0.0
     labels = [value_label(grid.keys[-1].name, place[-1]) for place in grid.places]
     return LETTER * max(map(len, [*labels, grid.keys[-1].short]))
 
 
 def _format(cells: Sequence[Cell]) -> tuple[int, int, int]:
-    """How many digits numbers have before and after the point, and in the power of ten."""
+    """How many signs numbers have before and after the point, and in the power of ten."""
     found = [_NUMBER.fullmatch(cell.text[0]) for cell in cells if len(cell.text) == 1]
     numbers = [match for match in found if match]
     parts = ("whole", "places", "power")
@@ -166,15 +164,15 @@ def _tabular(grid: Grid, stack: Sequence[int]) -> str:
     """Some columns of a grid, with the labels of the rows."""
     import pandas as pd
 
-    marks, labelled = _marks(grid), bool(grid.keys)
-    labels = [[latex_text(value_label(grid.keys[-1].name, place[-1])) for place in grid.places]] * labelled
+    marks, key = _marks(grid), grid.keys[-1]
+    labels = [latex_text(value_label(key.name, place[-1])) for place in grid.places]
     texts = [[_cell(cell, marks) for cell in grid.cells[i]] for i in stack]
-    frame = pd.DataFrame(dict(enumerate([*labels, *texts])))
-    bold = [[False] * len(frame)] * labelled + [[cell.best for cell in grid.cells[i]] for i in stack]
+    frame = pd.DataFrame(dict(enumerate([labels, *texts])))
+    bold = [[False] * len(frame)] + [[cell.best for cell in grid.cells[i]] for i in stack]
     commands = pd.DataFrame(dict(enumerate([["bfseries:;" if best else "" for best in column] for column in bold])))
-    heads = [_label_head(grid.keys[-1])] * labelled
+    heads = [latex_text(_capital(key.label) if key.type == "text" else key.short)]
     heads += [_head(grid.heads[i], _width(grid.heads[i], grid.cells[i])) for i in stack]
-    specs = ["l" if grid.keys[-1].type == "text" else "r"] * labelled + [_spec(grid.cells[i]) for i in stack]
+    specs = ["l" if key.type == "text" else "r"] + [_spec(grid.cells[i]) for i in stack]
     styler = (
         frame.style.apply(lambda _: commands, axis=None)
         .hide(axis="index")
@@ -211,11 +209,8 @@ def _spec(cells: Sequence[Cell]) -> str:
     whole, places, power = _format(cells)
     if not whole:
         return "c"
-    return f"S[table-format={whole}.{places}{f'e{power}' if power else ''}]"
-
-
-def _label_head(column: Column) -> str:
-    return latex_text(_capital(column.label) if column.type == "text" else column.short)
+    sign = "-" * any("e-" in cell.text[0] for cell in cells if cell.text)
+    return f"S[table-format={whole}.{places}{f'e{sign}{power - len(sign)}' if power else ''}]"
 
 
 def _head(head: str, width: float) -> str:

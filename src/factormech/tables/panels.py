@@ -1,8 +1,7 @@
 """A table as its readers see it: a panel per workload, a curve per mechanism and bound, gaps with reasons.
 
-The figure, the caption and the LaTeX table are three renderings of one :class:`View`, so they cannot tell
-different stories. Names here are those of the table; how they are called and drawn is
-:mod:`factormech.figures.style`'s.
+The figure and the caption are two renderings of one :class:`View`, so they cannot tell different stories. Names here
+are those of the table; how they are called and drawn is :mod:`factormech.figures.style`'s.
 """
 
 from __future__ import annotations

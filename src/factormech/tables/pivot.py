@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +18,7 @@ from factormech import labels
 from factormech.experiments.base import Column
 from factormech.experiments.paper_table import PaperTable, Shown
 from factormech.tables.cells import Cell, as_text, is_number, told_once, with_best
+from factormech.tables.consistency_view import LABELS as PROCESSINGS
 from factormech.tables.experiments import is_empty
 from factormech.tables.numerals import numeral
 from factormech.tables.panels import told
@@ -25,8 +27,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Values: TypeAlias = tuple[Any, ...]
+Rows: TypeAlias = list[dict[str, Any]]
 # The fewest rows that a block of a thinned table keeps, and the floats above which tables are thinned.
 FEWEST, MOST_FLOATS = 3, 3
+_HOW: Mapping[str, Callable[[list[float]], float]] = {
+    "median": statistics.median,
+    "mean": statistics.fmean,
+    "min": min,
+    "max": max,
+    "largest": lambda numbers: max(map(abs, numbers)),
+}
 # The lines that the heading of a block takes.
 HEADING = 1.5
 
@@ -68,21 +78,21 @@ def grids(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column],
     Rows that differ in the innermost key alone are a block, and floats have whole blocks. Where more than
     :data:`MOST_FLOATS` would be needed, blocks are thinned evenly, and a note says so.
     """
-    for name, value in paper.where:
-        frame = frame[frame[name] == value]
-    for name, value in paper.without:
-        frame = frame[frame[name] != value]
-    if frame.empty:
-        return []
-    frame = _spread(frame, [*paper.rows, *paper.columns])
-    keys = [name for name in paper.rows if name not in paper.floats and _varies(frame, name)]
+    rows = [
+        row
+        for row in frame.to_dict("records")
+        if all(row[name] == value for name, value in paper.where)
+        and all(row[name] != value for name, value in paper.without)
+    ]
+    rows = _spread(rows, [*paper.rows, *paper.columns])
+    keys = [name for name in paper.rows if name not in paper.floats and _varies(rows, name)] or [*paper.rows[:1]]
     found, shown, total = [], 0, 0
-    for part in _groups(frame, [name for name in paper.floats if _varies(frame, name)]).values():
-        rows, every = _groups(part, keys), _in_order(part, keys)
+    for part in _groups(rows, [name for name in paper.floats if _varies(rows, name)]).values():
+        by_place, every = _groups(part, keys), _in_order(part, keys)
         for blocks in _packed(_blocks(every), lines):
             places = [place for block in blocks for place in block]
-            some = part.loc[[i for place in places for i in rows[place].index]]
-            here = tuple(name for name in keys if _varies(some, name))
+            some = [row for place in places for row in by_place[place]]
+            here = tuple(name for name in keys if _varies(some, name)) or tuple(keys[-1:])
             found.append((some, replace(paper, rows=here)))
             shown += len(places)
         total += len(every)
@@ -108,48 +118,46 @@ def value_label(name: str, value: Any) -> str:
         return labels.bound_label(value)
     if name in ("concept_class", "family"):
         return labels.workload_label(value)
+    if name == "excluded":
+        return f"without {', '.join(map(labels.mechanism_label, value.split()))}"
+    if name == "processing":
+        return PROCESSINGS[value]
     return labels.accuracy(value, math.nan).replace("nan", "α") if name == "metric" else labels.value_label(name, value)
 
 
-def _spread(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The rows with "" for an empty key; a row whose key is empty is there for every value of that key."""
-    import pandas as pd
-
-    frame = frame.assign(**{name: [_plain(value) for value in frame[name].tolist()] for name in names})
+def _spread(rows: Rows, names: Sequence[str]) -> Rows:
+    """The rows with "" for an empty key; a row whose key is empty is there for every number that the key has."""
+    rows = [row | {name: _plain(row[name]) for name in names} for row in rows]
     for name in names:
-        empty = frame[name].map(is_empty)
-        values = frame.loc[~empty, [name]].drop_duplicates()
-        if empty.any() and len(values) and isinstance(values[name].iloc[0], float):
-            everywhere = frame[empty].drop(columns=name).merge(values, how="cross")
-            frame = pd.concat([frame[~empty], everywhere[frame.columns]], ignore_index=True)
-    return frame
+        values = [value for value in dict.fromkeys(row[name] for row in rows) if value != ""]
+        if values and isinstance(values[0], float):
+            rows = [row | {name: value} for row in rows for value in (values if row[name] == "" else [row[name]])]
+    return rows
 
 
 def _plain(value: Any) -> Any:
     return "" if is_empty(value) else value
 
 
-def _grid(
-    frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column], said: Sequence[str], thinned: str
-) -> Grid:
+def _grid(rows: Rows, paper: PaperTable, columns: Mapping[str, Column], said: Sequence[str], thinned: str) -> Grid:
     """The float of some rows, of which ``paper.rows`` vary among the keys ``said``."""
-    by_place = _groups(frame, paper.rows)
-    places = _in_order(frame, paper.rows)
+    by_place = _groups(rows, paper.rows)
+    places = _in_order(rows, paper.rows)
     parts = [by_place[place] for place in places]
     if paper.total and len(places) > 1:
-        places, parts = [*places, (*[""] * (len(paper.rows) - 1), paper.total)], [*parts, frame]
-    series = _series(frame, parts, paper, columns)
+        places, parts = [*places, (*[""] * (len(paper.rows) - 1), paper.total)], [*parts, rows]
+    series = _series(rows, parts, paper, columns)
     shown = with_best({head: cells for head, cells in series.items() if any(map(is_number, cells))}, paper.best)
     beside = _beside(parts, shown, paper, columns)
-    fixed = [name for name in (*said, *paper.columns) if name not in paper.rows and not _varies(frame, name)]
+    fixed = [name for name in (*said, *paper.columns) if name not in paper.rows and not _varies(rows, name)]
     notes = [
         *_not_shown({head: cells for head, cells in series.items() if head not in shown}),
         thinned,
-        _shared(frame, paper),
-        _width(frame, paper),
+        _shared(rows, paper),
+        _width(rows, paper),
     ]
     return Grid(
-        fixed=tuple(dict.fromkeys(filter(None, (named(columns[name], frame[name].iloc[0]) for name in fixed)))),
+        fixed=tuple(dict.fromkeys(filter(None, (named(columns[name], rows[0][name]) for name in fixed)))),
         keys=tuple(columns[name] for name in paper.rows),
         places=tuple(places),
         heads=(*shown, *beside),
@@ -159,9 +167,9 @@ def _grid(
     )
 
 
-def _in_order(frame: pd.DataFrame, names: Sequence[str]) -> list[Values]:
+def _in_order(rows: Rows, names: Sequence[str]) -> list[Values]:
     """The values that some columns have together: numbers ascending, texts as the table has them first."""
-    found = dict.fromkeys(zip(*(frame[name].tolist() for name in names), strict=True)) if names else {(): None}
+    found = [*_groups(rows, names)]
     first: dict[Any, int] = {}
     for values in found:
         for value in values:
@@ -169,12 +177,19 @@ def _in_order(frame: pd.DataFrame, names: Sequence[str]) -> list[Values]:
     return sorted(found, key=lambda values: [first[v] if isinstance(v, str) else v for v in values])
 
 
-def _groups(frame: pd.DataFrame, names: Sequence[str]) -> dict[Values, pd.DataFrame]:
-    return dict(iter(frame.groupby(list(names), sort=False))) if names else {(): frame}
+def _groups(rows: Rows, names: Sequence[str]) -> dict[Values, Rows]:
+    found: dict[Values, Rows] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found
 
 
-def _varies(frame: pd.DataFrame, name: str) -> bool:
-    return len(set(frame[name])) > 1
+def _varies(rows: Rows, name: str) -> bool:
+    return len({row[name] for row in rows}) > 1
+
+
+def _numbers(rows: Rows, name: str) -> list[float]:
+    return [float(row[name]) for row in rows if not is_empty(row[name])]
 
 
 def _packed(blocks: list[list[Values]], lines: int) -> list[list[list[Values]]]:
@@ -203,44 +218,55 @@ def _thinned(block: list[Values], most: int) -> list[Values]:
 
 
 def _series(
-    frame: pd.DataFrame, parts: Sequence[pd.DataFrame], paper: PaperTable, columns: Mapping[str, Column]
+    rows: Rows, parts: Sequence[Rows], paper: PaperTable, columns: Mapping[str, Column]
 ) -> dict[str, list[Cell]]:
     """The cells of every series, and of what is shown of it."""
-    names = [name for name in paper.columns if _varies(frame, name)]
+    names = [name for name in paper.columns if _varies(rows, name)]
     groups = [_groups(part, names) for part in parts]
-    found = {}
-    for values, shown in itertools.product(_in_order(frame, names), paper.shown):
+    found: dict[str, list[Cell]] = {}
+    for values, shown in itertools.product(_in_order(rows, names), paper.shown):
         label = shown.label or (columns[shown.column].label if len(paper.shown) > 1 or not values else "")
         texts = [*(named(columns[name], value) for name, value in zip(names, values, strict=True)), label]
         head = ", ".join(filter(None, texts))
+        # Two names may have one label: both are shown.
+        head += f" ({', '.join(map(str, values))})" * (head in found)
         found[head] = [_cell(group[values], shown) if values in group else Cell() for group in groups]
     return found
 
 
-def _cell(rows: pd.DataFrame, shown: Shown) -> Cell:
-    numbers = rows[shown.column].astype("float64").dropna()
-    if numbers.empty and shown.how != "count":
-        return Cell(reason=next((reason for reason in rows.get("reason", []) if reason), ""))
-    if shown.how == "largest":
-        return Cell(float(numbers.abs().max()))
-    low = rows[shown.low].min() if shown.low else math.nan
-    return Cell(float(getattr(numbers, "max" if shown.low else shown.how)()), float(low))
+def _cell(rows: Rows, shown: Shown) -> Cell:
+    numbers = _numbers(rows, shown.column)
+    if shown.how == "count":
+        return Cell(float(len(numbers)))
+    if not numbers:
+        return Cell(reason=next((row["reason"] for row in rows if row.get("reason")), ""))
+    if shown.low:
+        return Cell(max(numbers), min(_numbers(rows, shown.low), default=math.nan))
+    return Cell(float(_HOW[shown.how](numbers)))
 
 
 def _beside(
-    parts: Sequence[pd.DataFrame], shown: Mapping[str, list[Cell]], paper: PaperTable, columns: Mapping[str, Column]
+    parts: Sequence[Rows], shown: Mapping[str, list[Cell]], paper: PaperTable, columns: Mapping[str, Column]
 ) -> dict[str, list[Cell]]:
     """What holds for a whole row: other columns, the lower bound, and the smallest number over the bound."""
-    found = {columns[name].label: [Cell(float(part[name].max())) for part in parts] for name in paper.beside}
+    found = {
+        columns[name].label: [Cell(max(_numbers(part, name), default=math.nan)) for part in parts]
+        for name in paper.beside
+    }
     if paper.bound:
-        # Where rows differ in it, the least; a bound below zero says no more than zero does.
-        bounds = [max(float(part[paper.bound].min(skipna=False)), 0.0) for part in parts]
+        bounds = [_bound(part, paper.bound) for part in parts]
         cells = zip(*shown.values(), strict=True) if shown else [()] * len(bounds)
         rows = [[cell.value for cell in row if is_number(cell)] for row in cells]
         ratios = [min(row) / bound if row and bound > 0 else math.nan for row, bound in zip(rows, bounds, strict=True)]
         found[columns[paper.bound].label] = [*map(Cell, bounds)]
         found["best over bound"] = [*map(Cell, ratios)]
     return {head: cells for head, cells in found.items() if any(map(is_number, cells))}
+
+
+def _bound(rows: Rows, name: str) -> float:
+    """The least where rows differ in it, none where one has none; below zero it says no more than zero does."""
+    numbers = _numbers(rows, name)
+    return max(min(numbers), 0.0) if len(numbers) == len(rows) else math.nan
 
 
 def _not_shown(dropped: Mapping[str, Sequence[Cell]]) -> list[str]:
@@ -252,20 +278,24 @@ def _not_shown(dropped: Mapping[str, Sequence[Cell]]) -> list[str]:
     return [f"Not shown: {'; '.join(heads)} ({why})" for why, heads in by_reason.items()]
 
 
-def _shared(frame: pd.DataFrame, paper: PaperTable) -> str:
+def _shared(rows: Rows, paper: PaperTable) -> str:
     """How many seeds or starts share a cell."""
-    names = [name for name in ("seed", "start") if name in frame and _varies(frame, name)]
+    counts = [(len({row[name] for row in rows}), name) for name in ("seed", "start") if name in rows[0]]
+    several = [f"{count} {name}s" for count, name in counts if count > 1]
     how = "medians " * ({shown.how for shown in paper.shown} == {"median"})
-    return f"{how}over {' and '.join(f'{frame[name].nunique()} {name}s' for name in names)}" if names else ""
+    return f"{how}over {' and '.join(several)}" if several else ""
 
 
-def _width(frame: pd.DataFrame, paper: PaperTable) -> str:
+def _width(rows: Rows, paper: PaperTable) -> str:
     """How wide the intervals around the numbers are."""
     if not paper.ends:
         return ""
-    low, high = (frame[name].astype("float64") for name in paper.ends)
-    share = ((high - low) / 2 / frame[paper.shown[0].column].astype("float64").abs()).replace(np.inf, np.nan)
-    width = float(share[share > 0].median())
-    if math.isnan(width) or width < 5e-5:
-        return ""
-    return f"the intervals of the CSV file reach ±{numeral(100 * width, 2)} % of the number (median)"
+    low, high, middle = *paper.ends, paper.shown[0].column
+    known = [row for row in rows if not any(is_empty(row[name]) for name in (low, high, middle)) and row[middle]]
+    shares = [abs((row[high] - row[low]) / row[middle]) / 2 for row in known]
+    width: float = statistics.median([share for share in shares if math.isfinite(share) and share > 0] or [0.0])
+    return (
+        f"the intervals of the CSV file reach ±{numeral(100 * width, 2)} % of the number (median)"
+        if width > 5e-5
+        else ""
+    )
