@@ -10,10 +10,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from factormech.tables.plain import typeset
 
 from factormech.config.studies import ConfigErrors, Study, load
-from factormech.experiments import central_prefix, few_users, registry, trusted
+from factormech.experiments import few_users, registry, trusted
 from factormech.experiments.run import modules_of, parts_of
 from factormech.figures import declared
 from factormech.gaussian import gaussian_noise_multiplier
@@ -169,9 +168,3 @@ def test_what_a_whole_workload_lacks_is_said_once() -> None:
     text = declared.caption("T", "", table("central-errors"), experiment=declaration)
     assert "Square root missing at Histogram — it is for prefix sums and ranges only" in text
     assert "panels: Prefix, p = 2; Prefix, p = ∞; Histogram, p = 2" in text
-
-
-def test_latex_says_a_text_of_one_value_once() -> None:
-    text = typeset(table("central-prefix"), central_prefix.EXPERIMENT)
-    # One tabular for each order.
-    assert text.count("on histograms of real numbers") == 3

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps
-from tests.test_tables import edited, tabulars
+from tests.tables.printed import number, printed
+from tests.test_tables import edited
 
 from factormech.data.standins import standin
 from factormech.errors import BadValue
@@ -74,7 +75,7 @@ def test_no_text_is_cut_off_or_covers_another(frame: pd.DataFrame) -> None:
 def test_tables_round_trip(frame: pd.DataFrame, tmp_path: Path) -> None:
     tables.write(frame, tmp_path / "t.csv", tmp_path / "t.tex")
     pd.testing.assert_frame_equal(tables.read_csv(tmp_path / "t.csv"), frame, check_exact=True)
-    assert tabulars((tmp_path / "t.tex").read_text())
+    assert printed((tmp_path / "t.tex").read_text())
 
 
 def test_standins_and_gaps_are_told_everywhere(frame: pd.DataFrame) -> None:
@@ -185,12 +186,13 @@ def test_several_studies_are_refused() -> None:
 
 def test_latex_has_every_number() -> None:
     text = tables.latex(on_data_frame(("hepth", "medcost-standin")))
-    [table] = tabulars(text)
-    assert [cells[0] for cells in table[1:]][-1] == "Strongest lower bound"
-    assert "MEDCOST (stand-in)" in text
-    assert table[3][1:] == ["---"] * 4  # fourier-3
+    [table] = printed(text)
+    assert set(dict(table.rows)) == {("", "HEPTH"), ("", "MEDCOST (stand-in)"), ("", "Worst case")}
+    assert table.heads[-2:] == ["Lower bound", "Best over bound"]
+    assert "Not shown: Fourier ($\\leq$ 3-way)" in table.notes
     frame = consistency_frame(("hepth",))
-    [table] = tabulars(tables.latex(frame))
-    found = float(table[1][1])
+    [table, *_] = printed(tables.latex(frame))
+    cells = next(iter(table.rows.values()))
+    found = number(next(cell for head, cell in cells.items() if head.endswith("non-negative") and "Hadamard" in head))
     first = frame[(frame["processing"] == "nonnegative") & (frame["mechanism"] == "hadamard")].iloc[0]
     assert math.isclose(found, first["ratio"], abs_tol=5e-4)

@@ -147,9 +147,7 @@ def test_what_has_no_gap_is_told() -> None:
     assert "ε from 0.5 to 2, with n = 64" in words
     only = gaps(2.0, 2, ("prefix",))
     assert "not drawn: RAPPOR — outside" in [t.get_text() for t in registry.draw("optimality-gap", only).texts]
-    latex = tables.latex(frame)
-    assert "RAPPOR: 3 without a ratio (refused: outside)." in latex
-    assert "2.20 (2.20)" in latex
+    assert "$\\dagger$ outside." in tables.latex(frame)
 
 
 def test_every_start_is_a_point_and_medians_a_line() -> None:
@@ -163,7 +161,6 @@ def test_every_start_is_a_point_and_medians_a_line() -> None:
     np.testing.assert_allclose(marked(ax, "optimised"), medians)
     assert "not drawn: Matrix mechanism (L1) — no rows" in [t.get_text() for t in figure.texts]
     assert "one of 5 random starts" in registry.caption("initialisation", "", "", frame)
-    assert "1.14 (1.10 to 1.26)" in tables.latex(frame)
 
 
 def test_times_are_the_tables_numbers() -> None:
@@ -180,7 +177,6 @@ def test_times_are_the_tables_numbers() -> None:
     words = registry.caption("timing", "T", "", frame)
     assert "mean of 15 or 3 iterations" in words
     assert "Not drawn: Matrix mechanism (L2) — silent." in words
-    assert "---" in tables.latex(frame)
 
 
 # --- the band below the strongest bound

@@ -14,7 +14,8 @@ import pytest
 from factormech.errors import BadValue, UnknownName
 from factormech.measure.compare import improvement, slopes
 from factormech.tables import kinds as tables
-from tests.test_tables import edited, tabulars
+from tests.tables.printed import number, printed
+from tests.test_tables import edited
 
 MakeTable = Callable[..., pd.DataFrame]
 SIZES = (8, 16, 32, 64, 128)
@@ -217,29 +218,27 @@ def refusal(frame: pd.DataFrame, path: Path, column: str, cell: str) -> str:
 
 
 def test_latex_of_improvements(compared: pd.DataFrame) -> None:
-    text = tables.latex(compared)
-    [rows] = tabulars(text)
-    assert [row[0] for row in rows] == ["Workload", "Prefix", "Total", "Mine", "All"]
-    assert rows[1][1:] == [
-        r"1.00 ($\varepsilon=2$, RAPPOR)",
-        r"1.00 ($\varepsilon=2$, RAPPOR)",
-        r"2.00 ($\varepsilon=1$, Hadamard (block))",
-        "1.50 to 2.00",
-    ]
-    assert rows[2][1:] == ["---", "---", "---", "0 to 2.50"]
-    assert rows[4][1].startswith("0.250 (Mine, ")
-    for part in ("Mine: 1 without a ratio (refused: no way).", "Total: 1 without a ratio (alone:", "(free: it needs"):
-        assert part in text, part
+    [table] = printed(tables.latex(compared))
+    assert [label for _, label in table.rows] == ["Prefix", "Total", "Mine", "All"]
+    assert dict(table.rows["", "Prefix"]) == {
+        "Least": "1.000",
+        "Median": "1.500",
+        "Largest": "2.000",
+        "Points": "2",
+        "Largest over bound": "2.000",
+    }
+    assert table.rows["", "Total"]["Least"] == "{$\\dagger$}"
+    assert (table.rows["", "All"]["Least"], table.rows["", "All"]["Points"]) == ("0.2500", "3")
 
 
 def test_latex_of_slopes() -> None:
-    text = tables.latex(slopes(growth({"hadamard": 0.5, "fourier": -1.25, "rappor": 1.0})))
-    [rows] = tabulars(text)
-    assert rows[0] == ["Mechanism", "W"]
-    assert {row[0]: row[1] for row in rows[1:]} == {
-        "Hadamard (block)": "$0.50$ ($0.50$)",
-        "Fourier (all parities)": "$-1.25$ ($-1.25$)",
-        "RAPPOR": "---",
-        "Lower bound (SVD, McKenna et al. Cor. 5.7)": "$0.50$ ($0.50$)",
+    found = slopes(growth({"hadamard": 0.5, "fourier": -1.25, "rappor": 1.0}))
+    needed, bounds = printed(tables.latex(found))
+    assert {label: next(iter(cells.values())) for (_, label), cells in needed.rows.items()} == {
+        "Hadamard (block)": "0.5000",
+        "Fourier (all parities)": "-1.250",
+        "RAPPOR": "{$\\dagger$}",
     }
-    assert "No slope: RAPPOR (W): 2 of all sizes with a number above 0, and a slope needs 3 (too large)." in text
+    assert "a slope needs 3 (too large)" in needed.notes
+    assert "lower bounds" in bounds.caption
+    assert number(next(iter(next(iter(bounds.rows.values())).values()))) == 0.5
