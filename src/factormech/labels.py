@@ -241,6 +241,11 @@ def value_label(column: str, value: Any) -> str:
     return norm_label(value) if column == "norm" else SERIES.get(value) or mechanism_label(value)
 
 
+def capital(text: str) -> str:
+    """A text with a capital at its start, if it starts with a word and not with a symbol."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2}|a (?!=)", text) else text
+
+
 def order_label(p: float) -> str:
     """What a reader calls an order of error."""
     if p == float("inf"):

@@ -17,7 +17,7 @@ from factormech.experiments.run import modules_of, parts_of
 from factormech.figures import declared
 from factormech.gaussian import gaussian_noise_multiplier
 from factormech.tables.experiments import part_of, table_of
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -150,7 +150,7 @@ def test_every_figure_says_delta_and_the_neighbours(kind: str) -> None:
     ):
         assert told in said
     for told in ("ε = 1", "δ = 10⁻⁶", trusted.NEIGHBOURS):
-        assert told in declared.caption("T", "", table(kind), experiment=declaration)
+        assert told in said("T", "", table(kind))
     assert_no_overlaps(figure)
     titles = [ax.get_title() for ax in figure.axes]
     wanted = {
@@ -164,7 +164,6 @@ def test_every_figure_says_delta_and_the_neighbours(kind: str) -> None:
 
 
 def test_what_a_whole_workload_lacks_is_said_once() -> None:
-    declaration = registry.experiment("central-errors")
-    text = declared.caption("T", "", table("central-errors"), experiment=declaration)
+    text = said("T", "", table("central-errors"))
     assert "Square root missing at Histogram — it is for prefix sums and ranges only" in text
     assert "panels: Prefix, p = 2; Prefix, p = ∞; Histogram, p = 2" in text

@@ -31,7 +31,7 @@ from factormech.measure.estimate import run_seconds
 from factormech.tables import kinds as tables
 from factormech.tables.experiments import format_of, part_of, table_of
 from tests.experiments import toy
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.tables.printed import printed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -421,7 +421,7 @@ def test_the_declared_figure_shows_every_row() -> None:
         assert high > part["high"].max()
     assert len({line.get_linestyle() for line in figure.legends[0].get_lines()}) >= 2
     assert_no_overlaps(figure)
-    words = figures.caption("toy", "Toy", "Of no use", frame)
+    words = said("Toy", "Of no use", frame)
     assert words.startswith("Toy. Of no use. Values of no worth. Value against domain size n from 4 to 8; panels: ")
     assert "Not drawn: Classical, √(2 ln(1.25/δ))/ε, p = ∞ — for small p only." in words
     assert "Bars: lower end to upper end." in words
@@ -449,9 +449,7 @@ def test_a_curve_that_lacks_numbers_says_where_and_why() -> None:
         if row["calibration"] == "classical" and row["epsilon"] >= 1:
             row |= {"sigma": None, "ratio": None, "spent_delta": None, "reason": "too much"}
     frame = tables.from_rows([{"study": "s", **row} for row in rows], "gaussian-calibration")
-    assert "Classical, √(2 ln(1.25/δ))/ε missing at ε ≥ 1 — too much." in figures.caption(
-        "gaussian-calibration", "T", "", frame
-    )
+    assert "Classical, √(2 ln(1.25/δ))/ε missing at ε ≥ 1 — too much." in said("T", "", frame)
     assert figures.draw("gaussian-calibration", frame).axes[0].get_title() == "δ = 0.1"
     small = figures.draw("gaussian-calibration", frame.assign(delta=1e-6, spent_delta=1e-6))
     assert small.axes[0].get_title() == r"δ = 10$^{\mathregular{-6}}$"
@@ -541,5 +539,5 @@ def test_the_kind_of_the_page_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) 
     study = loaded({"kind": "noise-per-query", "grid": grid})
     frame = frame_of(study)
     assert frame["error"].fillna(0.0).tolist() == [8.0, 2.0, 0.0] * 2
-    assert "Analytic (Balle & Wang) missing at ε = 20" in figures.caption("noise-per-query", "T", "", frame)
+    assert "Analytic (Balle & Wang) missing at ε = 20" in said("T", "", frame)
     assert len(figures.draw("noise-per-query", frame).axes) == 2

@@ -22,7 +22,7 @@ from factormech.experiments.run import parts_of
 from factormech.figures import registry as figures
 from factormech.measure.pure_errors import laplace_norm, parity_laplace_norm, sparsities_to, users_within
 from factormech.tables.experiments import part_of, table_of
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ("full-parity", "full-parity-users", "pure-random-queries", "pure-constants")
@@ -63,7 +63,7 @@ def test_figures_and_captions(name: str) -> None:
     frame = quick(name)
     kind = registry.experiment(project().studies[name].kind)
     assert_no_overlaps(figures.draw(kind.kind, frame))
-    told = figures.caption(kind.kind, "Title", "Words.", frame)
+    told = said("Title", "Words.", frame)
     assert told.startswith("Title. Words. ")
     assert "ε-DP, one of n persons replaced, n fixed" in told
     assert "worst case" not in told

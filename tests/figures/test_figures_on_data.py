@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.tables.printed import number, printed
 from tests.test_tables import edited
 
 from factormech.data.standins import standin
 from factormech.errors import BadValue
 from factormech.figures import registry
-from factormech.figures.captions import caption
 from factormech.measure import consistency, data_dependent
 from factormech.measure.exact import built, questions_of
 from factormech.measure.tabulate_data import consistency_table, on_data_table
@@ -79,10 +78,10 @@ def test_tables_round_trip(frame: pd.DataFrame, tmp_path: Path) -> None:
 
 
 def test_standins_and_gaps_are_told_everywhere(frame: pd.DataFrame) -> None:
-    figure, words = draw(frame), caption("Title", "text", frame)
-    said = "\n".join(t.get_text() for t in figure.texts).replace("\n", " ")
+    figure, words = draw(frame), said("Title", "text", frame)
+    shown = "\n".join(t.get_text() for t in figure.texts).replace("\n", " ")
     standins = [name for name in frame["data"].unique() if name.endswith("-standin")]
-    for text in (said, words):
+    for text in (shown, words):
         for name in standins:
             assert name.removesuffix("-standin").upper() + " (stand-in)" in text
         assert ("SYNTHETIC" in text) == bool(standins)
@@ -107,7 +106,7 @@ def test_points_are_the_tables_numbers() -> None:
     [panel] = view.panels
     hadamard = next(s for s in panel.series if s.name == "hadamard")
     assert view.spread(hadamard) == pytest.approx(needs.max() / needs.min())
-    assert f"by a factor of {max(view.spread(s) for s in panel.series[:2]):.3g}" in caption("", "", frame)
+    assert f"by a factor of {max(view.spread(s) for s in panel.series[:2]):.3g}" in said("", "", frame)
 
 
 def test_consistency_draws_errors_and_ratios() -> None:
@@ -125,7 +124,7 @@ def test_consistency_draws_errors_and_ratios() -> None:
         assert strip.get_ylim()[1] >= rows["ratio_high"].max()
     view = consistency_view.view(frame)
     lowest = np.nanmin(view.ratios("hadamard", "nonnegative"))
-    assert f"{lowest:.2f} to" in caption("", "", frame)
+    assert f"{lowest:.2f} to" in said("", "", frame)
 
 
 @pytest.mark.parametrize(

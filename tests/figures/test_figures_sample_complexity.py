@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 
 from factormech.errors import BadValue, UnknownName
 from factormech.figures import registry, style
-from factormech.figures.captions import caption
 from factormech.figures.sample_complexity import draw
 from factormech.figures.text import renderer_of, wrap
 from factormech.tables import kinds as tables
@@ -208,7 +207,7 @@ def test_nothing_available_at_all() -> None:
     point = {"study": "t", "workload": "w", "domain_size": 8, "metric": "mse", "alpha": 0.01, "epsilon": 1.0}
     frame = tables.from_rows([{**point, "mechanism": "rappor", "status": "unavailable", "reason": "too large"}])
     assert [t.get_text() for t in draw(frame).texts][-1] == "not drawn: RAPPOR — too large"
-    assert "No mechanism has a number to draw." in caption("", "", frame)
+    assert "No mechanism has a number to draw." in said("", "", frame)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +278,7 @@ def test_wrap_fits_and_keeps_every_letter() -> None:
 
 
 def test_caption_says_what_is_drawn_and_missing(make_table: MakeTable) -> None:
-    text = caption("Figure 1 of McKenna et al., 2020", "Fewer is better", make_table())
+    text = said("Figure 1 of McKenna et al., 2020", "Fewer is better", make_table())
     assert text.startswith(
         "Figure 1 of McKenna et al., 2020. Fewer is better. Users needed for mean squared error 0.01"
     )
@@ -297,7 +296,7 @@ def test_caption_says_what_is_drawn_and_missing(make_table: MakeTable) -> None:
 
 
 def test_caption_of_the_other_axis(make_table: MakeTable) -> None:
-    text = caption("T", "", make_table({"prefix": 1.0}, epsilons=(1.0,), domain_sizes=SIZES, seeds=(0, 1)))
+    text = said("T", "", make_table({"prefix": 1.0}, epsilons=(1.0,), domain_sizes=SIZES, seeds=(0, 1)))
     assert "domain size n from 8 to 1024, with ε = 1" in text
     assert "RAPPOR is missing for Prefix at n ≥ 32 (unavailable: needs 2^32 outputs" in text
     assert "medians over 2 seeds" in text

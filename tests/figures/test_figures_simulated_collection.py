@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 
 from factormech.errors import BadValue
-from factormech.figures import registry, style
-from factormech.figures.captions import caption
+from factormech.figures import style
 from factormech.figures.simulated_collection import draw
 
 Make = Callable[..., pd.DataFrame]
@@ -184,8 +183,8 @@ def test_caption_says_what_was_run_and_whether_it_agrees(make_collections: Make)
         seeds=(0, 1),
         domain_sizes=(16, 32),
     )
-    text = registry.caption("simulated-collection", "Collections", "measured is exact", frame)
-    assert text == caption("Collections", "measured is exact", frame)
+    text = said("Collections", "measured is exact", frame)
+    assert text == said("Collections", "measured is exact", frame)
     points = (frame["status"] == "ok").sum()
     for part in (
         "Collections. Measured is exact. Errors of collections",
@@ -212,9 +211,9 @@ def test_several_studies_are_refused(make_collections: Make) -> None:
 def test_copies_are_counted(make_collections: Make) -> None:
     frame = make_collections(("prefix",), {"hadamard": 1.0}, (1.0,), populations=("uniform", "zipf"), seeds=(0, 1, 2))
     assert "their hull over 2 populations × 3 seeds" in footer(draw(frame))
-    assert "2 populations × 3 seeds stand together" in caption("", "", frame)
+    assert "2 populations × 3 seeds stand together" in said("", "", frame)
     one = frame[frame["population"] == "zipf"].reset_index(drop=True)
     assert "their hull over 3 seeds" in footer(draw(one))
     single = one[one["seed"] == 0].reset_index(drop=True)
     assert "hull" not in footer(draw(single))
-    assert "stand together" not in caption("", "", single)
+    assert "stand together" not in said("", "", single)

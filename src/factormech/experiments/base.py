@@ -166,7 +166,7 @@ class Experiment:
     measure
         The rows of a part, as mappings column → value; what a row leaves out is empty. Equal questions give equal rows.
     figure
-        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``caption(title, text, frame)``.
+        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``words(title, text, frame)``.
     tables
         The tables that a paper prints; if none, that of the curves of the figure, or all numbers at each of the keys.
     parts

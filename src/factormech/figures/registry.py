@@ -1,8 +1,9 @@
 """The kinds of figure.
 
 To add one, write a module with ``draw(frame) -> Figure``, which draws a table (:mod:`factormech.tables.kinds`), and
-``caption(title, text, frame) -> str``, which says what it draws; and add its line to :data:`KINDS`. The kinds of
-:mod:`factormech.experiments` need no line: each says what its figure shows, or which module draws it.
+``words(title, text, frame) -> Words`` (:mod:`factormech.figures.captions`), which says what it draws; and add its line
+to :data:`KINDS`. The kinds of :mod:`factormech.experiments` need no line: each says what its figure shows, or which
+module draws it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from factormech.experiments import registry as experiments
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from factormech.figures.captions import Words
 
 KINDS = {
     "sample-complexity": "factormech.figures.sample_complexity",
@@ -55,9 +58,19 @@ def draw(kind: str, frame: pd.DataFrame, *, band: bool = False) -> Figure:
 
 
 def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> str:
-    """The caption of the figure of this kind for a table, after the study's own words."""
+    """The caption of the figure of this kind for a table, with the study's own words."""
+    return words(kind, study_title, caption_text, frame, band=band).caption
+
+
+def notes(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> str:
+    """What is said of the figure beside its caption: what is missing and why, and settings; it may be empty."""
+    return words(kind, study_title, caption_text, frame, band=band).notes
+
+
+def words(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> Words:
+    """Caption and notes."""
     options = _options(kind, band=band)
-    return cast("str", import_module(module_of(kind)).caption(study_title, caption_text, frame, **options))
+    return cast("Words", import_module(module_of(kind)).words(study_title, caption_text, frame, **options))
 
 
 def _options(kind: str, *, band: bool) -> dict[str, Any]:

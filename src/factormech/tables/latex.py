@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from factormech import labels
 from factormech.experiments.base import Column
 from factormech.experiments.paper_table import PaperTable
 from factormech.tables.arrange import check_one_study
@@ -67,17 +68,12 @@ def _caption(grid: Grid, paper: PaperTable, columns: Mapping[str, Column]) -> st
     shown = _listed(dict.fromkeys(one.label or columns[one.column].label for one in paper.shown))
     by = _listed([*(column.label for column in grid.keys), *(columns[name].label for name in paper.columns)])
     text = paper.text or (f"{shown}, by {by}" if by else shown)
-    return " ".join(f"{_capital(part)}." for part in (text, "; ".join(grid.fixed)) if part)
+    return " ".join(f"{labels.capital(part)}." for part in (text, "; ".join(grid.fixed)) if part)
 
 
 def _listed(words: Iterable[str]) -> str:
     *first, last = [*words] or [""]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _capital(text: str) -> str:
-    """A text with a capital at its start, if that is a word and not a symbol."""
-    return text[:1].upper() + text[1:] if re.match("[a-z]{2}", text) else text
 
 
 def _float(grid: Grid, caption: str, label: str, best: bool) -> str:
@@ -104,7 +100,7 @@ def _notes(grid: Grid, best: bool) -> list[str]:
         *(f"{mark} {latex_text(reason)}." for reason, mark in marks.items()),
         "---: no number." if any(not cell.text and not cell.reason for cell in cells) else "",
         "Bold: the best of the row." if best and any(cell.best for cell in cells) else "",
-        *(f"{latex_text(_capital(note))}." for note in grid.notes),
+        *(f"{latex_text(labels.capital(note))}." for note in grid.notes),
     ]
     return [text for text in said if text]
 
@@ -147,8 +143,8 @@ def _numbers_width(cells: Sequence[Cell]) -> float:
 
 
 def _label_width(grid: Grid) -> float:
-    labels = [value_label(grid.keys[-1].name, place[-1]) for place in grid.places]
-    return LETTER * max(map(len, [*labels, grid.keys[-1].short]))
+    texts = [value_label(grid.keys[-1].name, place[-1]) for place in grid.places]
+    return LETTER * max(map(len, [*texts, grid.keys[-1].short]))
 
 
 def _format(cells: Sequence[Cell]) -> tuple[int, int, int]:
@@ -165,12 +161,12 @@ def _tabular(grid: Grid, stack: Sequence[int]) -> str:
     import pandas as pd
 
     marks, key = _marks(grid), grid.keys[-1]
-    labels = [latex_text(value_label(key.name, place[-1])) for place in grid.places]
+    rows = [latex_text(value_label(key.name, place[-1])) for place in grid.places]
     texts = [[_cell(cell, marks) for cell in grid.cells[i]] for i in stack]
-    frame = pd.DataFrame(dict(enumerate([labels, *texts])))
+    frame = pd.DataFrame(dict(enumerate([rows, *texts])))
     bold = [[False] * len(frame)] + [[cell.best for cell in grid.cells[i]] for i in stack]
     commands = pd.DataFrame(dict(enumerate([["bfseries:;" if best else "" for best in column] for column in bold])))
-    heads = [latex_text(_capital(key.label) if key.type == "text" else key.short)]
+    heads = [latex_text(labels.capital(key.label) if key.type == "text" else key.short)]
     heads += [_head(grid.heads[i], _width(grid.heads[i], grid.cells[i])) for i in stack]
     specs = ["l" if key.type == "text" else "r"] + [_spec(grid.cells[i]) for i in stack]
     styler = (
@@ -216,7 +212,7 @@ def _spec(cells: Sequence[Cell]) -> str:
 def _head(head: str, width: float) -> str:
     """A head broken into lines that are no wider than its column."""
     lines: list[str] = []
-    for word in _WORDS.findall(_capital(head)):
+    for word in _WORDS.findall(labels.capital(head)):
         if lines and LETTER * len(f"{lines[-1]} {word}") <= width:
             lines[-1] += f" {word}"
         else:
