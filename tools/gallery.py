@@ -126,9 +126,8 @@ def entry(study: Study, root: Path, before: str) -> str:
     """A study: its figure, its caption, its tables and what made them."""
     caption = (GALLERY / f"{study.name}.txt").read_text(encoding="utf-8").strip()
     path = GALLERY / f"{study.name}.notes.txt"
-    notes = (
-        f"*Notes.* {path.read_text(encoding='utf-8').strip()}\n\n" if path.exists() and path.stat().st_size > 1 else ""
-    )
+    said = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    notes = f"*Notes.* {said}\n\n" if said else ""
     tables = [f"[{path.name}]({path.name})" for path in tables_of(study, GALLERY)]
     return (
         f"### {named(study)}\n\n![{study.title}]({study.name}.svg)\n\n"

@@ -44,7 +44,8 @@ def test_figures_and_captions(name: str) -> None:
     figure = figures.draw(kind.kind, frame)
     assert_no_overlaps(figure)
     told = said("Title", "Words.", frame)
-    assert told.startswith("Title. Words. ")
+    assert told.startswith("Title: ")
+    assert " Words. " in told
     assert "\n" not in told
     assert "nan" not in told
 

@@ -142,13 +142,13 @@ def test_few_users_cross_where_the_curves_do() -> None:
 def test_every_figure_says_delta_and_the_neighbours(kind: str) -> None:
     declaration = registry.experiment(kind)
     figure = declared.draw(table(kind), experiment=declaration)
-    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    shown = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     for told in (
         "ε = 1",
         r"δ = 10$^{\mathregular{-6}}$",
         r"Neighbours: histograms with ‖x − x'‖$_{\mathregular{1}}$ ≤ 1",
     ):
-        assert told in said
+        assert told in shown
     for told in ("ε = 1", "δ = 10⁻⁶", trusted.NEIGHBOURS):
         assert told in said("T", "", table(kind))
     assert_no_overlaps(figure)
@@ -166,4 +166,4 @@ def test_every_figure_says_delta_and_the_neighbours(kind: str) -> None:
 def test_what_a_whole_workload_lacks_is_said_once() -> None:
     text = said("T", "", table("central-errors"))
     assert "Square root missing at Histogram — it is for prefix sums and ranges only" in text
-    assert "panels: Prefix, p = 2; Prefix, p = ∞; Histogram, p = 2" in text
+    assert "Panels: Prefix, p = 2; Prefix, p = ∞; Histogram, p = 2" in text

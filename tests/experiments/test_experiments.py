@@ -422,7 +422,7 @@ def test_the_declared_figure_shows_every_row() -> None:
     assert len({line.get_linestyle() for line in figure.legends[0].get_lines()}) >= 2
     assert_no_overlaps(figure)
     words = said("Toy", "Of no use", frame)
-    assert words.startswith("Toy. Of no use. Values of no worth. Value against domain size n from 4 to 8; panels: ")
+    assert words.startswith("Toy: value against domain size n from 4 to 8. Of no use. Values of no worth. ")
     assert "Not drawn: Classical, √(2 ln(1.25/δ))/ε, p = ∞ — for small p only." in words
     assert "Bars: lower end to upper end." in words
     assert any("not drawn: Classical" in text.get_text() for text in figure.texts)

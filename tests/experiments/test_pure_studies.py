@@ -64,7 +64,8 @@ def test_figures_and_captions(name: str) -> None:
     kind = registry.experiment(project().studies[name].kind)
     assert_no_overlaps(figures.draw(kind.kind, frame))
     told = said("Title", "Words.", frame)
-    assert told.startswith("Title. Words. ")
+    assert told.startswith("Title: ")
+    assert " Words. " in told
     assert "ε-DP, one of n persons replaced, n fixed" in told
     assert "worst case" not in told
     assert "falls short" in told

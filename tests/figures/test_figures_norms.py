@@ -109,7 +109,8 @@ def test_everything_drawn_is_inside_and_every_axis_has_labels(case: tuple[pd.Dat
 def test_every_table_has_a_caption(case: tuple[pd.DataFrame, Figure]) -> None:
     frame, _ = case
     words = said("Title", "Text", frame)
-    assert words.startswith("Title. Text. ")
+    assert words.startswith("Title: ")
+    assert " Text. " in words
 
 
 def gamma(subscript: str, letter: str = r"\mathregular{γ}") -> str:
@@ -151,7 +152,7 @@ def test_the_sandwich_is_drawn_over_alpha() -> None:
     shifted_gamma = gamma("2", r"\hat{\mathregular{γ}}")
     assert legend == [*(f"{g}(W, α)" for g in (gamma("2"), shifted_gamma)), f"2{shifted_gamma}(W, α) + 1 + α"]
     words = said("T", "", frame)
-    assert "Norms against error α of every entry from 0 to 1, with n = 16; workloads: Prefix." in words
+    assert "T: norms against error α of every entry from 0 to 1, with n = 16; workloads: Prefix." in words
     assert norm_view(norms(APPROXIMATE, (16, 32), (0.0, 0.5), ("prefix",))).axis == "domain_size"
 
 

@@ -279,12 +279,11 @@ def test_wrap_fits_and_keeps_every_letter() -> None:
 
 def test_caption_says_what_is_drawn_and_missing(make_table: MakeTable) -> None:
     text = said("Figure 1 of McKenna et al., 2020", "Fewer is better", make_table())
-    assert text.startswith(
-        "Figure 1 of McKenna et al., 2020. Fewer is better. Users needed for mean squared error 0.01"
-    )
+    assert text.startswith("Figure 1 of McKenna et al., 2020: users needed for mean squared error 0.01")
     for part in (
         "ε from 0.5 to 4, with n = 512",
-        "Hadamard (Table 1), Hierarchical (block Hadamard)",
+        "Fewer is better.",
+        "Hadamard (Table 1); Hierarchical (block Hadamard)",
         "Not drawn: RAPPOR (needs 2^512 outputs, more than 65536).",
         "Fourier (≤ 3-way) is missing for Histogram, Prefix, All Ranges, All Marginals (refused:",
         "Corollary 5.7); it is 0 or less, which says nothing, for every workload at ε ≥ 3.5.",

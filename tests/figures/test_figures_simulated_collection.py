@@ -187,12 +187,15 @@ def test_caption_says_what_was_run_and_whether_it_agrees(make_collections: Make)
     assert text == said("Collections", "measured is exact", frame)
     points = (frame["status"] == "ok").sum()
     for part in (
-        "Collections. Measured is exact. Errors of collections",
+        "Collections: N × mean squared error per query",
+        "Measured is exact.",
         "with seeds 0, 1",
         "on populations uniform, zipf",
-        "N = 100, 10000, 1000000, each run 50 times",
+        "N = 100, 10000, 1000000",
+        "each run 50 times",
         "at the two-sided level 1e-6 each",
-        "All measured collections agree with the exact error at the simultaneous level 1e-6",
+        "All measured collections agree with the exact error.",
+        "at the simultaneous level 1e-6",
         f"comparisons of {points} points",
         "simultaneous p = 1",
         "Refused: Fourier (≤ 3-way) [Prefix]",
