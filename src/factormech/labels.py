@@ -243,7 +243,7 @@ def value_label(column: str, value: Any) -> str:
 
 def capital(text: str) -> str:
     """A text with a capital at its start, if it starts with a word and not with a symbol."""
-    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2}|a (?!=)", text) else text
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(_])|a (?!=)", text) else text
 
 
 def order_label(p: float) -> str:

@@ -22,8 +22,10 @@ def test_long_captions_leave_sentences_to_the_notes() -> None:
 
 
 def test_symbols_keep_their_case_and_titles_lead() -> None:
-    found = captions.words([captions.lead("A title.", "error against n"), "ε = 1", "n is the number", "", "error"])
-    assert found == captions.Words("A title: error against n. ε = 1. n is the number. Error.", "")
+    found = captions.words(
+        [captions.lead("A title.", "error against n"), "ε = 1", "n is the number", "", "mc(C)", "error"]
+    )
+    assert found == captions.Words("A title: error against n. ε = 1. n is the number. mc(C). Error.", "")
     assert captions.lead("", "error against n") == "error against n"
 
 

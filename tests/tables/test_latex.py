@@ -107,6 +107,7 @@ def test_a_dagger_without_its_reason_is_found(with_gaps: pd.DataFrame) -> None:
     assert faults(lost, with_gaps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_table_of_the_gallery_is_well_formed(path: Path) -> None:
     text = kinds.latex(kinds.read_csv(path))
@@ -196,6 +197,13 @@ def test_long_tables_keep_the_ends_of_every_block_and_say_so() -> None:
         kept = [label for table in tables for block, label in table.rows if block == place]
         assert (kept[0], kept[-1]) == ("1", "100")
     assert "of 800 rows are printed, evenly chosen" in tables[0].notes
+
+
+def test_a_block_of_zero_is_titled() -> None:
+    rows = [("x", n, "a", float(n), "") for n in (1, 2)]
+    frame = pd.concat([small(*rows).assign(alpha=alpha) for alpha in (0.0, 0.5)], ignore_index=True)
+    table = one(frame, PaperTable(rows=("alpha", "n"), columns=("who",), shown=(Shown("error"),)))
+    assert {block for block, _ in table.rows} == {r"$\alpha$ = 0", r"$\alpha$ = 0.5"}
 
 
 def test_wide_tables_are_stacked_and_none_is_lost() -> None:

@@ -185,7 +185,9 @@ def _with_blocks(text: str, grid: Grid, width: int) -> str:
     body: list[str] = []
     blocks = itertools.groupby(range(len(grid.places)), key=lambda i: grid.places[i][:-1])
     for values, rows in blocks:
-        title = ", ".join(named(column, value) for column, value in zip(grid.keys[:-1], values, strict=True) if value)
+        title = ", ".join(
+            named(column, value) for column, value in zip(grid.keys[:-1], values, strict=True) if value != ""
+        )
         body += ["\\addlinespace"] if title and body else []
         body += [f"\\multicolumn{{{width}}}{{@{{}}l}}{{\\itshape {latex_text(title)}}} \\\\"] if title else []
         body += [lines[start + i] for i in rows]
