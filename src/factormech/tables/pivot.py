@@ -127,16 +127,12 @@ def value_label(name: str, value: Any) -> str:
 
 def _spread(rows: Rows, names: Sequence[str]) -> Rows:
     """The rows with "" for an empty key; a row whose key is empty is there for every number that the key has."""
-    rows = [row | {name: _plain(row[name]) for name in names} for row in rows]
+    rows = [row | {name: "" if is_empty(row[name]) else row[name] for name in names} for row in rows]
     for name in names:
         values = [value for value in dict.fromkeys(row[name] for row in rows) if value != ""]
         if values and isinstance(values[0], float):
             rows = [row | {name: value} for row in rows for value in (values if row[name] == "" else [row[name]])]
     return rows
-
-
-def _plain(value: Any) -> Any:
-    return "" if is_empty(value) else value
 
 
 def _grid(rows: Rows, paper: PaperTable, columns: Mapping[str, Column], said: Sequence[str], thinned: str) -> Grid:
