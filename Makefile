@@ -26,7 +26,7 @@ REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfil
 PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
 FAST := not slow and not report and not cluster
 
-.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-cluster trust lint environment docs gallery \
+.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust lint environment docs gallery \
 	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
@@ -67,6 +67,9 @@ test-slow: $(STAMP)  ## the slow tests
 test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools/ci_packages.sh installs one)
 	$(call REPORT,quick,results/quick/report.html)
 	@pytest -q -m report tests/report
+
+test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, compiled (tools/ci_packages.sh installs LaTeX)
+	@pytest -q -m latex tests/latex
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
 	@python tools/trust.py --table

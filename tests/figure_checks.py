@@ -5,11 +5,19 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from factormech.figures import style
+from factormech.figures import registry, style
 from factormech.figures.text import renderer_of
+from factormech.tables.kinds import kind_of
+
+
+def said(title: str, text: str, frame: pd.DataFrame, **options: bool) -> str:
+    """All that is said of a figure: its caption, and its notes."""
+    found = registry.words(kind_of(frame), title, text, frame, **options)
+    return f"{found.caption} {found.notes}".strip()
 
 
 def text_boxes(figure: Figure) -> list[tuple[str, Any]]:

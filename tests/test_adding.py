@@ -108,9 +108,9 @@ def test_what_was_added_is_in_the_table(project: Path) -> None:
 
 
 def test_what_was_added_is_in_the_figure_and_its_caption(project: Path) -> None:
-    caption = (project / "figures/small-epsilon.txt").read_text()
-    assert "coins" in caption
-    assert "coins are for small budgets" in caption
+    caption, notes = ((project / f"figures/small-epsilon.{kind}").read_text() for kind in ("txt", "notes.txt"))
+    assert "coins" in notes
+    assert "coins are for small budgets" in notes
     assert "Windows" in caption
     assert (project / "figures/small-epsilon.svg").stat().st_size > 0
 

@@ -20,6 +20,7 @@ from factormech.tables import kinds as tables
 from factormech.tables.collected import view
 from factormech.workloads.registry import create
 from tests.studies import table_from
+from tests.tables.printed import number, printed
 from tests.test_tables import edited
 
 Make = Callable[..., pd.DataFrame]
@@ -135,6 +136,31 @@ def test_missing_lines_are_refused(make_collections: Make) -> None:
 def test_unknown_kinds_are_refused() -> None:
     with pytest.raises(UnknownName, match="did you mean 'slopes'"):
         tables.from_rows([], "slope")
+
+
+# --- LaTeX
+
+
+def test_latex_counts_points_and_gaps_and_says_why(make_collections: Make) -> None:
+    frame = make_collections(domain_sizes=(16, 32))
+    [table] = printed(tables.latex(frame))
+    rows = {label: cells for (_, label), cells in table.rows.items()}
+    assert len(rows) == frame["mechanism"].nunique()
+    points = {label: cells["Points"] for label, cells in rows.items()}
+    # RAPPOR: all twelve points of 32 types, and the four of a million users on 16.
+    assert (points["Randomized response"], points["RAPPOR"]) == ("24", "8")
+    assert points[r"Fourier ($\leq$ 3-way)"] == "12"
+    ok = frame[frame["mechanism"] == "hadamard"]
+    cells = rows["Hadamard (block)"]
+    assert number(cells["Largest $|z|$"]) == pytest.approx(ok["z"].abs().max(), rel=6e-4)
+    assert number(cells["Smallest $p$"]) == pytest.approx(ok["p_value"].min(), rel=6e-4)
+    assert number(cells["Mean of measured over exact"]) == pytest.approx(ok["ratio"].mean(), rel=6e-4)
+
+
+def test_latex_of_what_was_never_measured(make_collections: Make) -> None:
+    [table] = printed(tables.latex(make_collections(("histogram",), {"rappor": 1.0}, domain_sizes=(32,))))
+    assert dict(table.rows["", "RAPPOR"]) == {"Points": "0"}
+    assert "too many users" in table.notes or "needs 2" in table.notes
 
 
 def test_worst_point_and_pool_are_named(make_collections: Make) -> None:

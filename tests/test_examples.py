@@ -134,9 +134,9 @@ def test_what_is_ones_own_is_in_every_table_and_figure(project: Path) -> None:
     assert {path.stem for path in (project / "figures").glob("*.svg")} == set(shown)  # and nothing of config.yaml
     for study, labels in shown.items():
         drawn = set(re.findall(r"<!-- (.*?) -->", (project / f"figures/{study}.svg").read_text()))
-        caption = (project / f"figures/{study}.txt").read_text()
+        caption, notes = ((project / f"figures/{study}.{kind}").read_text() for kind in ("txt", "notes.txt"))
         assert set(labels) <= drawn
-        assert all(label in caption for label in labels)
+        assert all(label in caption + notes for label in labels)
     latex = (project / "results/tables/my-study.tex").read_text()
     assert "Arc response" in latex
     # Read where no plugin is loaded.

@@ -43,19 +43,21 @@ def test_what_is_made_is_copied_once_and_listed(
     (run / "results/tables").mkdir(parents=True)
     (run / "figures/one.svg").write_text("<svg/>")
     (run / "figures/one.txt").write_text("What it shows.\n")
+    (run / "figures/one.notes.txt").write_text("What is missing.\n")
     for name in ("one", "one-improvement", "onesie"):
         (run / f"results/tables/{name}.csv").write_text("a\n1\n")
     monkeypatch.setattr(gallery, "GALLERY", target)
     monkeypatch.setattr(sys, "argv", ["gallery", "--root", str(run)])
     gallery.main()
     copied = {path.name for path in target.iterdir()}
-    made = {"one.svg", "one.txt", "one.csv", "one-improvement.csv"}
+    made = {"one.svg", "one.txt", "one.notes.txt", "one.csv", "one-improvement.csv"}
     assert copied == made | {"config.yaml", "README.md", "times.csv", "run.csv", "claims.csv"}
     assert "No whole run has been measured yet" in (tmp_path / "full-run.md").read_text()
     page = (target / "README.md").read_text()
     assert "* [p](#p)\n  * [Figure 1: First](#figure-1-first)" in page
     assert "## p\n\n### Figure 1: First" in page
     assert "What it shows." in page
+    assert "*Notes.* What is missing." in page
     assert "Second" not in page
     assert "[one-improvement.csv](one-improvement.csv)" in page
     assert "## mckenna2020" in (tmp_path / "claims.md").read_text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import struct
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 from factormech.errors import BadValue
 from factormech.experiments.sample_complexity import MEASURED
 from factormech.tables import kinds as tables
-from factormech.tables.latex_sample_complexity import escape, significant
 
 MakeTable = Callable[..., pd.DataFrame]
 FORMAT = tables.format_named("sample-complexity")
@@ -269,86 +267,6 @@ def test_a_table_is_of_the_kind_that_it_says(make_table: MakeTable, tmp_path: Pa
     with pytest.raises(BadValue, match="line 3, column kind = 'optimality-gap': must be sample-complexity"):
         tables.read_csv(path)
 
-
-# --- LaTeX
-
-
-def tabulars(text: str) -> list[list[list[str]]]:
-    """The rows of each tabular, after checking braces, dollars and the number of columns of every row."""
-    found = []
-    for spec, body in re.findall(r"\\begin\{tabular\}\{(\w+)\}\n(.*?)\\end\{tabular\}", text, flags=re.DOTALL):
-        lines = [line for line in body.splitlines() if line != r"\hline"]
-        cells = []
-        for line in lines:
-            assert line.endswith(r" \\")
-            row = re.split(r"(?<!\\)&", line.removesuffix(r" \\"))
-            wide = re.match(r"\\multicolumn\{(\d+)\}", row[0])
-            assert (int(wide[1]) if wide else len(row)) == len(spec)
-            cells.append([cell.strip() for cell in row])
-        found.append(cells)
-    assert_balanced(text)
-    return found
-
-
-def assert_balanced(text: str) -> None:
-    bare = re.sub(r"\\[\\&%$#_{}]", "", text)
-    depth = 0
-    for character in bare:
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        assert depth >= 0
-    assert depth == 0
-    for line in bare.splitlines():
-        assert line.count("$") % 2 == 0
-    assert not set("~#%") & set(bare)
-    outside = re.sub(r"\$[^$]*\$", "", bare)
-    assert not set("^_<>|") & set(outside)
-    assert all(ord(c) < 256 for c in text)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (1.0, "1.00"),
-        (0.012345, "0.0123"),
-        (99.96, "100"),
-        (123.4, "123"),
-        (1234.5, "1230"),
-        (9995.1, r"$1.00\times10^{4}$"),
-        (12345678.0, r"$1.23\times10^{7}$"),
-        (1.2e-5, r"$1.20\times10^{-5}$"),
-    ],
-)
-def test_three_significant_digits(value: float, text: str) -> None:
-    assert significant(value) == text
-
-
-@given(st.floats(min_value=1e-300, max_value=1e300))
-def test_printed_numbers_are_within_half_a_unit(value: float) -> None:
-    text = significant(value)
-    match = re.fullmatch(r"\$([\d.]+)\\times10\^\{(-?\d+)\}\$", text)
-    printed = float(f"{match[1]}e{match[2]}") if match else float(text)
-    assert math.isclose(printed, value, rel_tol=0.00501)
-
-
-@given(st.text(st.characters(blacklist_categories=["Cs"])))
-def test_any_text_can_be_printed(text: str) -> None:
-    assert_balanced(escape(text).replace("\n", " "))
-
-
-def test_escape() -> None:
-    assert escape(r"50% of a_b & {x} \ ^~#$") == (
-        r"50\% of a\_b \& \{x\} \textbackslash{} \textasciicircum{}\textasciitilde{}\#\$"
-    )
-    assert escape("n ≥ 2 × ε") == r"n $\geq$ 2 $\times$ $\varepsilon$"
-    assert escape("日") == "[U+65E5]"
-
-
-def test_what_solvers_recorded_belongs_to_mechanisms_with_numbers(make_table: MakeTable) -> None:
-    """Rows and certified gap; a lower bound has none."""
-    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0, "optimised": 0.5, "adaptive-pgd": 0.7}, (0.5, 4.0))
-    for name, rows, gap in (("optimised", [70.0, 64.0], [0.01, 0.004]), ("adaptive-pgd", [9.0, 9.0], [math.nan] * 2)):
-        frame.loc[frame["mechanism"] == name, ["rows", "certified_gap"]] = np.column_stack([rows, gap])
     tables.check(frame)
     frame.loc[frame["status"] == "bound", "rows"] = 3.0
     with pytest.raises(BadValue, match="rows"):

@@ -117,7 +117,7 @@ def test_everything_is_made(project: Path) -> None:
         assert set(table["study"]) == {study}
         stored = factormech.load(project / f"results/{study}.h5")
         assert stored.equals(table)
-        assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
+        assert (project / f"results/tables/{study}.tex").read_text().startswith("% The table of ")
     small = factormech.load(project / "results/tables/small.csv")
     assert len(small) == 2 * 2 * (3 + 2)
     histogram = small[(small["workload"] == "histogram") & (small["mechanism"] == "randomized-response")]

@@ -57,7 +57,7 @@ def test_everything_is_made_once(project: Path) -> None:
             assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
         stored = store.read(project / f"results/{study}.h5", "table")
         assert len(stored["table"]) == {"toy-study": 12, "calibration": 4}[study]
-        assert (project / f"results/tables/{study}.tex").read_text().startswith("\\begin{tabular}")
+        assert (project / f"results/tables/{study}.tex").read_text().startswith("% The table of ")
     header = (project / "results/tables/toy-study.csv").read_text().partition("\n")[0]
     assert header == "study,kind,workload,domain_size,p,method,value,low,high,bound,reason"
     assert "Of no use. Values of no worth." in (project / "figures/toy-study.txt").read_text()

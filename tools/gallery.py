@@ -65,11 +65,11 @@ def configuration(root: Path) -> Config:
 
 def copy_study(root: Path, study: Study) -> bool:
     """Copy one study's files; whether they were there."""
-    figure, caption = (root / f"figures/{study.name}.{kind}" for kind in ("svg", "txt"))
+    figure, caption, notes = (root / f"figures/{study.name}.{kind}" for kind in ("svg", "txt", "notes.txt"))
     tables = tables_of(study, root / "results/tables")
-    if not (figure.exists() and caption.exists() and tables):
+    if not (figure.exists() and caption.exists() and notes.exists() and tables):
         return False
-    for path in (figure, caption, *tables):
+    for path in (figure, caption, notes, *tables):
         update(GALLERY / path.name, path.read_bytes())
     return True
 
@@ -125,10 +125,13 @@ def anchor(text: str) -> str:
 def entry(study: Study, root: Path, before: str) -> str:
     """A study: its figure, its caption, its tables and what made them."""
     caption = (GALLERY / f"{study.name}.txt").read_text(encoding="utf-8").strip()
+    path = GALLERY / f"{study.name}.notes.txt"
+    said = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    notes = f"*Notes.* {said}\n\n" if said else ""
     tables = [f"[{path.name}]({path.name})" for path in tables_of(study, GALLERY)]
     return (
         f"### {named(study)}\n\n![{study.title}]({study.name}.svg)\n\n"
-        f"{caption}\n\n`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n\n"
+        f"{caption}\n\n{notes}`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n\n"
     )
 
 

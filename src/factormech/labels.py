@@ -318,6 +318,11 @@ def percent(gap: float) -> str:
     return f"{100 * gap:.3g} %"
 
 
+def capital(text: str) -> str:
+    """A text with a capital at its start, if it starts with a word and not with a symbol."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(_])|a (?!=)", text) else text
+
+
 def order_label(p: float) -> str:
     """What a reader calls an order of error."""
     if p == float("inf"):

@@ -19,7 +19,7 @@ from factormech.figures import registry as figures
 from factormech.gaussian import gaussian_noise_multiplier
 from factormech.measure.hard_pairs import hard_test, pairs_of
 from factormech.workloads.registry import create
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals, rows_of
 
 pytestmark = pytest.mark.heavy
@@ -45,8 +45,9 @@ def test_figures_and_captions(name: str) -> None:
     kind = registry.experiment(project().studies[name].kind)
     figure = figures.draw(kind.kind, frame)
     assert_no_overlaps(figure)
-    told = figures.caption(kind.kind, "Title", "Words.", frame)
-    assert told.startswith("Title. Words. ")
+    told = said("Title", "Words.", frame)
+    assert told.startswith("Title: ")
+    assert " Words. " in told
     assert "\n" not in told
     assert "nan" not in told
 

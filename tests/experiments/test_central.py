@@ -12,11 +12,10 @@ import pandas as pd
 import pytest
 
 from factormech.config.studies import ConfigErrors, Study, load
-from factormech.experiments import central_prefix, few_users, registry, trusted
+from factormech.experiments import few_users, registry, trusted
 from factormech.experiments.run import modules_of
 from factormech.figures import declared
 from factormech.gaussian import gaussian_noise_multiplier
-from factormech.tables.plain import typeset
 from tests.figure_checks import assert_no_overlaps
 from tests.studies import frame_of
 
@@ -139,15 +138,15 @@ def test_few_users_cross_where_the_curves_do() -> None:
 def test_every_figure_says_delta_and_the_neighbours(kind: str) -> None:
     declaration = registry.experiment(kind)
     figure = declared.draw(table(kind), experiment=declaration)
-    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    shown = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     for told in (
         "ε = 1",
         r"δ = 10$^{\mathregular{-6}}$",
         r"Neighbours: histograms with ‖x − x'‖$_{\mathregular{1}}$ ≤ 1",
     ):
-        assert told in said
+        assert told in shown
     for told in ("ε = 1", "δ = 10⁻⁶", trusted.NEIGHBOURS):
-        assert told in declared.caption("T", "", table(kind), experiment=declaration)
+        assert told in said("T", "", table(kind))
     assert_no_overlaps(figure)
     titles = [ax.get_title() for ax in figure.axes]
     wanted = {
@@ -161,13 +160,6 @@ def test_every_figure_says_delta_and_the_neighbours(kind: str) -> None:
 
 
 def test_what_a_whole_workload_lacks_is_said_once() -> None:
-    declaration = registry.experiment("central-errors")
-    text = declared.caption("T", "", table("central-errors"), experiment=declaration)
+    text = said("T", "", table("central-errors"))
     assert "Square root missing at Histogram — it is for prefix sums and ranges only" in text
-    assert "panels: Prefix, p = 2; Prefix, p = ∞; Histogram, p = 2" in text
-
-
-def test_latex_says_a_text_of_one_value_once() -> None:
-    text = typeset(table("central-prefix"), central_prefix.EXPERIMENT)
-    # One tabular for each order.
-    assert text.count("on histograms of real numbers") == 3
+    assert "Panels: Prefix, p = 2; Prefix, p = ∞; Histogram, p = 2" in text

@@ -27,7 +27,7 @@ from factormech.measure.local_release import sample_complexity
 from factormech.tables.experiments import part_of, table_of
 from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 
 pytestmark = pytest.mark.heavy
 
@@ -243,11 +243,11 @@ def test_figure_of_users_shows_the_whole_band() -> None:
     for ax, (_, part) in zip(figure.axes, frame.groupby("panel", sort=False), strict=True):
         assert ax.get_ylim()[0] < part["lower_bound"].min()
         assert len(ax.collections) == 1
-    told = release_figure.caption("T", "text", frame)
+    told = said("T", "text", frame)
     assert "In all panels α = 0.1" in told
     assert "ε = 1" in told
     assert "purely ε-LDP" in told
-    deltas = release_figure.caption("T", "text", frame.assign(delta=1e-9))
+    deltas = said("T", "text", frame.assign(delta=1e-9))
     assert "purely" not in deltas
 
 
@@ -263,7 +263,7 @@ def test_figure_of_errors_puts_marks_on_predicted_lines() -> None:
         assert mark.get_color() == line.get_color()
     for line, (_, curve) in zip(lines, part.groupby("mechanism", sort=False), strict=True):
         assert line.get_ydata().tolist() == curve["gaussian_error"].tolist()
-    told = error_figure.caption("T", "text", frame)
+    told = said("T", "text", frame)
     assert "probability 0.99" in told
     assert "Users: zipf" in told
 
@@ -277,7 +277,7 @@ def test_figure_of_approximation_marks_the_least_and_half() -> None:
         stars = [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() == "*"]
         assert sorted(stars) == sorted(zip(best["share"], best["ratio"], strict=True))
         assert any(list(line.get_xdata()) == [0.5, 0.5] for line in ax.lines)
-    assert "times the users of the best a" in approximation_figure.caption("T", "text", frame)
+    assert "times the users of the best a" in said("T", "text", frame)
 
 
 def test_a_bound_that_is_missing_leaves_no_band() -> None:

@@ -167,11 +167,11 @@ def test_the_caption_counts_cells_and_clear_ones() -> None:
     frame = quick("pure-skew").copy()
     jl = frame["mechanism"] == "jl"
     frame[["error", "low", "high"]] = np.where(jl, 1.0, 2.0)[:, None] + np.array([0.0, -0.1, 0.1])
-    assert "in 6 of 6 cells, in 6 of them" in skew_figure.caption("", "", frame)
+    assert "in 6 of 6 cells, in 6 of them" in said("", "", frame)
     frame["high"] = 3.0
-    assert "in 6 of 6 cells, in 0 of them" in skew_figure.caption("", "", frame)
+    assert "in 6 of 6 cells, in 0 of them" in said("", "", frame)
     frame.loc[jl, "error"] = 2.05
-    assert "in 0 of 6 cells" in skew_figure.caption("", "", frame)
+    assert "in 0 of 6 cells" in said("", "", frame)
 
 
 def test_one_chain_serves_every_skew() -> None:
@@ -207,7 +207,7 @@ def test_the_figures_can_be_read_and_claim_no_worst_case(name: str) -> None:
     study = project().quick_studies[f"quick/{name}"]
     figure = figures.draw(study.kind, quick(name))
     assert_no_overlaps(figure)
-    caption = figures.caption(study.kind, study.title, study.caption, quick(name))
+    caption = said(study.title, study.caption, quick(name))
     assert "worst case" not in caption
     if name in ("pure-skew", "pure-covariance", "pure-marginals", "coarse-jl"):
         assert "worst data found" in caption

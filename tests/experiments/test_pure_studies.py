@@ -42,8 +42,9 @@ def test_figures_and_captions(name: str) -> None:
     frame = quick(name)
     kind = registry.experiment(project().studies[name].kind)
     assert_no_overlaps(figures.draw(kind.kind, frame))
-    told = figures.caption(kind.kind, "Title", "Words.", frame)
-    assert told.startswith("Title. Words. ")
+    told = said("Title", "Words.", frame)
+    assert told.startswith("Title: ")
+    assert " Words. " in told
     assert "ε-DP, one of n persons replaced, n fixed" in told
     assert "worst case" not in told
     assert "falls short" in told

@@ -11,7 +11,7 @@ from factormech.experiments import registry
 from factormech.figures import registry as figures
 from factormech.learning.concepts import concept_class
 from factormech.queries.bounds import correlational_success, hard_correlations
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals, rows_of
 
 pytestmark = pytest.mark.heavy
@@ -24,7 +24,7 @@ STUDIES = ("correlational-queries", "correlational-success", "sq-dimension", *LE
 def test_the_figure_has_no_overlaps_and_a_caption(name: str) -> None:
     frame, kind = quick(name), project().study(name).kind
     assert_no_overlaps(figures.draw(kind, frame))
-    assert "Words." in figures.caption(kind, "Title", "Words.", frame)
+    assert "Words." in said("Title", "Words.", frame)
 
 
 def test_the_printed_constant_stays_wrong_and_the_right_one_does_not() -> None:

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from tests.figure_checks import assert_no_overlaps
-from tests.tiers import every
+from tests.figure_checks import assert_no_overlaps, said
 
 from factormech.errors import BadValue
 from factormech.figures import registry, style, text
@@ -119,8 +118,9 @@ def test_everything_drawn_is_inside_and_every_axis_has_labels(case: tuple[pd.Dat
 
 def test_every_table_has_a_caption(case: tuple[pd.DataFrame, Figure]) -> None:
     frame, _ = case
-    words = registry.caption(tables.kind_of(frame), "Title", "Text", frame)
-    assert words.startswith("Title. Text. ")
+    words = said("Title", "Text", frame)
+    assert words.startswith("Title: ")
+    assert " Text. " in words
 
 
 def gamma(subscript: str, letter: str = r"\mathregular{γ}") -> str:
@@ -161,8 +161,8 @@ def test_the_sandwich_is_drawn_over_alpha() -> None:
     legend = [t.get_text() for t in registry.draw("norms", frame).legends[0].get_texts()]
     shifted_gamma = gamma("2", r"\hat{\mathregular{γ}}")
     assert legend == [*(f"{g}(W, α)" for g in (gamma("2"), shifted_gamma)), f"2{shifted_gamma}(W, α) + 1 + α"]
-    words = registry.caption("norms", "T", "", frame)
-    assert "Norms against error α of every entry from 0 to 1, with n = 16; workloads: Prefix." in words
+    words = said("T", "", frame)
+    assert "T: norms against error α of every entry from 0 to 1, with n = 16; workloads: Prefix." in words
     assert norm_view(norms(APPROXIMATE, (16, 32), (0.0, 0.5), ("prefix",))).axis == "domain_size"
 
 
@@ -194,10 +194,11 @@ def test_a_hat_stands_over_its_letter_in_every_format() -> None:
 
 def test_what_is_missing_is_told_everywhere() -> None:
     frame = norms(("gamma-2", "eta"), (4, 8), (0.1,))
-    words = registry.caption("norms", "T", "", frame)
+    words = said("T", "", frame)
     assert "Histogram: η(C, α) missing — entries are no labels." in words
     figure = registry.draw("norms", frame)
     assert any("missing — entries are no labels" in t.get_text() for t in figure.texts)
+    assert "entries are no labels" in tables.latex(frame)
 
 
 def test_a_factorization_far_above_the_others_leaves_its_panel() -> None:
@@ -209,7 +210,7 @@ def test_a_factorization_far_above_the_others_leaves_its_panel() -> None:
             inside = np.isfinite(shown)
             np.testing.assert_array_equal(shown[inside], errors[inside])
             assert inside.all() == (name != "identity")
-    words = registry.caption("prefix-factorizations", "T", "", frame)
+    words = said("T", "", frame)
     assert "Square root 1.1, 1.1, 1.1; Binary tree (least squares) 1.4" in words
     assert "p = ∞ (largest)" in words
 

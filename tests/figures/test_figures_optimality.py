@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from tests.figure_checks import assert_no_overlaps
-from tests.tiers import every
+from tests.figure_checks import assert_no_overlaps, said
 
 from factormech.figures import registry, style
 from factormech.tables import kinds as tables
@@ -144,11 +143,12 @@ def test_what_has_no_gap_is_told() -> None:
     frame = gaps(2.0)
     figure = registry.draw("optimality-gap", frame)
     assert [t.get_text() for t in figure.axes[1].texts] == ["refused: RAPPOR"]
-    words = registry.caption("optimality-gap", "T", "c", frame)
+    words = said("T", "c", frame)
     assert "RAPPOR is missing for Prefix (refused: outside)." in words
     assert "ε from 0.5 to 2, with n = 64" in words
     only = gaps(2.0, 2, ("prefix",))
     assert "not drawn: RAPPOR — outside" in [t.get_text() for t in registry.draw("optimality-gap", only).texts]
+    assert "$\\dagger$ outside." in tables.latex(frame)
 
 
 def test_every_start_is_a_point_and_medians_a_line() -> None:
@@ -161,7 +161,7 @@ def test_every_start_is_a_point_and_medians_a_line() -> None:
     medians = shown[shown["mechanism"] == "optimised"].groupby("row_factor")["ratio"].median()
     np.testing.assert_allclose(marked(ax, "optimised"), medians)
     assert "not drawn: Matrix mechanism (L1) — no rows" in [t.get_text() for t in figure.texts]
-    assert "one of 5 random starts" in registry.caption("initialisation", "", "", frame)
+    assert "one of 5 random starts" in said("", "", frame)
 
 
 def test_times_are_the_tables_numbers() -> None:
@@ -175,7 +175,7 @@ def test_times_are_the_tables_numbers() -> None:
     np.testing.assert_allclose(np.sort(shown[np.isfinite(shown)]), np.sort(near["seconds"].dropna()))
     note = figure.axes[1].texts[0].get_text().replace("\n", " ")
     assert note == "not reached by Adaptive PGD (as published): 1.05; Optimised: 1.05"
-    words = registry.caption("timing", "T", "", frame)
+    words = said("T", "", frame)
     assert "mean of 15 or 3 iterations" in words
     assert "Not drawn: Matrix mechanism (L2) — silent." in words
 
@@ -198,6 +198,6 @@ def test_the_band_is_the_strongest_bound_and_the_published_one_stays(make_table:
     published = frame[frame["bound_name"].eq("svd") & frame["status"].eq("bound") & (frame["lower_bound"] > 0)]
     lines = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_color() == style.GREY]
     assert any(np.array_equal(line[np.isfinite(line)], published["lower_bound"]) for line in lines)
-    words = registry.caption("sample-complexity", "T", "", frame, band=True)
+    words = said("T", "", frame, band=True)
     assert "No unbiased linear ε-LDP strategy of any number of outputs lies in the band" in words
     assert "Corollary 5.7" in words

@@ -19,7 +19,6 @@ from factormech.errors import BadValue, UnknownName
 from factormech.experiments import registry as experiments
 from factormech.experiments.sample_complexity import MEASURED
 from factormech.figures import registry, style
-from factormech.figures.captions import caption
 from factormech.figures.sample_complexity import draw
 from factormech.figures.text import renderer_of, wrap
 from factormech.tables import kinds as tables
@@ -215,7 +214,7 @@ def test_nothing_available_at_all() -> None:
     point = {"study": "t", "workload": "w", "domain_size": 8, "seed": 0, "metric": "mse", "alpha": 0.01, "epsilon": 1.0}
     frame = tables.from_rows([{**point, "mechanism": "rappor", "status": "unavailable", "reason": "too large"}])
     assert [t.get_text() for t in draw(frame).texts][-1] == "not drawn: RAPPOR — too large"
-    assert "No mechanism has a number to draw." in caption("", "", frame)
+    assert "No mechanism has a number to draw." in said("", "", frame)
 
 
 @pytest.mark.parametrize(
@@ -288,13 +287,12 @@ def test_wrap_fits_and_keeps_every_letter() -> None:
 
 
 def test_caption_says_what_is_drawn_and_missing(make_table: MakeTable) -> None:
-    text = caption("Figure 1 of McKenna et al., 2020", "Fewer is better", make_table())
-    assert text.startswith(
-        "Figure 1 of McKenna et al., 2020. Fewer is better. Users needed for mean squared error 0.01"
-    )
+    text = said("Figure 1 of McKenna et al., 2020", "Fewer is better", make_table())
+    assert text.startswith("Figure 1 of McKenna et al., 2020: users needed for mean squared error 0.01")
     for part in (
         "ε from 0.5 to 4, with n = 512",
-        "Hadamard (Table 1), Hierarchical (block Hadamard)",
+        "Fewer is better.",
+        "Hadamard (Table 1); Hierarchical (block Hadamard)",
         "Not drawn: RAPPOR (needs 2^512 outputs, more than 65536).",
         "Fourier (≤ 3-way) is missing for Histogram, Prefix, All Ranges, All Marginals (refused:",
         "Corollary 5.7); it is 0 or less, which says nothing, for every workload at ε ≥ 3.5.",
@@ -306,7 +304,7 @@ def test_caption_says_what_is_drawn_and_missing(make_table: MakeTable) -> None:
 
 
 def test_caption_of_the_other_axis(make_table: MakeTable) -> None:
-    text = caption("T", "", make_table({"prefix": 1.0}, epsilons=(1.0,), domain_sizes=SIZES, seeds=(0, 1)))
+    text = said("T", "", make_table({"prefix": 1.0}, epsilons=(1.0,), domain_sizes=SIZES, seeds=(0, 1)))
     assert "domain size n from 8 to 1024, with ε = 1" in text
     assert "RAPPOR is missing for Prefix at n ≥ 32 (unavailable: needs 2^32 outputs" in text
     assert "medians over 2 seeds" in text

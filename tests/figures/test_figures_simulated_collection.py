@@ -15,8 +15,7 @@ from tests.figure_checks import assert_no_overlaps
 from tests.tiers import every, every_pair
 
 from factormech.errors import BadValue
-from factormech.figures import registry, style
-from factormech.figures.captions import caption
+from factormech.figures import style
 from factormech.figures.simulated_collection import draw
 
 pytestmark = pytest.mark.heavy
@@ -190,16 +189,19 @@ def test_caption_says_what_was_run_and_whether_it_agrees(make_collections: Make)
         seeds=(0, 1),
         domain_sizes=(16, 32),
     )
-    text = registry.caption("simulated-collection", "Collections", "measured is exact", frame)
-    assert text == caption("Collections", "measured is exact", frame)
+    text = said("Collections", "measured is exact", frame)
+    assert text == said("Collections", "measured is exact", frame)
     points = (frame["status"] == "ok").sum()
     for part in (
-        "Collections. Measured is exact. Errors of collections",
+        "Collections: N × mean squared error per query",
+        "Measured is exact.",
         "with seeds 0, 1",
         "on populations uniform, zipf",
-        "N = 100, 10000, 1000000, each run 50 times",
+        "N = 100, 10000, 1000000",
+        "each run 50 times",
         "at the two-sided level 1e-6 each",
-        "All measured collections agree with the exact error at the simultaneous level 1e-6",
+        "All measured collections agree with the exact error.",
+        "at the simultaneous level 1e-6",
         f"comparisons of {points} points",
         "simultaneous p = 1",
         "Refused: Fourier (≤ 3-way) [Prefix]",
@@ -218,9 +220,9 @@ def test_several_studies_are_refused(make_collections: Make) -> None:
 def test_copies_are_counted(make_collections: Make) -> None:
     frame = make_collections(("prefix",), {"hadamard": 1.0}, (1.0,), populations=("uniform", "zipf"), seeds=(0, 1, 2))
     assert "their hull over 2 populations × 3 seeds" in footer(draw(frame))
-    assert "2 populations × 3 seeds stand together" in caption("", "", frame)
+    assert "2 populations × 3 seeds stand together" in said("", "", frame)
     one = frame[frame["population"] == "zipf"].reset_index(drop=True)
     assert "their hull over 3 seeds" in footer(draw(one))
     single = one[one["seed"] == 0].reset_index(drop=True)
     assert "hull" not in footer(draw(single))
-    assert "stand together" not in caption("", "", single)
+    assert "stand together" not in said("", "", single)

@@ -165,6 +165,6 @@ def test_context_is_independent_of_the_users_settings_and_restores_them() -> Non
 
 
 def test_labels_need_no_matplotlib() -> None:
-    module = "factormech.tables.latex_sample_complexity"
+    module = "factormech.tables.math_text"
     code = f"import sys, {module}; sys.exit(bool({{'matplotlib', 'pandas'}} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, check=True)

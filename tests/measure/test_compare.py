@@ -13,8 +13,9 @@ import pytest
 
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.sample_complexity import MEASURED
-from factormech.measure.compare import improvement, slopes, summarise
+from factormech.measure.compare import improvement, slopes
 from factormech.tables import kinds as tables
+from tests.tables.printed import number, printed
 from tests.test_tables import edited
 
 MakeTable = Callable[..., pd.DataFrame]
@@ -69,24 +70,11 @@ def test_what_is_excluded_does_not_compete() -> None:
         found = improvement(frame, "hadamard", exclude)
         assert (found["competitor"][0], found["ratio"][0]) == (competitor, ratio)
         assert found["excluded"][0] == " ".join(exclude)
+        assert ("without Optimised" in tables.latex(found)) == bool(exclude)
     alone = improvement(frame, "hadamard", ["optimised", "rappor"])
     assert alone["status"][0] == "alone"
     with pytest.raises(UnknownName, match="does not compete"):
         improvement(frame, "hadamard", ["hadamard"])
-
-
-def test_summary_is_attained(compared: pd.DataFrame) -> None:
-    found = summarise(compared)
-    assert found is not None
-    assert (found.points, found.least.ratio, found.median.ratio, found.largest.ratio) == (3, 0.25, 1.0, 2.0)
-    assert (found.least.workload, found.least.epsilon, found.least.competitor) == ("mine", 1.0, "rappor")
-    assert (found.median.workload, found.median.epsilon) == ("prefix", 2.0)
-    assert (found.largest.workload, found.largest.domain_size, found.largest.seed) == ("prefix", 8, 0)
-    assert (found.least_to_bound, found.largest_to_bound) == (1.5, 5.0)
-    even = summarise(compared.iloc[[0, 1]])
-    assert even is not None
-    assert even.median.ratio == 1.0  # the lower of the two in the middle: a number that a point has
-    assert summarise(compared.iloc[[2, 3]]) is None
 
 
 def test_a_vacuous_bound_has_no_ratio() -> None:
@@ -100,9 +88,6 @@ def test_improvement_over_seeds_keeps_them(make_table: MakeTable) -> None:
     assert found["seed"].tolist() == [0, 4, 0, 4]
     np.testing.assert_allclose(found["ratio"], 1.5)
     np.testing.assert_allclose(found["ratio_to_bound"] * found["lower_bound"], found["sample_complexity"])
-    summary = summarise(found)
-    assert summary is not None
-    assert summary.least.seed in (0, 4)
 
 
 def test_an_unknown_mechanism_is_refused(make_table: MakeTable) -> None:
@@ -237,3 +222,33 @@ def refusal(frame: pd.DataFrame, path: Path, column: str, cell: str) -> str:
     with pytest.raises(BadValue) as caught:
         tables.read_csv(path)
     return str(caught.value)
+
+
+# --- LaTeX
+
+
+def test_latex_of_improvements(compared: pd.DataFrame) -> None:
+    [table] = printed(tables.latex(compared))
+    assert [label for _, label in table.rows] == ["Prefix", "Total", "Mine", "All"]
+    assert dict(table.rows["", "Prefix"]) == {
+        "Least": "1.000",
+        "Median": "1.500",
+        "Largest": "2.000",
+        "Points": "2",
+        "Largest over bound": "2.000",
+    }
+    assert table.rows["", "Total"]["Least"] == "{$\\dagger$}"
+    assert (table.rows["", "All"]["Least"], table.rows["", "All"]["Points"]) == ("0.2500", "3")
+
+
+def test_latex_of_slopes() -> None:
+    found = slopes(growth({"hadamard": 0.5, "fourier": -1.25, "rappor": 1.0}))
+    needed, bounds = printed(tables.latex(found))
+    assert {label: next(iter(cells.values())) for (_, label), cells in needed.rows.items()} == {
+        "Hadamard (block)": "0.5000",
+        "Fourier (all parities)": "-1.250",
+        "RAPPOR": "{$\\dagger$}",
+    }
+    assert "a slope needs 3 (too large)" in needed.notes
+    assert "lower bounds" in bounds.caption
+    assert number(next(iter(next(iter(bounds.rows.values())).values()))) == 0.5

@@ -47,7 +47,8 @@ def test_every_figure_is_shown_with_its_caption(page: browsers.Browser) -> None:
         "return Promise.all([...document.querySelectorAll('article.study')].map(async (article) => {"
         "  const image = article.querySelector('figure img');"
         "  await image.decode();"
-        "  return [image.dataset.file, image.naturalWidth, article.querySelector('figcaption').textContent.trim()];"
+        "  const said = [...article.querySelectorAll('figcaption p')].map((p) => p.textContent.trim()).join(' ');"
+        "  return [image.dataset.file, image.naturalWidth, said];"
         "}))"
     )
     captions = {Path(file).stem: caption for file, _, caption in shown}
@@ -56,8 +57,8 @@ def test_every_figure_is_shown_with_its_caption(page: browsers.Browser) -> None:
     if REPORT.is_relative_to(ROOT):
         assert sorted(captions) == studies()
         for name, caption in captions.items():
-            written = (ROOT / f"figures/quick/{name}.txt").read_text(encoding="utf-8")
-            assert caption.split() == written.split()
+            written = [ROOT / f"figures/quick/{name}.{kind}" for kind in ("txt", "notes.txt")]
+            assert caption.split() == " ".join(path.read_text(encoding="utf-8") for path in written).split()
 
 
 def test_every_table_sorts_by_every_column(page: browsers.Browser) -> None:

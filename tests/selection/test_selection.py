@@ -21,7 +21,7 @@ from factormech.proportion import clopper_pearson
 from factormech.selection import disjointness, lower_bounds, protocols
 from factormech.selection.reports import Reports, loss_factor, of_means, planted, report_probability
 from factormech.selection.sample_size import successes, users_for_success
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import quick
 
 pytestmark = pytest.mark.heavy
@@ -303,7 +303,7 @@ def test_quick_studies_obey_their_rules_and_can_be_drawn(name: str) -> None:
     assert all(kind.check(row) is None for row in measured.to_dict("records"))
     figure = figures.draw(name, frame)
     assert_no_overlaps(figure)
-    assert figures.caption(name, "Title", "", frame)
+    assert said("Title", "", frame)
 
 
 @pytest.mark.parametrize(

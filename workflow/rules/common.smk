@@ -137,7 +137,7 @@ def tables(studies):
 
 def figures(studies):
     """The figures of these studies, with their captions."""
-    return [f"figures/{name}.{kind}" for name in studies for kind in ("pdf", "svg", "png", "txt")]
+    return [f"figures/{name}.{kind}" for name in studies for kind in ("pdf", "svg", "png", "txt", "notes.txt")]
 
 
 def artefacts(studies):

@@ -16,6 +16,7 @@ rule draw:
         ),
         png="figures/{study}.png",
         caption="figures/{study}.txt",
+        notes="figures/{study}.notes.txt",
     log:
         "results/logs/draw/{study}.log",
     benchmark:

@@ -60,7 +60,7 @@ def listed(args: argparse.Namespace) -> Answer:
 
 
 def _made(name: str) -> str:
-    return f"figures/{name}.pdf  (.svg, .png, caption .txt)   results/tables/{name}.csv  (.tex)"
+    return f"figures/{name}.pdf  (.svg, .png, caption .txt, notes .notes.txt)   results/tables/{name}.csv  (.tex)"
 
 
 def show(args: argparse.Namespace) -> Answer:
@@ -75,7 +75,7 @@ def show(args: argparse.Namespace) -> Answer:
     rows = {
         "kind": study.kind,
         "alone": f"from nothing about {_duration(seconds)} on one core",
-        "figure": f"figures/{study.name}.pdf  (.svg, .png, caption .txt)",
+        "figure": f"figures/{study.name}.pdf  (.svg, .png, caption .txt, notes .notes.txt)",
         "table": f"results/tables/{study.name}.csv  (.tex), results/{study.name}.h5",
     }
     lines = [*_lines(study), *(f"  {key:<13} {value}" for key, value in rows.items())]

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from factormech.errors import BadValue
 from factormech.experiments.asked import Asked, Parts, split, whole
 from factormech.experiments.curves import Curves
+from factormech.experiments.paper_table import PaperTable, Shown
 from factormech.experiments.solves import Solve
 from factormech.family import Family
 
@@ -24,8 +25,10 @@ __all__ = [
     "Curves",
     "Experiment",
     "Family",
+    "PaperTable",
     "Problem",
     "Setting",
+    "Shown",
     "TableKind",
     "split",
     "whole",
@@ -175,6 +178,7 @@ class TableKind:
     check_table: Callable[[Any, str], None]
     complete: bool = True
     figure: Curves | str = ""
+    tables: tuple[PaperTable, ...] = ()
 
     def column(self, name: str) -> Column:
         """The column of this name."""
@@ -198,7 +202,9 @@ class Experiment:
     measure
         The rows of a part, as mappings column → value; what a row leaves out is empty. Equal questions give equal rows.
     figure
-        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``caption(title, text, frame)``.
+        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``words(title, text, frame)``.
+    tables
+        The tables that a paper prints; if none, that of the curves of the figure, or all numbers at each of the keys.
     parts
         The units of work: each is a job and a file, and is asked for its share alone, so that a changed setting makes
         again the parts that it changes. Worth some seconds each.
@@ -232,6 +238,7 @@ class Experiment:
     keys: tuple[str, ...]
     measure: Callable[[Asked], Iterable[Mapping[str, Any]]]
     figure: Curves | str
+    tables: tuple[PaperTable, ...] = ()
     settings: tuple[Setting, ...] = ()
     parts: Parts = whole
     table: Callable[[Asked, Mapping[str, Any]], Iterable[Mapping[str, Any]]] | None = None
@@ -256,6 +263,8 @@ class Experiment:
         if isinstance(self.figure, Curves):
             _check_known(f"figure of {where}", self.figure.columns, names)
             _check_known(f"keys of {where}", self.figure.place, list(self.keys))
+        for table in self.tables:
+            _check_known(f"tables of {where}", table.names, names)
         for column in self.columns:
             if column.type == "integer" and column.empty != "never":
                 raise BadValue(f"column {column.name} of {where}", column.empty, "never be empty", "make it a number")

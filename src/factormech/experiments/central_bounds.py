@@ -14,7 +14,7 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.experiments.axes import DELTA, DOMAIN_SIZE, EPSILON, ORDER, WORKLOAD
-from factormech.experiments.base import Asked, Column, Experiment, Problem, split
+from factormech.experiments.base import Asked, Column, Experiment, PaperTable, Problem, Shown, split
 
 COPIED = ("queries", "norm_lower", "norm_upper", "sigma", "least_noise", "upper", "lower", "ratio")
 BUDGET = (EPSILON, replace(DELTA, default=(1e-6,)), replace(ORDER, default=(2.0,)))
@@ -82,5 +82,16 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=split("workload"),
     figure="factormech.figures.central_bounds",
+    tables=(
+        PaperTable(
+            rows=("workload", "p", "epsilon", "delta", "domain_size"),
+            shown=(
+                Shown("norm_upper", label="norm Γ", low="norm_lower"),
+                Shown("upper"),
+                Shown("lower"),
+                Shown("ratio"),
+            ),
+        ),
+    ),
     seconds=lambda asked: sum(0.2 + 2e-5 * n**2 for _, n, _ in asked.points("workload", "domain_size", "p")),
 )

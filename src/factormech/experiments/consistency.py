@@ -21,7 +21,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, USERS, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Shown
 from factormech.experiments.grids import DATA, LEVEL, MECHANISMS, OPTIONS, TRIALS, number
 from factormech.experiments.optimality_gap import ordered
 from factormech.tables.format import below, check_seeded_grid, filled, not_among, not_positive, unreasoned
@@ -148,6 +148,15 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=grids.by_mechanism,
     solves=grids.requests,
+    tables=(
+        PaperTable(
+            rows=("data", "workload", "domain_size", "epsilon", "users"),
+            columns=("mechanism", "processing"),
+            shown=(Shown("ratio"),),
+            without=(("processing", NONE),),
+            text="Error after each processing over that of the unprocessed estimates of the same collections",
+        ),
+    ),
     figure="factormech.figures.consistency",
     seconds=seconds,
     memory_mb=grids.memory_on_grid,

@@ -18,7 +18,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, DATA, MECHANISMS, METRIC, OPTIONS, TARGET, number
 from factormech.experiments.optimality_gap import ordered
 from factormech.tables.contradictions import below_bound
@@ -133,6 +133,16 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=grids.by_mechanism_and_bounds,
     solves=grids.requests,
+    tables=(
+        PaperTable(
+            rows=("data", "workload", "domain_size", "epsilon", "metric", "alpha"),
+            columns=("mechanism",),
+            shown=(Shown("sample_complexity"),),
+            best="min",
+            bound="lower_bound",
+            text="Users that each mechanism needs on each data set",
+        ),
+    ),
     figure="factormech.figures.data_dependent",
     seconds=lambda asked: grids.seconds_on_grid("measure_on_data", asked),
     memory_mb=grids.memory_on_grid,

@@ -14,7 +14,7 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.experiments import pure
-from factormech.experiments.base import Asked, Axis, Column, Experiment, Problem, Setting, split
+from factormech.experiments.base import Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown, split
 
 # Numbers of the noise that is kept for all numbers of persons; more of it is drawn again for each, from the same seed.
 _KEPT = 2**22
@@ -137,6 +137,15 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=split("domain_size"),
     figure="factormech.figures.full_parity_users",
+    tables=(
+        PaperTable(
+            rows=("domain_size", "epsilon", "accuracy"),
+            columns=("mechanism",),
+            shown=(Shown("users"),),
+            best="min",
+            bound="lower_bound",
+        ),
+    ),
     seconds=_seconds,
     seeded=True,
 )

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
-from factormech.experiments.base import Asked, Column, Experiment, Problem, Setting, split
+from factormech.experiments.base import Asked, Column, Experiment, PaperTable, Problem, Setting, Shown, split
 
 FORMS = ("apart", "mixed", "centre")
 HALF_GAP = Setting(
@@ -89,5 +89,6 @@ EXPERIMENT = Experiment(
     check=check,
     parts=split("workload"),
     figure="factormech.figures.hard_pairs",
+    tables=(PaperTable(rows=("workload", "domain_size", "query"), shown=(Shown("weight"), Shown("gap"))),),
     seconds=lambda asked: sum(0.2 + 2e-5 * n**3 for _, n in asked.points()),
 )

@@ -16,7 +16,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem, Setting
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import BOUNDS, MECHANISMS, number
 from factormech.experiments.optimality_gap import (
     BOUND_COLUMNS,
@@ -143,6 +143,18 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=grids.by_mechanism_and_workload,
     solves=solves,
+    tables=(
+        PaperTable(
+            rows=("mechanism", "workload", "domain_size", "epsilon", "row_factor"),
+            shown=(
+                Shown("ratio", "min", "least"),
+                Shown("ratio", "median", "median"),
+                Shown("ratio", "max", "largest"),
+                Shown("worst_ratio", "max", "largest in the worst case"),
+            ),
+            text="Average variance over the strongest lower bound, over random starts with m rows",
+        ),
+    ),
     figure="factormech.figures.initialisation",
     seconds=seconds,
     memory_mb=grids.memory_on_grid,

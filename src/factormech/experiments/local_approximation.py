@@ -14,7 +14,18 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
-from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Problem, Setting, split
+from factormech.experiments.base import (
+    REASON,
+    Asked,
+    Axis,
+    Column,
+    Experiment,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
 from factormech.experiments.local_releases import ACCURACY, BUDGET, PANEL, panel
 
 GRID, BEST = "grid", "best"
@@ -155,6 +166,15 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=split("workload"),
     figure="factormech.figures.local_approximation",
+    tables=(
+        PaperTable(
+            rows=("panel", "alpha", "share"),
+            columns=("factors",),
+            shown=(Shown("predicted_users"),),
+            best="min",
+            where=(("choice", GRID),),
+        ),
+    ),
     seconds=seconds,
     memory_mb=lambda asked: 600,
 )

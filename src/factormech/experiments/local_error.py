@@ -16,7 +16,19 @@ from typing import Any
 
 from factormech.errors import UnknownName
 from factormech.experiments.axes import DOMAIN_SIZE, USERS, WORKLOAD
-from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Family, Problem, Setting, split
+from factormech.experiments.base import (
+    REASON,
+    Asked,
+    Axis,
+    Column,
+    Experiment,
+    Family,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
 from factormech.experiments.grids import strategy_requests
 from factormech.experiments.local_releases import (
     ACCURACY,
@@ -184,6 +196,14 @@ EXPERIMENT = Experiment(
     parts=split("workload"),
     solves=lambda asked: strategy_requests(asked, asked["mechanisms"]),
     figure="factormech.figures.local_error",
+    tables=(
+        PaperTable(
+            rows=("panel", "users"),
+            columns=("mechanism",),
+            shown=(Shown("measured"),),
+            ends=("measured_low", "measured_high"),
+        ),
+    ),
     seconds=seconds,
     memory_mb=lambda asked: 800,
     seeded=True,

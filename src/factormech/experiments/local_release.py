@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
-from factormech.experiments.base import REASON, Asked, Column, Experiment, Problem, split
+from factormech.experiments.base import REASON, Asked, Column, Experiment, PaperTable, Problem, Shown, split
 from factormech.experiments.grids import strategy_requests
 from factormech.experiments.local_releases import (
     ACCURACY,
@@ -144,6 +144,15 @@ EXPERIMENT = Experiment(
     parts=split("workload"),
     solves=lambda asked: strategy_requests(asked, asked["mechanisms"]),
     figure="factormech.figures.local_release",
+    tables=(
+        PaperTable(
+            rows=("panel", "epsilon", "alpha", "domain_size"),
+            columns=("mechanism",),
+            shown=(Shown("predicted_users"),),
+            best="min",
+            bound="lower_bound",
+        ),
+    ),
     seconds=seconds,
     memory_mb=lambda asked: 600,
     seeded=True,

@@ -16,7 +16,7 @@ from typing import Any
 
 from factormech.errors import UnknownName
 from factormech.experiments.axes import DELTA, EPSILON
-from factormech.experiments.base import Asked, Column, Experiment, Family, Problem, Setting, split
+from factormech.experiments.base import Asked, Column, Experiment, Family, PaperTable, Problem, Setting, Shown, split
 
 SHIFTS = ("unit", "interval")
 # Bisections of ln δ: the limit is right to 2^-40 of it.
@@ -119,6 +119,12 @@ EXPERIMENT = Experiment(
     check=check,
     parts=split("shifts"),
     figure="factormech.figures.noise_floor",
+    tables=(
+        PaperTable(
+            rows=("shifts", "delta", "epsilon"),
+            shown=(Shown("upper", label="least noise √V", low="lower"), Shown("gaussian_sigma"), Shown("ratio")),
+        ),
+    ),
     seconds=lambda asked: sum(
         0.5 if shifts == "interval" else 0.2 for shifts, *_ in asked.points("shifts", *asked.grid)
     ),

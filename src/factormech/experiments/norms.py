@@ -17,7 +17,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids, solves
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import ALPHA, DOMAIN_SIZE, SEED, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem, Setting
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import number
 from factormech.experiments.optimality_gap import ordered
 from factormech.experiments.solves import Solve
@@ -260,6 +260,15 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=by_norm,
     solves=requests,
+    tables=(
+        PaperTable(
+            rows=("workload", "alpha", "domain_size"),
+            columns=("norm",),
+            shown=(Shown("upper", low="lower"),),
+            beside=("trace_bound",),
+            text="Certified norms: the digits that both ends share, or both ends",
+        ),
+    ),
     figure="factormech.figures.norms",
     seconds=seconds,
     memory_mb=memory_mb,

@@ -15,7 +15,7 @@ from factormech.errors import BadValue
 from factormech.experiments import norms
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, SEED, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem, Setting
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.norms import NORMS, SOLVER
 from factormech.family import Family
 from factormech.tables.format import below, check_grid, not_positive
@@ -115,6 +115,17 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=norms.by_norm,
     solves=norms.requests,
+    tables=(
+        PaperTable(
+            rows=("order", "domain_size"),
+            columns=("factorization",),
+            shown=(Shown("error"),),
+            beside=("logarithm", "trace_bound"),
+            best="min",
+            bound="lower_bound",
+            text="Error of order p of factorizations of prefix sums",
+        ),
+    ),
     figure="factormech.figures.prefix_factorizations",
     seconds=norms.seconds,
     memory_mb=norms.memory_mb,

@@ -17,7 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.axes import DOMAIN_SIZE
-from factormech.experiments.base import Asked, Axis, Column, Experiment, Family, Problem, Setting, split
+from factormech.experiments.base import (
+    Asked,
+    Axis,
+    Column,
+    Experiment,
+    Family,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
 from factormech.experiments.central_bounds import BUDGET, COLUMNS, COPIED, check
 from factormech.experiments.central_bounds import refuse as orders
 
@@ -153,5 +164,17 @@ EXPERIMENT = Experiment(
     refuse=refused,
     parts=split("family"),
     figure="factormech.figures.central_bounds",
+    tables=(
+        PaperTable(
+            rows=("family", "p", "epsilon", "delta", "size"),
+            shown=(
+                Shown("norm_upper", label="norm Γ", low="norm_lower"),
+                Shown("upper"),
+                Shown("lower"),
+                Shown("ratio"),
+                Shown("growth"),
+            ),
+        ),
+    ),
     seconds=lambda asked: 1e-3 * len(list(asked.points())),
 )

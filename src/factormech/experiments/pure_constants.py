@@ -15,7 +15,18 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.experiments import pure
 from factormech.experiments.axes import DOMAIN_SIZE
-from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Problem, Setting, split
+from factormech.experiments.base import (
+    REASON,
+    Asked,
+    Axis,
+    Column,
+    Experiment,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
 
 MECHANISMS = (pure.RAW, pure.PROJECTED)
 QUERIES = Axis(
@@ -104,6 +115,9 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=split("queries", "domain_size"),
     figure="factormech.figures.pure_constants",
+    tables=(
+        PaperTable(rows=("product", "queries", "domain_size"), columns=("mechanism",), shown=(Shown("constant"),)),
+    ),
     seconds=_seconds,
     memory_mb=lambda _: 700,
     seeded=True,

@@ -14,7 +14,19 @@ from typing import Any
 
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import pure
-from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Family, Problem, Setting, split
+from factormech.experiments.base import (
+    REASON,
+    Asked,
+    Axis,
+    Column,
+    Experiment,
+    Family,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
 
 MECHANISMS = ("laplace", "l2-ball-projection", "k-norm", "k-norm-projection", "recursive-full", "jl")
 _SHAPE = r"([1-9][0-9]{0,3})x([1-9][0-9]{0,4})"
@@ -122,6 +134,17 @@ EXPERIMENT = Experiment(
     refuse=refuse,
     parts=split("shape"),
     figure="factormech.figures.pure_random_queries",
+    tables=(
+        PaperTable(
+            rows=("shape", "product"),
+            columns=("mechanism",),
+            shown=(Shown("error"),),
+            best="min",
+            bound="lower_bound",
+            where=(("best", 1),),
+            ends=("low", "high"),
+        ),
+    ),
     seconds=_seconds,
     memory_mb=lambda _: 700,
     seeded=True,

@@ -16,7 +16,7 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.experiments import pure
-from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, Problem, Setting
+from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown
 
 BALL, JL = "l2-ball-projection", "jl"
 MECHANISMS = (BALL, pure.PROJECTED, JL)
@@ -189,6 +189,16 @@ EXPERIMENT = Experiment(
     check=check,
     refuse=refuse,
     figure="factormech.figures.pure_skew",
+    tables=(
+        PaperTable(
+            rows=("skew", "product"),
+            columns=("mechanism",),
+            shown=(Shown("error"),),
+            best="min",
+            bound="lower_bound",
+            ends=("low", "high"),
+        ),
+    ),
     seconds=_seconds,
     memory_mb=lambda asked: 600,
     seeded=True,

@@ -14,7 +14,18 @@ from typing import Any
 
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS
-from factormech.experiments.base import REASON, Asked, Column, Experiment, Family, Problem, Setting, split
+from factormech.experiments.base import (
+    REASON,
+    Asked,
+    Column,
+    Experiment,
+    Family,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
 
 RUNNERS = ("learner/exact", "learner/adversarial", "coarse/exact", "coarse/adversarial")
 LEVEL = 0.01
@@ -263,6 +274,11 @@ EXPERIMENT = Experiment(
     refuse=refuse_classes,
     parts=split("concept_class"),
     figure="factormech.figures.query_complexity",
+    tables=(
+        PaperTable(
+            rows=("concept_class", "class_size"), columns=("learner",), shown=(Shown("queries"), Shown("promised"))
+        ),
+    ),
     seconds=_seconds,
     seeded=True,
 )

@@ -23,7 +23,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem, Setting
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, METRIC, OPTIONS, POINT, TARGET, number
 from factormech.tables.contradictions import below_bound
 from factormech.tables.format import check_grid, not_among, not_positive, unreasoned
@@ -225,6 +225,17 @@ EXPERIMENT = Experiment(
     parts=grids.by_mechanism_and_bounds,
     solves=grids.requests,
     derived=derived,
+    tables=(
+        PaperTable(
+            rows=("workload", "domain_size", "epsilon", "metric", "alpha"),
+            columns=("mechanism",),
+            shown=(Shown("sample_complexity"),),
+            best="min",
+            bound="lower_bound",
+            without=(("mechanism", LOWER_BOUND),),
+            text="Users that each mechanism needs in the worst case",
+        ),
+    ),
     figure="factormech.figures.sample_complexity",
     seconds=seconds,
     memory_mb=grids.memory_on_grid,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.base import Asked, Axis, Column, Experiment, Family, Problem
+from factormech.experiments.base import Asked, Axis, Column, Experiment, Family, PaperTable, Problem, Shown
 
 ELEMENTS = ("corner", "facet", "ellipsoid", "direction")
 _SHOWN = ("prefix/2", "prefix/3", "histogram/3", "1-way-parities/8")
@@ -125,5 +125,10 @@ EXPERIMENT = Experiment(
     check=check,
     refuse=refuse,
     figure="factormech.figures.sensitivity_polytope",
+    tables=(
+        PaperTable(
+            rows=("body",), shown=(Shown("gamma_2", "max"), Shown("width_upper", label="width κ", low="width_lower"))
+        ),
+    ),
     seconds=lambda asked: 0.5 + 0.2 * len(asked["body"]),
 )

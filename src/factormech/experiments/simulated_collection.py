@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, USERS, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Shown
 from factormech.experiments.grids import LEVEL, MECHANISMS, OPTIONS, POPULATION, TRIALS, number
 from factormech.experiments.optimality_gap import ordered
 from factormech.tables.format import below, check_seeded_grid, filled, not_among, not_positive, unreasoned
@@ -151,6 +151,18 @@ EXPERIMENT = Experiment(
     refuse=grids.refuse_options,
     parts=grids.by_mechanism,
     solves=grids.requests,
+    tables=(
+        PaperTable(
+            rows=("mechanism",),
+            shown=(
+                Shown("ratio", "count", "points"),
+                Shown("z", "largest"),
+                Shown("p_value", "min"),
+                Shown("ratio", "mean", "mean of measured over exact"),
+            ),
+            text="Measured over exact errors of simulated collections",
+        ),
+    ),
     figure="factormech.figures.simulated_collection",
     seconds=seconds,
     memory_mb=grids.memory_on_grid,

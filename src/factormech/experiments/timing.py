@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
-from factormech.experiments.base import Column, Experiment, Problem, Setting
+from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, POINT, number
 from factormech.experiments.initialisation import solves
 from factormech.experiments.optimality_gap import ordered, strongest_bounds
@@ -199,6 +199,22 @@ EXPERIMENT = Experiment(
     check_table=check_table,
     parts=parts,
     solves=solves,
+    tables=(
+        PaperTable(
+            rows=("domain_size",),
+            where=(("quantity", ITERATION),),
+            shown=(Shown("seconds", "mean", "mean"), Shown("least_seconds", "min", "least")),
+            text="Seconds of one iteration",
+        ),
+        PaperTable(
+            rows=("gap", "epsilon", "workload", "domain_size"),
+            where=(("quantity", TO_GAP),),
+            columns=("mechanism",),
+            shown=(Shown("seconds"),),
+            best="min",
+            text="Seconds until the average variance is at most a multiple of the strongest lower bound",
+        ),
+    ),
     figure="factormech.figures.timing",
     seconds=seconds,
     memory_mb=grids.memory_on_grid,

@@ -1,23 +1,49 @@
-"""Captions of figures, in plain text, from the same tables as the figures."""
+"""Captions of figures and their notes, in plain text, from the same tables as the figures.
+
+A caption has at most :data:`MOST_WORDS` words: what is plotted against what, what to see, and settings. All else that a
+reader of the numbers needs, such as what is missing and why, is in the notes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from factormech import labels
 from factormech.tables.panels import Gap, Panel, View, number, span, told
 
-if TYPE_CHECKING:
-    import pandas as pd
+MOST_WORDS = 90
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, of the kind that its table says: see ``registry.caption``."""
-    from factormech.figures import registry
-    from factormech.tables.kinds import kind_of
+@dataclass(frozen=True)
+class Words:
+    """What is said of a figure: its caption, and its notes, which may be empty."""
 
-    return registry.caption(kind_of(frame), study_title, caption_text, frame)
+    caption: str
+    notes: str
+
+
+def words(caption: Iterable[str], notes: Iterable[str] = ()) -> Words:
+    """Return caption and notes made of sentences, the most important first.
+
+    A sentence is said once. One of the caption that would make it too long is among the notes.
+    """
+    said, rest = (_sentences(texts) for texts in (caption, notes))
+    kept: list[str] = []
+    for text in said:
+        if not kept or len(" ".join([*kept, text]).split()) <= MOST_WORDS:
+            kept.append(text)
+    left = dict.fromkeys(text for text in [*said, *rest] if text not in kept)
+    return Words(" ".join(kept), " ".join(left))
+
+
+def _sentences(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(labels.capital(sentence(text)) for text in texts if text.strip()))
+
+
+def lead(title: str, what: str) -> str:
+    """The first sentence of a caption: the study's title, and what is plotted against what."""
+    return f"{title.strip().rstrip('.')}: {what}" if title.strip() else what
 
 
 def sentence(text: str) -> str:
@@ -26,30 +52,20 @@ def sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?" else text + "."
 
 
-def capital(text: str) -> str:
-    """A text with a capital at its start."""
-    return text[:1].upper() + text[1:]
-
-
-def paragraph(sentences: Iterable[str]) -> str:
-    """Sentences one after the other; those that say nothing are left out."""
-    return " ".join(text for text in sentences if text)
-
-
 def fixed_and_varied(table: View) -> str:
     """What varies, what is fixed, and the workloads: "against … from 8 to 64, with ε = 1; workloads: Prefix"."""
     varied = {"epsilon": "privacy budget ε", "domain_size": "domain size n", "row_factor": "rows over domain size m/n"}
     fixed = f"n = {number(table.fixed)}" if table.axis == "epsilon" else f"ε = {number(table.fixed)}"
     x = table.panels[0].x
     across = f"from {number(x[0])} to {number(x[-1])}" if len(x) > 1 else f"= {number(x[0])}"
-    panels = ", ".join(labels.workload_label(panel.workload) for panel in table.panels)
+    panels = "; ".join(labels.workload_label(panel.workload) for panel in table.panels)
     return f"against {varied[table.axis]} {across}, with {fixed}; workloads: {panels}"
 
 
 def drawn(table: View) -> str:
     """The mechanisms with a number somewhere."""
     names = [labels.mechanism_label(name) for name in table.drawn]
-    return f"Mechanisms drawn: {', '.join(names)}." if names else "No mechanism has a number to draw."
+    return f"Mechanisms drawn: {'; '.join(names)}." if names else "No mechanism has a number to draw."
 
 
 def absent(table: View) -> list[str]:

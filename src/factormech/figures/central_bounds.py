@@ -11,8 +11,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import sentence
+from factormech.figures import captions, curves, style
 from factormech.figures.style import Style
 from factormech.tables.panels import Panel, View, number
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 PLAIN_Y = "Error of all queries together, in counts, (E‖·‖ₚᵖ)^{1/p}, and (E‖·‖²_∞)^{1/2} at p = ∞"
 UPPER, LOWER = "Factorization with Gaussian noise", "Lower bound √V·Γ"
@@ -139,21 +138,27 @@ def _entries(frame: pd.DataFrame, looks: dict[float, Style]) -> list[curves.Entr
     return found
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
-    told = " and ".join(_budgets(frame))
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     x = sorted(set(frame["domain_size" if "domain_size" in frame else "size"]))
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        f"{PLAIN_Y}, against {_x_label(frame)} from {number(x[0])} to {number(x[-1])}, with {told}; neighbours differ "
-        "by 1 in one count.",
-        f"Solid: {UPPER[:1].lower()}{UPPER[1:]}, optimal factors; at p = ∞ σ√(2 ln k + 2)·Γ, which bounds it. Dashed: "
-        "√V(ε, δ)·Γ: noise that does not depend on the data has this error or more on all data, any mechanism on some.",
-        *_extras(frame),
-        *(f"{title}: {_ratios(rows)[0]}." for title, rows in _groups(frame)),
-    ]
-    return " ".join(text for text in sentences if text)
+    what = f"{PLAIN_Y}, against {_x_label(frame)} from {number(x[0])} to {number(x[-1])}"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            text,
+            f"Solid: {UPPER[:1].lower()}{UPPER[1:]}, optimal factors.",
+            "Dashed: √V(ε, δ)·Γ, which every mechanism has at least on some data.",
+            f"Settings: {' and '.join(_budgets(frame))}",
+        ],
+        [
+            "At p = ∞ the solid curve is σ√(2 ln k + 2)·Γ, which bounds the error.",
+            "Noise that does not depend on the data has the dashed error or more on all data.",
+            "Neighbours differ by 1 in one count.",
+            *_extras(frame),
+            *(f"{title}: {_ratios(rows)[0]}." for title, rows in _groups(frame)),
+        ],
+    )
 
 
 def _extras(frame: pd.DataFrame) -> list[str]:

@@ -15,9 +15,8 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.experiments.consistency import FIXED, FREE, NONE
 from factormech.figures import axes as scales
-from factormech.figures import style, text
+from factormech.figures import captions, style, text
 from factormech.figures.canvas import empty_figure
-from factormech.figures.captions import capital, paragraph, sentence
 from factormech.figures.data_dependent import standin_words
 from factormech.figures.style import Style
 from factormech.tables.consistency_view import LABELS, Panel, Series, View, view
@@ -62,25 +61,29 @@ def draw(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text: what was run, what it gains, what is missing and why."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     table = view(frame)
-    sentences = [
-        study_title,
-        caption_text,
-        f"N × mean squared error per query against the number of users N = {_list(table.users)}, drawn from each data "
-        f"set, in simulation: {table.trials} trials each{_seeds(table)}; "
-        + "; ".join(panel.title for panel in table.panels),
-        *standin_words(table.standins),
-        "Lines: exact error of the unprocessed, unbiased estimate; hollow markers: measured; filled: after "
-        "non-negative least squares in the workload's distance; dots: the same with the total fixed to the number of "
-        "users, which is public. "
-        f"Bars: {_bars(table)}",
-        *(_gain(table, name) for name in table.drawn),
-        f"The conditions of the optimum hold to {table.violation:.1g}" if np.isfinite(table.violation) else "",
-        *table.missing,
-    ]
-    return paragraph(capital(sentence(s)) for s in sentences)
+    what = f"N × mean squared error per query against the number of users N = {_list(table.users)} of each data set"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            *standin_words(table.standins),
+            text,
+            "Lines: exact error of the unprocessed estimate; hollow markers: measured; filled: after non-negative "
+            "least squares; dots: the same with the total, which is public, fixed.",
+        ],
+        [
+            f"In simulation: {table.trials} trials each{_seeds(table)}; "
+            + "; ".join(panel.title for panel in table.panels),
+            "Least squares are in the workload's distance.",
+            f"Bars: {_bars(table)}",
+            *(_gain(table, name) for name in table.drawn),
+            f"The conditions of the optimum hold to {table.violation:.1g}" if np.isfinite(table.violation) else "",
+            *table.missing,
+        ],
+    )
 
 
 def _gain(table: View, name: str) -> str:
@@ -221,6 +224,6 @@ def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
         f"lines: exact error without processing; hollow markers: measured, {table.trials} trials; bars: {_bars(table)}"
     )
     lines = [says, *standin_words(table.standins), *table.missing]
-    footer = [text.wrap(figure, capital(s), width - 0.2, style.SMALL_SIZE) for s in lines]
+    footer = [text.wrap(figure, labels.capital(s), width - 0.2, style.SMALL_SIZE) for s in lines]
     y_label = "N × mean squared error per query"
     text.place_around(figure, "number of users N", y_label, [e for e, _ in entries], names, footer)

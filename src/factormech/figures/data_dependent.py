@@ -11,9 +11,8 @@ import numpy as np
 
 from factormech import labels
 from factormech.figures import axes as scales
-from factormech.figures import style, text
+from factormech.figures import captions, style, text
 from factormech.figures.canvas import empty_figure
-from factormech.figures.captions import capital, paragraph, sentence
 from factormech.figures.style import Style
 from factormech.tables.on_data_view import Panel, View, view
 
@@ -48,25 +47,28 @@ def draw(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text: what is drawn, how far data sets differ, what is missing."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     table = view(frame)
-    sentences = [
-        study_title,
-        caption_text,
-        f"Users needed for {labels.accuracy(table.metric, table.alpha)}, from the exact variance on each data set: "
-        f"{', '.join(map(labels.data_label, table.data))}; {'; '.join(panel.title for panel in table.panels)}"
-        + (f"; medians over {table.seeds} seeds, bars to the least and the largest" if table.seeds > 1 else ""),
-        *standin_words(table.standins),
-        *(_deviation(panel, table) for panel in table.panels),
-        "No unbiased linear ε-LDP strategy needs fewer users than the bound (dash; shaded below): on a data set not "
-        "even one made for it, by singular values weighted by its shares; in the worst case by "
-        + ", ".join(
-            labels.bound_label(name).replace("Lower", "lower", 1) for name in table.bounds if name != "data-svd"
-        ),
-        *table.missing,
-    ]
-    return paragraph(capital(sentence(s)) for s in sentences)
+    panels = "; ".join(panel.title for panel in table.panels)
+    names = [labels.bound_label(name).replace("Lower", "lower", 1) for name in table.bounds if name != "data-svd"]
+    what = f"users needed for {labels.accuracy(table.metric, table.alpha)} on each data set and in the worst case"
+    return captions.words(
+        [
+            captions.lead(title, f"{what}; {panels}"),
+            *standin_words(table.standins),
+            text,
+            *(_deviation(panel, table) for panel in table.panels),
+            f"Medians over {table.seeds} seeds, bars to the least and the largest" if table.seeds > 1 else "",
+        ],
+        [
+            f"Data sets: {'; '.join(map(labels.data_label, table.data))}; their variances are exact",
+            "No unbiased linear ε-LDP strategy needs fewer users than the bound (dash; shaded below): on a data set "
+            f"not even one made for it, by singular values weighted by its shares; in the worst case by {'; '.join(names)}",
+            *table.missing,
+        ],
+    )
 
 
 def standin_words(standins: tuple[str, ...]) -> list[str]:
@@ -84,8 +86,9 @@ def _deviation(panel: Panel, table: View) -> str:
         return ""
     most, series = max(spreads, key=lambda pair: pair[0])
     worst = max(table.worst_over(s) for _, s in spreads)
+    where = f"{panel.title}: between" if len(table.panels) > 1 else "between"
     return (
-        f"{panel.title}: between data sets needs differ most for {labels.mechanism_label(series.name)}, by a factor of "
+        f"{where} data sets needs differ most for {labels.mechanism_label(series.name)}, by a factor of "
         f"{most:.3g}; the worst case is at most {worst:.3g} times the least need on a data set"
     )
 
@@ -161,7 +164,7 @@ def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
     entries.append((line, "Lower bound on the data, unbiased strategies (below it: shaded)"))
     names = [text.wrap(figure, label, width - 0.8, style.TEXT_SIZE) for _, label in entries]
     lines = [*standin_words(table.standins), _vacuous(table), *table.missing]
-    footer = [text.wrap(figure, capital(s), width - 0.2, style.SMALL_SIZE) for s in lines if s]
+    footer = [text.wrap(figure, labels.capital(s), width - 0.2, style.SMALL_SIZE) for s in lines if s]
     y_label = f"users needed for {labels.accuracy(table.metric, table.alpha)}"
     text.place_around(figure, "data set", y_label, [e for e, _ in entries], names, footer)
 

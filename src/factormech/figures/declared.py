@@ -13,7 +13,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
+from factormech.figures import captions, curves, style
 from factormech.figures.captions import sentence
 from factormech.figures.style import Style
 from factormech.tables.curve_view import CurvePanel, CurveView, Name, curve_view
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from factormech.experiments.base import Experiment
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 # The margin of an axis as a share of what is shown, the least that is shown, and how far below it a band is shown.
 MARGIN, LEAST_DECADES, DECADES_BELOW = 0.07, 0.25, 1.0
@@ -195,35 +195,37 @@ def _other_entries(table: CurveView) -> list[curves.Entry]:
     return found
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame, *, experiment: Experiment) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame, *, experiment: Experiment) -> captions.Words:
+    """Caption and notes of a study's figure."""
+    return captions.words(*sentences(title, text, frame, experiment=experiment))
+
+
+def sentences(title: str, text: str, frame: pd.DataFrame, *, experiment: Experiment) -> tuple[list[str], list[str]]:
+    """The sentences of caption and notes."""
     table = curve_view(frame, experiment)
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        sentence(table.curves.text),
-        *map(sentence, table.notes),
-        _against(table),
-        sentence(f"Curves: {', '.join(table.label(name) for name in table.drawn)}") if table.drawn else "",
+    titles = "; ".join(panel.title for panel in table.panels if panel.title)
+    names = "; ".join(table.label(name) for name in table.drawn)
+    return [
+        captions.lead(title, _against(table)),
+        text,
+        table.curves.note,
+        *(note for note in table.notes if note != table.curves.note),
+        table.curves.text,
         _bars(table),
-        *(sentence(text[:1].upper() + text[1:]) for text in table.missing()),
-    ]
-    return " ".join(text for text in sentences if text)
+    ], [f"Panels: {titles}" * bool(titles), f"Curves: {names}" * bool(names), *table.missing()]
 
 
 def _against(table: CurveView) -> str:
-    """What is drawn against what, and in which panels."""
+    """What is drawn against what."""
     x = np.unique(np.concatenate([panel.x for panel in table.panels]))
     y_label, x_label = (table.column(name).label for name in (table.curves.y, table.curves.x))
     short = [f"{value:.6g}" for value in (x[0], x[-1])]
     across = f"from {short[0]} to {short[1]}" if len(x) > 1 else f"= {short[0]}"
-    titles = [panel.title for panel in table.panels if panel.title]
-    panels = f"; panels: {('; ' if len(table.curves.panels) > 1 else ', ').join(titles)}" if titles else ""
-    return f"{y_label[:1].upper()}{y_label[1:]} against {x_label} {across}{panels}."
+    return f"{y_label} against {x_label} {across}"
 
 
 def _bars(table: CurveView) -> str:
     if table.curves.low is None or table.curves.high is None:
         return ""
     low, high = (table.column(name) for name in (table.curves.low, table.curves.high))
-    return sentence(f"Bars: {low.description or low.label} to {high.description or high.label}")
+    return f"Bars: {low.description or low.label} to {high.description or high.label}"

@@ -8,9 +8,8 @@ import numpy as np
 
 from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
+from factormech.figures import captions, curves, style
 from factormech.figures.canvas import empty_figure
-from factormech.figures.captions import sentence
 from factormech.tables.panels import Panel, View, number
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 BELOW = "Below the lower bound for ε-private mechanisms, and its slope"
 
@@ -97,20 +96,21 @@ def _entries(frame: pd.DataFrame) -> list[curves.Entry]:
     return [*curves.mechanism_entries(names, style.series_styles(names)), (patch, BELOW)]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     x = sorted(set(frame["accuracy"]))
     projected = frame[frame["mechanism"] == PROJECTED]
     slopes = projected["slope"].to_numpy(dtype=np.float64)
     slopes = slopes[np.isfinite(slopes)]
     told = f"With the projection the slopes are from {slopes.min():.2f} to {slopes.max():.2f}." if len(slopes) else ""
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        f"First row: users n against accuracy 1/α from {number(x[0])} to {number(x[-1])}, simulated, with the data "
-        "the worst found among evenly spread ones over 1, 2, 4 … types; shaded: fewer than proved to be needed.",
-        f"Second row: local slopes of ln n in ln(1/α), between both neighbours. {told}".strip(),
-        sentence(MEANING),
-        sentence(FALL_SHORT[:1].upper() + FALL_SHORT[1:]),
-    ]
-    return " ".join(text for text in sentences if text)
+    what = f"users n against accuracy 1/α from {number(x[0])} to {number(x[-1])}, and local slopes below"
+    return captions.words(
+        [captions.lead(title, what), text, told, "Shaded: fewer than proved to be needed."],
+        [
+            "The users are simulated, with the data the worst found among evenly spread ones over 1, 2, 4 … types.",
+            "Second row: local slopes of ln n in ln(1/α), between both neighbours.",
+            MEANING,
+            FALL_SHORT,
+        ],
+    )

@@ -9,8 +9,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.figures import curves, style
-from factormech.figures.captions import sentence
+from factormech.figures import captions, curves, style
 from factormech.tables.panels import Panel, View, number
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 # The ends of the colours: of λ − μ above and below 0.
 FIRST, SECOND = style.BLUE, style.VERMILLION
@@ -99,18 +98,16 @@ def _entries() -> list[curves.Entry]:
     ]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     told = [
         f"{title} (gaps from {rows['gap'].min():.3g} to {rows['gap'].max():.3g}, {rows['query'].nunique()} pairs)"
         for title, rows in _groups(frame)
     ]
     sizes = ", ".join(number(n) for n in sorted(set(frame["domain_size"])))
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        f"λ_v − μ_v over the largest entry of its row, a row per query v and a column per type, n = {sizes}: "
-        f"{'; '.join(told)}.",
-        "Bars at the right: the weights π_v of the pairs, over the largest.",
-    ]
-    return " ".join(text for text in sentences if text)
+    what = f"λ_v − μ_v over the largest entry of its row, a row per query v and a column per type, n = {sizes}"
+    return captions.words(
+        [captions.lead(title, what), text, "Bars at the right: the weights π_v of the pairs, over the largest."],
+        ["; ".join(told)],
+    )

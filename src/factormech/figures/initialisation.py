@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.figures import curves
-from factormech.figures.captions import fixed_and_varied, paragraph, sentence
+from factormech.figures import captions, curves
+from factormech.figures.captions import fixed_and_varied
 from factormech.figures.optimality_gap import draw_ratios, last_sentences
 from factormech.tables.panels import Panel, View, view
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from factormech.figures.style import Style
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 # Mechanisms stand side by side over this share of the distance between two numbers of rows.
 SPREAD = 0.36
@@ -75,16 +75,21 @@ def _least_step(x: FloatArray) -> float:
     return float(np.diff(np.log(x)).min()) if len(x) > 1 else 1.0
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     table = view(frame, "ratio", "row_factor")
     size, starts = frame["domain_size"].iloc[0], frame["start"].nunique()
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        f"Average variance of what the solver finds, divided by a lower bound on that of every ε-LDP strategy with any "
-        f"number of outputs, {fixed_and_varied(table)}; n = {size}; 1 is optimal.",
-        f"Every small point is one of {starts} random starts; lines join their medians.",
-        *last_sentences(table, frame),
-    ]
-    return paragraph(sentences)
+    what = f"average variance of what the solver finds over a lower bound, {fixed_and_varied(table)}; n = {size}"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            text,
+            "1 is optimal.",
+            f"Every small point is one of {starts} random starts; lines join their medians.",
+        ],
+        [
+            "The lower bound is on the average variance of every ε-LDP strategy with any number of outputs.",
+            *last_sentences(table, frame),
+        ],
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from factormech import labels
 from factormech.experiments.base import Curves
 from factormech.experiments.local_approximation import BEST, EXPERIMENT, GRID
-from factormech.figures import declared, local_releases, style
+from factormech.figures import captions, declared, local_releases, style
 from factormech.tables.curve_view import curve_view
 
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ def draw(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def caption(title: str, text: str, frame: pd.DataFrame) -> str:
-    """The caption of the figure, with the price of α/2."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     told = f"Stars: the least of each curve, a searched one included. Dotted: a = α/2.{_price(frame)}"
-    return local_releases.caption(title, text, frame[frame["choice"] == GRID], KIND, told)
+    return local_releases.words(title, text, frame[frame["choice"] == GRID], KIND, told)
 
 
 def _price(frame: pd.DataFrame) -> str:

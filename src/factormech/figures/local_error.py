@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from factormech.experiments.base import Curves
 from factormech.experiments.local_error import EXPERIMENT
-from factormech.figures import declared, local_releases, style
+from factormech.figures import captions, declared, local_releases, style
 from factormech.tables.curve_view import curve_view
 
 if TYPE_CHECKING:
@@ -48,15 +48,16 @@ def draw(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def caption(title: str, text: str, frame: pd.DataFrame) -> str:
-    """The caption of the figure."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     run = frame[frame["reason"] == ""]
     deltas = sorted({float(delta) for delta in run["delta"].dropna()})
     pure = "All mechanisms are purely ε-LDP." if deltas in ([], [0.0]) else "δ of each mechanism is in the table."
     if run.empty:
-        return local_releases.caption(title, text, frame, KIND, pure)
+        return local_releases.words(title, text, frame, KIND, pure)
     half = float((0.5 * (run["measured_high"] - run["measured_low"]) / run["measured"]).max())
     level = f"{1.0 - run['level'].iloc[0]:.4g}"
-    people = ", ".join(dict.fromkeys(frame["population"]))
+    people = "; ".join(dict.fromkeys(frame["population"]))
     told = f"Intervals hold with probability {level} each, and are ±{100 * half:.2g} % of the mean or narrower."
-    return local_releases.caption(title, text, frame, KIND, f"{told} Users: {people}. {pure}")
+    return local_releases.words(title, text, frame, KIND, told, f"Users: {people}.", pure)

@@ -9,7 +9,7 @@ import numpy as np
 from factormech.experiments.base import Curves
 from factormech.experiments.local_release import EXPERIMENT
 from factormech.figures import axes as scales
-from factormech.figures import declared, local_releases, style
+from factormech.figures import captions, declared, local_releases, style
 from factormech.tables.curve_view import CurvePanel, curve_view
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def _lower(ax: Axes, panel: CurvePanel) -> None:
     ax.fill_between(xs, floor, top, where=np.isfinite(below), color=style.BAND, linewidth=0, zorder=0.5)
 
 
-def caption(title: str, text: str, frame: pd.DataFrame) -> str:
-    """The caption of the figure."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     deltas = sorted({float(delta) for delta in frame["delta"].dropna()})
     pure = "All mechanisms are purely ε-LDP." if deltas in ([], [0.0]) else "δ of each mechanism is in the table."
-    return local_releases.caption(title, text, frame, KIND, pure)
+    return local_releases.words(title, text, frame, KIND, pure)

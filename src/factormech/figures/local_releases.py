@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from factormech import labels
 from factormech.experiments.base import Curves, Experiment
 from factormech.experiments.local_releases import SYMBOLS
-from factormech.figures import declared
-from factormech.figures.captions import sentence
+from factormech.figures import captions, declared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,10 +21,10 @@ def shown(kind: Experiment, curves: Curves) -> Experiment:
     return replace(kind, figure=curves)
 
 
-def caption(title: str, text: str, frame: pd.DataFrame, kind: Experiment, more: str = "") -> str:
-    """The caption of declared curves, what all panels share, and ``more``."""
-    told = declared.caption(title, text, frame, experiment=kind)
+def words(title: str, text: str, frame: pd.DataFrame, kind: Experiment, *more: str) -> captions.Words:
+    """Caption and notes of declared curves, with what all panels share and ``more``."""
+    caption, notes = declared.sentences(title, text, frame, experiment=kind)
     columns = [name for name in SHARED if name in frame.columns and name != kind.figure.x]  # type: ignore[union-attr]
     single = [(name, frame[name].iloc[0]) for name in columns if len(set(frame[name])) == 1]
     values = ", ".join(f"{SYMBOLS[name]} = {labels.value_label(name, value)}" for name, value in single)
-    return " ".join(part for part in (told, sentence(f"In all panels {values}") if values else "", more) if part)
+    return captions.words([*caption, f"In all panels {values}" if values else "", *more], notes)

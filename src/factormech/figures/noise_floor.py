@@ -10,8 +10,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import sentence
+from factormech.figures import captions, curves, style
 from factormech.figures.style import Style
 from factormech.tables.panels import Panel, View, number
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 UNIT, INTERVAL = "unit", "interval"
 LINES = {UNIT: style.SOLID, INTERVAL: style.DASHED}
@@ -106,22 +105,22 @@ def _entries(frame: pd.DataFrame, looks: dict[float, Style]) -> list[curves.Entr
     return [*deltas, *lines]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     x = sorted(set(frame["epsilon"]))
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        "First panel: certified lower ends of √V, the least root mean square noise that hides a shift, times ε, "
-        f"against privacy budget ε from {number(x[0])} to {number(x[-1])}, for δ = "
-        f"{', '.join(labels.value_label('delta', delta) for delta in sorted(set(frame['delta'])))}; hidden: "
-        f"{'; '.join(NAMES[shifts] for shifts in dict.fromkeys(frame['shifts']))}.",
-        _widest(frame),
-        "Second panel: the analytic Gaussian σ over √V, at δ > 0." if frame["ratio"].notna().any() else "",
-    ]
-    if frame["half_delta"].notna().any():
-        sentences.append("Third panel: up to this δ the bounds for one shift keep at least half of what δ = 0 gives.")
-    return " ".join(text for text in sentences if text)
+    deltas = ", ".join(labels.value_label("delta", delta) for delta in sorted(set(frame["delta"])))
+    what = (
+        "certified lower ends of √V, the least root mean square noise that hides a shift, times ε, against privacy "
+        f"budget ε from {number(x[0])} to {number(x[-1])}, in the first panel"
+    )
+    second = "Second panel: the analytic Gaussian σ over √V, at δ > 0." if frame["ratio"].notna().any() else ""
+    third = "Third panel: up to this δ the bounds for one shift keep at least half of what δ = 0 gives."
+    hidden = f"Hidden: {'; '.join(NAMES[shifts] for shifts in dict.fromkeys(frame['shifts']))}"
+    return captions.words(
+        [captions.lead(title, what), text, second, third * bool(frame["half_delta"].notna().any())],
+        [_widest(frame), f"δ = {deltas}", hidden],
+    )
 
 
 def _widest(frame: pd.DataFrame) -> str:

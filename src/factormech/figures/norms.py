@@ -13,8 +13,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import paragraph, sentence
+from factormech.figures import captions, curves, style
 from factormech.tables.norm_view import Asked, NormPanel, NormView, norm_view
 from factormech.tables.panels import Panel, View, number
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 CLOSED = "closed form"
 Y_LABEL = "norm"
@@ -141,21 +140,22 @@ def _missing(table: NormView) -> list[str]:
     ]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     table = norm_view(frame)
     x = np.unique(np.concatenate([panel.x for panel in table.panels]))
     varied = "error α of every entry" if table.axis == "alpha" else "domain size n"
     fixed = f", with n = {number(table.fixed)}" if table.axis == "alpha" else ""
     widest = float((frame["upper"] / frame["lower"] - 1.0).where(frame["lower"] > 0).max())
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        f"Norms against {varied} from {number(x[0])} to {number(x[-1])}{fixed}; workloads: "
-        f"{', '.join(labels.workload_label(panel.workload) for panel in table.panels)}.",
-        "Both ends of every norm hold in exact arithmetic"
-        + (f"; the widest interval is {widest:.0e} of its lower end." if np.isfinite(widest) else "."),
-        *(sentence(f"Dashed: {name}") for name in _dashed(table)),
-        *(sentence(text) for text in _missing(table)),
-    ]
-    return paragraph(sentences)
+    names = "; ".join(labels.workload_label(panel.workload) for panel in table.panels)
+    what = f"norms against {varied} from {number(x[0])} to {number(x[-1])}{fixed}; workloads: {names}"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            text,
+            "Both ends of every norm hold in exact arithmetic"
+            + (f"; the widest interval is {widest:.0e} of its lower end." if np.isfinite(widest) else "."),
+        ],
+        [*(f"Dashed: {name}" for name in _dashed(table)), *_missing(table)],
+    )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import absent, drawn, fixed_and_varied, paragraph, sentence
+from factormech.figures import captions, curves, style
+from factormech.figures.captions import absent, drawn, fixed_and_varied
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import Panel, View, view
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from factormech.figures.style import Style
 
-__all__ = ["caption", "draw", "draw_ratios", "last_sentences"]
+__all__ = ["draw", "draw_ratios", "last_sentences", "words"]
 
 Y_LABEL = "average variance over the lower bound"
 
@@ -67,21 +67,25 @@ def _notes(panel: Panel, table: View) -> list[str]:
     return [f"{status}: {', '.join(names)}" for status, names in curves.lacking(panel, table).items()]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     table = view(frame, "ratio")
-    seeds = f"Lines are medians over {table.seeds} seeds" if table.seeds > 1 else ""
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        "Average variance over the user types, divided by a lower bound on that of every unbiased linear ε-LDP "
-        f"strategy with any number of outputs, {fixed_and_varied(table)}; 1 is optimal, and none of them is below.",
-        "The worst-case variance is at least the average one, so the bound holds for it, too; its ratio is in the "
-        "table.",
-        sentence(seeds),
-        *last_sentences(table, frame),
-    ]
-    return paragraph(sentences)
+    what = f"average variance over a lower bound on that of every unbiased linear ε-LDP strategy, {fixed_and_varied(table)}"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            text,
+            "1 is optimal, and none of these strategies is below.",
+            f"Lines are medians over {table.seeds} seeds" if table.seeds > 1 else "",
+        ],
+        [
+            "The average is over the user types; the bound holds for strategies with any number of outputs.",
+            "The worst-case variance is at least the average one, so the bound holds for it, too; its ratio is in the "
+            "table.",
+            *last_sentences(table, frame),
+        ],
+    )
 
 
 def last_sentences(table: View, frame: pd.DataFrame) -> list[str]:

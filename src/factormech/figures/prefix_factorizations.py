@@ -9,8 +9,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import paragraph, sentence
+from factormech.figures import captions, curves, style
 from factormech.tables.panels import Curve, Panel, View, number
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 Y_LABEL = "error"
 LOGARITHM, TRACE = "ln(n)/π", "Trace bound ‖W‖⁎/n"
@@ -86,21 +85,21 @@ def _bound_entries() -> list[curves.Entry]:
     return [(Line2D([], [], color=style.GREY, linestyle=line), name) for line, name in lines]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     sizes, orders = sorted(set(frame["domain_size"])), sorted(set(frame["order"]))
     last = frame[frame["domain_size"] == sizes[-1]]
     told = [
         f"{labels.factorization_label(str(name))} {', '.join(f'{ratio:.3g}' for ratio in part['ratio'])}"
         for name, part in last.groupby("factorization", sort=False)
     ]
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        f"Errors (mean of order p over the n queries of R's row norms, times A's largest column norm) against domain "
-        f"size n from {number(sizes[0])} to {number(sizes[-1])}; orders: "
-        f"{', '.join(labels.order_label(order) for order in orders)}.",
-        f"Over the certified lower bound, at n = {number(sizes[-1])} and in this order of p: {'; '.join(told)}.",
-        "A factorization far above all others leaves its panel; ln(n)/π is drawn from where it is near 1.",
-    ]
-    return paragraph(sentences)
+    what = f"errors of order p against domain size n from {number(sizes[0])} to {number(sizes[-1])}"
+    return captions.words(
+        [captions.lead(title, what), text, f"Orders: {'; '.join(labels.order_label(order) for order in orders)}."],
+        [
+            "An error is the mean of order p over the n queries of R's row norms, times A's largest column norm.",
+            f"Over the certified lower bound, at n = {number(sizes[-1])} and in this order of p: {'; '.join(told)}.",
+            "A factorization far above all others leaves its panel; ln(n)/π is drawn from where it is near 1.",
+        ],
+    )

@@ -9,15 +9,14 @@ import numpy as np
 
 from factormech import labels
 from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED, RAW
-from factormech.figures import cells, curves, style
-from factormech.figures.captions import sentence
+from factormech.figures import captions, cells, curves, style
 from factormech.tables.panels import Panel, View, number
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 # Ends of the colours.
 ENDS = (0.1, 1.0)
@@ -82,23 +81,27 @@ def _missing(frame: pd.DataFrame) -> list[str]:
     return found
 
 
-def caption(title: str, text: str, frame: pd.DataFrame) -> str:
-    """What the cells are."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     shown = frame[frame["constant"].notna()]
     ranges = [f"{name}: {np.nanmin(table):.2f} to {np.nanmax(table):.2f}" for name, table in _panels(shown).items()]
     projected = shown[shown["mechanism"] == PROJECTED]
     certified = (projected["error"] / projected["lower_bound"]).min()
-    sentences = [
-        sentence(title),
-        sentence(text),
-        "Cells: error times nε over 2w(K) for k random ±1 queries and N types, one matrix for each shape.",
-        "With the projection they depend on nε and are of the worst data found for it.",
-        sentence(f"Constants: {'; '.join(ranges)}") if ranges else "",
-        f"The errors with the projection are {certified:.1f} times the certified lower bound or more."
-        if math.isfinite(certified)
-        else "",
-        sentence(MEANING),
-        sentence(f"{FALL_SHORT[:1].upper()}{FALL_SHORT[1:]}, and so does noise from a Markov chain"),
-        *map(sentence, (line[:1].upper() + line[1:] for line in _missing(frame))),
-    ]
-    return " ".join(words for words in sentences if words)
+    what = "error times nε over 2w(K) for k random ±1 queries and N types, one matrix for each shape"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            text,
+            "With the projection the cells depend on nε and are of the worst data found for it.",
+            f"The errors with the projection are {certified:.1f} times the certified lower bound or more."
+            if math.isfinite(certified)
+            else "",
+        ],
+        [
+            f"Constants: {'; '.join(ranges)}" if ranges else "",
+            MEANING,
+            f"{FALL_SHORT}, and so does noise from a Markov chain",
+            *_missing(frame),
+        ],
+    )

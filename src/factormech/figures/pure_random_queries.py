@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from factormech.experiments import pure
 from factormech.experiments.base import Experiment
 from factormech.experiments.curves import Curves
-from factormech.figures import curves, declared, style
+from factormech.figures import captions, curves, declared, style
 from factormech.figures.canvas import empty_figure
-from factormech.figures.captions import sentence
 from factormech.tables.curve_view import curve_view
 from factormech.tables.panels import Panel, View, number
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 CURVES = Curves(
     panel="shape",
@@ -91,20 +90,17 @@ def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(2 * columns)]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
-    told = declared.caption(study_title, caption_text, _shown(frame), experiment=_kind())
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
+    caption, notes = declared.sentences(title, text, _shown(frame), experiment=_kind())
     swept = frame[(frame["mechanism"] == "jl") & frame["error"].notna()]
     if not len(swept):
-        return told
+        return captions.words(caption, notes)
     rows = ", ".join(str(ell) for ell in sorted(set(swept["rows"])))
     best = ", ".join(str(ell) for ell in sorted(set(swept.loc[swept["best"] == 1, "rows"])))
-    said = [
-        told,
-        sentence(f"JL release has ℓ of {rows}, of which {best} are drawn as the best in the first row"),
-        _second(frame),
-    ]
-    return " ".join([*said, _against_projection(frame)]).strip()
+    drawn = f"JL release has ℓ of {rows}, of which {best} are drawn as the best in the first row"
+    return captions.words([*caption[:2], _second(frame), *caption[2:]], [_against_projection(frame), drawn, *notes])
 
 
 def _against_projection(frame: pd.DataFrame) -> str:

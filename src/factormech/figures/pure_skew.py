@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from factormech import labels
-from factormech.figures import cells, curves, style
-from factormech.figures.captions import sentence
+from factormech.figures import captions, cells, curves, style
 from factormech.tables.panels import Panel, View, number
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 JL = "jl"
 # Ends of the colours: the ratio and its inverse.
@@ -79,24 +78,27 @@ def _entries() -> list[curves.Entry]:
     ]
 
 
-def caption(title: str, text: str, frame: pd.DataFrame) -> str:
-    """What the cells are."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     value, low, high = (_wide(frame, column) for column in ("error", "low", "high"))
     jl, others = value.columns == JL, value.columns != JL
     wins = int((value.loc[:, jl].min(axis=1) < value.loc[:, others].min(axis=1)).sum())
     clear = int((high.loc[:, jl].min(axis=1) < low.loc[:, others].min(axis=1)).sum())
-    return " ".join(
-        (
-            sentence(title),
-            f"{number(frame['queries'].iloc[0])} random signs of {number(frame['domain_size'].iloc[0])} types, the "
-            f"first {number(frame['long'].iloc[0])} of them longer.",
-            "Cells: error of JL release, with its best number of rows, over that of the projection; each error is "
-            "E‖·‖₂/√k on the worst data found for it, ε-DP, one of n persons replaced, n fixed.",
+    what = "error of JL release, with its best number of rows, over that of the projection, for each skew and nε"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            text,
             f"JL release errs less than every projection here in {wins} of {len(value)} cells, "
             f"in {clear} of them by more than the 99 % intervals.",
             _above(frame),
-            sentence(text),
-        )
+        ],
+        [
+            f"{number(frame['queries'].iloc[0])} random signs of {number(frame['domain_size'].iloc[0])} types, the "
+            f"first {number(frame['long'].iloc[0])} of them longer.",
+            "Each error is E‖·‖₂/√k on the worst data found for it, ε-DP, one of n persons replaced, n fixed.",
+        ],
     )
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import sentence
+from factormech.figures import captions, curves, style
 from factormech.tables.panels import Panel, View
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 RULES = {"learner": "Tolerance 1/(3d)", "coarse": "Tolerance 1/√d"}
 PROMISED: dict[str, Any] = {"color": style.GREY, "linestyle": style.DASHED, "linewidth": 1.0}
@@ -90,21 +89,24 @@ def _missing(frame: pd.DataFrame) -> list[str]:
     return [f"no number for {r.concept_class}, size {r.class_size}: {r.reason}" for r in rest.itertuples()]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     rows = frame.dropna(subset=["queries"])
-    classes = ", ".join(
+    classes = "; ".join(
         f"{name} {size}" for name, size in dict.fromkeys(zip(rows["concept_class"], rows["class_size"], strict=True))
     )
-    learners = ", ".join(labels.SERIES[name] for name in dict.fromkeys(rows["learner"]))
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        "Mean number of queries, with the least and the most of all runs, against the dimension that the learner was "
-        "told, which every law of other runs before has confirmed; a point a class. Runs at the coarse tolerance are "
-        "given up at their limit.",
-        sentence(f"Classes and sizes: {classes}") if classes else "",
-        sentence(f"Learners: {learners}") if learners else "",
-        *map(sentence, _missing(frame)),
-    ]
-    return " ".join(text for text in sentences if text)
+    learners = "; ".join(labels.SERIES[name] for name in dict.fromkeys(rows["learner"]))
+    return captions.words(
+        [
+            captions.lead(title, "mean number of queries against the dimension that the learner was told"),
+            text,
+            "Bars: the least and the most of all runs; runs at the coarse tolerance are given up at their limit.",
+            "Every law of other runs before has confirmed the dimension.",
+        ],
+        [
+            f"Classes and sizes: {classes}" if classes else "",
+            f"Learners: {learners}" if learners else "",
+            *_missing(frame),
+        ],
+    )

@@ -1,7 +1,8 @@
 """The figures: what draws a study, and its caption.
 
 A kind of study says what its figure shows (:class:`factormech.experiments.curves.Curves`), or names the module that
-draws it, with ``draw(frame) -> Figure`` and ``caption(title, text, frame) -> str``, which take the kind's settings of
+draws it, with ``draw(frame) -> Figure`` and ``words(title, text, frame) -> Words``
+(:mod:`factormech.figures.captions`), which take the kind's settings of
 the stage ``figure`` by keyword.
 """
 
@@ -15,6 +16,8 @@ from factormech.experiments import registry as experiments
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from factormech.figures.captions import Words
 
 # What draws the kinds that say what their figure shows.
 DECLARED = "factormech.figures.declared"
@@ -32,9 +35,19 @@ def draw(kind: str, frame: pd.DataFrame, **settings: Any) -> Figure:
 
 
 def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, **settings: Any) -> str:
-    """The caption of the figure of a table of this kind, after the study's own words."""
+    """The caption of the figure of this kind for a table, with the study's own words."""
+    return words(kind, study_title, caption_text, frame, **settings).caption
+
+
+def notes(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, **settings: Any) -> str:
+    """What is said of the figure beside its caption: what is missing and why, and settings; it may be empty."""
+    return words(kind, study_title, caption_text, frame, **settings).notes
+
+
+def words(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, **settings: Any) -> Words:
+    """Caption and notes."""
     module = import_module(module_of(kind))
-    return cast("str", module.caption(study_title, caption_text, frame, **_declared(kind), **settings))
+    return cast("Words", module.words(study_title, caption_text, frame, **_declared(kind), **settings))
 
 
 def _declared(kind: str) -> dict[str, Any]:

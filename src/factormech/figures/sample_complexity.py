@@ -16,7 +16,7 @@ from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import curves, style
 from factormech.figures.curves import Entry
-from factormech.figures.sample_complexity_caption import caption
+from factormech.figures.sample_complexity_caption import words
 from factormech.figures.style import Style
 from factormech.tables.panels import VACUOUS, Panel, View, view
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 
 def draw(frame: pd.DataFrame, *, band: bool = False) -> Figure:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from factormech import labels
-from factormech.figures.captions import absent, drawn, fixed_and_varied, paragraph, places, sentence
+from factormech.figures import captions
+from factormech.figures.captions import absent, drawn, fixed_and_varied, places, sentence
 from factormech.tables.panels import View, view
 
 if TYPE_CHECKING:
@@ -22,47 +23,31 @@ BOUNDS = {
 }
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame, *, band: bool = False) -> str:
-    """The caption of a study's figure, in plain text.
-
-    Parameters
-    ----------
-    study_title, caption_text
-        The study's own words: the paper and its artefact, and what to see. Either may be empty.
-    frame
-        The table that the figure draws (:mod:`factormech.tables.sample_complexity`).
-    band
-        Whether the strongest bound is drawn as a band.
-    """
+def words(title: str, text: str, frame: pd.DataFrame, *, band: bool = False) -> captions.Words:
+    """Caption and notes of a study's figure, whose strongest bound is drawn as a band if ``band`` says so."""
     table = view(frame)
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        _parameters(table),
-        drawn(table),
-        _band(table) if band else _bounds(table),
-        *absent(table),
-    ]
-    return paragraph(sentences)
-
-
-def _parameters(table: View) -> str:
-    seeds = (
-        f" Lines are medians over {table.seeds} seeds, bands reach from the least to the largest."
-        if table.seeds > 1
-        else ""
+    seeds = f"Lines are medians over {table.seeds} seeds, bands reach from the least to the largest."
+    impossible, bounds = _band(table) if band else _bounds(table)
+    return captions.words(
+        [
+            captions.lead(
+                title, f"users needed for {labels.accuracy(table.metric, table.alpha)}, {fixed_and_varied(table)}"
+            ),
+            text,
+            impossible,
+            seeds if table.seeds > 1 else "",
+        ],
+        [drawn(table), *bounds, *absent(table)],
     )
-    return f"Users needed for {labels.accuracy(table.metric, table.alpha)}, {fixed_and_varied(table)}.{seeds}"
 
 
-def _bounds(table: View) -> str:
+def _bounds(table: View) -> tuple[str, list[str]]:
+    """What no mechanism can do, and every bound."""
     if not table.bounds:
-        return ""
+        return "", []
     shaded = "bound" if len(table.bounds) == 1 else "strongest bound"
-    sentences = [f"No unbiased linear ε-LDP strategy needs fewer users than the {shaded} (below it: shaded)."]
-    for i, name in enumerate(table.bounds):
-        sentences.append(_bound(i, name, table))
-    return " ".join(sentences)
+    below = f"No unbiased linear ε-LDP strategy needs fewer users than the {shaded} (below it: shaded)."
+    return below, [_bound(i, name, table) for i, name in enumerate(table.bounds)]
 
 
 def _bound(i: int, name: str, table: View) -> str:
@@ -83,15 +68,14 @@ def bound_words(names: list[str]) -> str:
     )
 
 
-def _band(table: View) -> str:
-    """The band, which bounds make its edge and where, and the lines beside it."""
+def _band(table: View) -> tuple[str, list[str]]:
+    """What no strategy can do, which bounds make the edge of the band and where, and the lines beside it."""
     if not table.bounds:
-        return ""
+        return "", []
     names = [labels.bound_label(name) for name in table.bounds]
     best = names[0] if len(names) == 1 else f"the largest, at each point, of: {'; '.join(names)}"
-    what = "No unbiased linear ε-LDP strategy of any number of outputs lies in the band"
-    sentences = [f"{what}; its edge is {sentence(best)}"]
-    for i, name in enumerate(table.bounds):
-        if name in labels.PUBLISHED_BOUNDS:
-            sentences.append(_bound(i, name, table))
-    return " ".join(sentences)
+    published = [_bound(i, name, table) for i, name in enumerate(table.bounds) if name in labels.PUBLISHED_BOUNDS]
+    return "No unbiased linear ε-LDP strategy of any number of outputs lies in the band.", [
+        f"The edge of the band is {best}",
+        *published,
+    ]

@@ -15,8 +15,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import curves, style
-from factormech.figures.captions import sentence
+from factormech.figures import captions, curves, style
 from factormech.tables.panels import Panel, View
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 # Where three dimensions are seen from: degrees around the third axis, and above the plane of the others.
 AZIMUTH, ELEVATION = 24.0, 20.0
@@ -211,15 +210,17 @@ def _entries() -> list[curves.Entry]:
     ]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
+
     titles = [_title(frame[frame["body"] == body]) for body in dict.fromkeys(frame["body"])]
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        "Neighbours' answers differ by a point of the polytope, whose corners are ± the columns of the workload. The "
-        "ellipsoid {Ry: ‖y‖ ≤ 1} of factors W = RA holds it; its largest coordinate is γ₂(W). The arrow is the least "
-        "width κ over directions of Euclidean length 1.",
-        f"{'; '.join(titles)}.",
-    ]
-    return " ".join(text for text in sentences if text)
+    what = "the polytope of the differences of neighbours' answers, whose corners are ± the columns of the workload"
+    return captions.words(
+        [
+            captions.lead(title, what),
+            text,
+            "The ellipsoid {Ry: ‖y‖ ≤ 1} of factors W = RA holds the polytope; its largest coordinate is γ₂(W).",
+            "The arrow is the least width κ over directions of Euclidean length 1.",
+        ],
+        ["; ".join(titles)],
+    )

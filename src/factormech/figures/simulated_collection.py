@@ -17,7 +17,7 @@ from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import style, text
 from factormech.figures.canvas import empty_figure
-from factormech.figures.simulated_collection_caption import caption
+from factormech.figures.simulated_collection_caption import words
 from factormech.figures.style import Style
 from factormech.tables.collected import Collected, Copies, Panel, view
 from factormech.tables.panels import number
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 WIDTHS = {**style.WIDTHS, 4: 7.0}
 PANEL_HEIGHTS = {1: 3.9, 2: 3.0, 3: 2.6, 4: 2.4}  # inches, by the number of columns

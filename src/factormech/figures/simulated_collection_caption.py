@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from factormech import labels
-from factormech.figures.captions import sentence
+from factormech.figures import captions
 from factormech.tables.collected import Collected, view
 from factormech.tables.panels import number
 from factormech.tables.verdict import level_text, verdict_text
@@ -14,42 +14,41 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text.
-
-    Parameters
-    ----------
-    study_title, caption_text
-        The study's own words: the paper and its artefact, and what to see. Either may be empty.
-    frame
-        The table that the figure draws (:mod:`factormech.tables.collections`).
-    """
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of a study's figure."""
     table = view(frame)
-    sentences = [
-        study_title,
-        caption_text,
-        _run(table),
-        _shown(table),
-        _copies(table),
-        table.left_out,
-        verdict_text(table.verdict),
-        "The p-values bound the skewed tails of squared errors, so that they are larger than z would give for a "
-        "Gaussian error"
-        if table.verdict
-        else "",
-        *table.misses,
-        *table.missing,
-    ]
-    return " ".join(_capital(sentence(text)) for text in sentences if text)
+    agrees, _, level = verdict_text(table.verdict).partition(" at the simultaneous")
+    return captions.words(
+        [
+            captions.lead(
+                title,
+                "N × mean squared error per query, the variance per user and query, against the number of users N = "
+                f"{_numbers(table.users.tolist())}, of collections that were really run",
+            ),
+            agrees,
+            text,
+            _shown(table),
+        ],
+        [
+            _run(table),
+            _copies(table),
+            table.left_out,
+            f"The verdict is at the simultaneous{level}" if level else "",
+            "The p-values bound the skewed tails of squared errors, so that they are larger than z would give for a "
+            "Gaussian error"
+            if table.verdict
+            else "",
+            *table.misses,
+            *table.missing,
+        ],
+    )
 
 
 def _run(table: Collected) -> str:
     return (
-        f"Errors of collections that were really run, in simulation with {_count('seed', _numbers(table.seeds))}: "
-        f"N × mean squared error per query, the variance per user and query, against the number of users N = "
-        f"{_numbers(table.users.tolist())}, each run {table.trials} times, on "
+        f"Simulated with {_count('seed', _numbers(table.seeds))}, each run {table.trials} times, on "
         f"{_count('population', ', '.join(table.populations))}; workloads: "
-        f"{', '.join(map(labels.workload_label, table.workloads))}; n = {_numbers(table.sizes)}; "
+        f"{'; '.join(map(labels.workload_label, table.workloads))}; n = {_numbers(table.sizes)}; "
         f"ε = {_numbers(table.epsilons)}"
     )
 
@@ -77,7 +76,3 @@ def _count(what: str, values: str) -> str:
 
 def _numbers(values: tuple[float, ...] | list[float]) -> str:
     return ", ".join(number(value) for value in values)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -13,8 +13,7 @@ import numpy as np
 from factormech import labels
 from factormech.experiments.timing import ITERATION, TO_GAP
 from factormech.figures import axes as scales
-from factormech.figures import curves, style, text
-from factormech.figures.captions import paragraph, sentence
+from factormech.figures import captions, curves, style, text
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import number, span, told
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from factormech.figures.style import Style
 
-__all__ = ["caption", "draw"]
+__all__ = ["draw", "words"]
 
 # From the widest gap to the narrowest, light to dark blue: their order is seen in grey, too.
 GAP_COLOURS = ("#7FB2D9", "#2F7EBB", "#0B3C6F")
@@ -135,27 +134,32 @@ def unavailable(near: pd.DataFrame) -> list[str]:
     return [f"not drawn: {labels.mechanism_label(str(name))} — {'; '.join(told(list(why)))}" for name, why in gone]
 
 
-def caption(study_title: str, caption_text: str, frame: pd.DataFrame) -> str:
-    """The caption of a study's figure, in plain text."""
+def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+    """Caption and notes of the figure."""
     single, near = frame[frame["quantity"] == ITERATION], frame[frame["quantity"] == TO_GAP]
     counts = " or ".join(number(c) for c in sorted(set(single["iterations"]), reverse=True))
-    workloads = ", ".join(labels.workload_label(w) for w in dict.fromkeys(near["workload"]))
+    workloads = "; ".join(labels.workload_label(w) for w in dict.fromkeys(near["workload"]))
     epsilons = ", ".join(number(e) for e in sorted(set(near["epsilon"])))
     missed = [
         f"{labels.workload_label(str(workload))}: {'; '.join(notes(part))}"
         for workload, part in near.groupby("workload", sort=False)
         if notes(part)
     ]
-    sentences = [
-        sentence(study_title),
-        sentence(caption_text),
-        f"First panel: seconds of one iteration of {labels.mechanism_label(str(single['mechanism'].iloc[0]))} on a "
-        f"random 4n × n strategy and the identity workload, mean of {counts} iterations (dashes: the least).",
-        "Other panels: seconds until the average variance of what a solver has found is within a factor of a lower "
-        f"bound on that of every ε-LDP strategy, with ε = {epsilons}; workloads: {workloads}.",
-        "Seconds of the processor, with the search for a step size.",
-        bound_words(list(dict.fromkeys(near["bound_name"]))),
-        *(sentence(f"Without a point, {line}") for line in missed),
-        *(sentence(line[:1].upper() + line[1:]) for line in unavailable(near)),
-    ]
-    return paragraph(sentences)
+    what = "seconds of one iteration (first panel), and seconds until a solver is within a factor of a lower bound"
+    return captions.words(
+        [
+            captions.lead(title, f"{what}, with ε = {epsilons}"),
+            text,
+            "Seconds of the processor, with the search for a step size.",
+            f"First panel: mean of {counts} iterations (dashes: the least).",
+        ],
+        [
+            f"An iteration is of {labels.mechanism_label(str(single['mechanism'].iloc[0]))} on a random 4n × n "
+            "strategy and the identity workload.",
+            "Other panels: seconds until the average variance of what a solver has found is within a factor of a lower "
+            f"bound on that of every ε-LDP strategy; workloads: {workloads}.",
+            bound_words(list(dict.fromkeys(near["bound_name"]))),
+            *(f"Without a point, {line}" for line in missed),
+            *unavailable(near),
+        ],
+    )

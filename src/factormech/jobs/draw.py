@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from factormech.atomic import write_whole
-from factormech.figures.registry import caption, draw, module_of
+from factormech.figures.registry import draw, module_of, words
 from factormech.figures.save import save
 from factormech.jobs.common import job_parser, run
 from factormech.tables.kinds import read_csv
@@ -24,8 +24,9 @@ def main() -> None:
     args = parser.parse_args()
     module_of(args.kind)  # an unknown kind is refused before any file is read
     frame = read_csv(args.table)
-    words = caption(args.kind, args.title, args.caption, frame, **args.settings)
-    write_whole(args.stem.with_suffix(".txt"), (words + "\n").encode())
+    said = words(args.kind, args.title, args.caption, frame, **args.settings)
+    write_whole(args.stem.with_suffix(".txt"), f"{said.caption}\n".encode())
+    write_whole(args.stem.with_suffix(".notes.txt"), f"{said.notes}\n".encode())
     save(draw(args.kind, frame, **args.settings), args.stem)
 
 

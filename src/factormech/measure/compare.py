@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,40 +20,6 @@ from factormech.tables.comparisons import ALL_SIZES, IMPROVEMENT, LEAST_SIZES, U
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class Attained:
-    """A ratio of a table of improvements, and the grid point where it is attained."""
-
-    ratio: float
-    competitor: str
-    workload: str
-    domain_size: int
-    epsilon: float
-    seed: int
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Least, median and largest improvement over the points of a grid.
-
-    Attributes
-    ----------
-    points
-        How many points have a ratio; the others have a status that says why not.
-    least, median, largest
-        The first point where each is attained; of an even number of points, the lower of the two in the middle.
-    least_to_bound, largest_to_bound
-        The mechanism over the strongest lower bound, over all points that have one; NaN where none has.
-    """
-
-    points: int
-    least: Attained
-    median: Attained
-    largest: Attained
-    least_to_bound: float
-    largest_to_bound: float
 
 
 def improvement(frame: pd.DataFrame, mechanism: str, exclude: Sequence[str] = ()) -> pd.DataFrame:
@@ -105,30 +70,6 @@ def _improvement(point: pd.DataFrame, mechanism: str) -> dict[str, Any]:
     needed = float(best["sample_complexity"])
     competition = {"competitor": best["mechanism"], "competitor_sample_complexity": needed, "ratio": needed / value}
     return {**kept, **competition}
-
-
-def summarise(improvements: pd.DataFrame) -> Summary | None:
-    """The least, median and largest ratio of a table of improvements; nothing if no point has one."""
-    compared = improvements[improvements["status"] == "ok"]
-    if compared.empty:
-        return None
-    # Stable: of equal ratios the first of the table stands first.
-    ordered = compared.sort_values("ratio", kind="stable")
-    largest = compared.loc[compared["ratio"].idxmax()]
-    to_bound = improvements["ratio_to_bound"]
-    return Summary(
-        points=len(compared),
-        least=_attained(ordered.iloc[0]),
-        median=_attained(ordered.iloc[(len(ordered) - 1) // 2]),
-        largest=_attained(largest),
-        least_to_bound=float(to_bound.min()),
-        largest_to_bound=float(to_bound.max()),
-    )
-
-
-def _attained(row: pd.Series[Any]) -> Attained:
-    at = (str(row["workload"]), int(row["domain_size"]), float(row["epsilon"]), int(row["seed"]))
-    return Attained(float(row["ratio"]), str(row["competitor"]), *at)
 
 
 def slopes(frame: pd.DataFrame) -> pd.DataFrame:

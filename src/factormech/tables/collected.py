@@ -1,6 +1,6 @@
 """A table of simulated collections as its readers see it: measured next to exact, one verdict, and what is missing.
 
-The figure, its caption and the LaTeX table are three renderings of one :class:`Collected`. Points that differ only in
+The figure and its caption are two renderings of one :class:`Collected`. Points that differ only in
 population and seed are copies: they stand together, by their mean and the hull of their intervals.
 """
 
@@ -75,19 +75,6 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Line:
-    """What a mechanism's points say together: a row of the LaTeX table. NaN where nothing was measured."""
-
-    mechanism: str
-    points: int
-    refused: int
-    unavailable: int
-    worst_z: float
-    smallest_p: float
-    mean_ratio: float
-
-
-@dataclass(frozen=True)
 class Collected:
     """A whole table; ``panels`` are the grid points that are drawn, workload × domain size by ε."""
 
@@ -103,7 +90,6 @@ class Collected:
     mechanisms: tuple[str, ...]
     panels: tuple[Panel, ...]
     columns: int
-    lines: tuple[Line, ...]
     verdict: Verdict | None
     misses: tuple[str, ...]
     missing: tuple[str, ...]
@@ -158,7 +144,6 @@ def view(frame: pd.DataFrame) -> Collected:
         mechanisms=axes["mechanism"],
         panels=tuple(_panel(frame, place, users) for place in places),
         columns=columns,
-        lines=tuple(_line(name, frame[frame["mechanism"] == name]) for name in axes["mechanism"]),
         verdict=verdict_of(frame),
         misses=tuple(collected_words.missed(frame)),
         missing=(*collected_words.gaps(frame), *collected_words.free(frame)),
@@ -212,17 +197,4 @@ def _copies(name: str, rows: pd.DataFrame, users: FloatArray) -> Copies:
         ratio_low=along(live, "interval_low", "min", "exact"),
         ratio_high=along(live, "interval_high", "max", "exact"),
         misses=np.isin(users, live.loc[collected_words.misses(live), "users"].unique()),
-    )
-
-
-def _line(name: str, rows: pd.DataFrame) -> Line:
-    count = rows["status"].value_counts()
-    return Line(
-        name,
-        points=int(count.get("ok", 0)),
-        refused=int(count.get("refused", 0)),
-        unavailable=int(count.get("unavailable", 0)),
-        worst_z=float(rows["z"].abs().max()),
-        smallest_p=float(rows[["p_value", "bias_p_value"]].min().min()),
-        mean_ratio=float(rows["ratio"].mean()),
     )

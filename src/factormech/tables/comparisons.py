@@ -21,7 +21,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.experiments.base import Column, TableKind
+from factormech.experiments.base import Column, PaperTable, Shown, TableKind
 from factormech.tables.contradictions import below_bound
 from factormech.tables.format import (
     Problem,
@@ -152,6 +152,20 @@ IMPROVEMENT = TableKind(
     keys=("workload", "domain_size", "epsilon", "seed"),
     check=_improvement_problem,
     check_table=_check_improvement,
+    tables=(
+        PaperTable(
+            rows=("workload", "mechanism", "excluded", "metric", "alpha"),
+            shown=(
+                Shown("ratio", "min", "least"),
+                Shown("ratio", "median", "median"),
+                Shown("ratio", "max", "largest"),
+                Shown("ratio", "count", "points"),
+                Shown("ratio_to_bound", "max", "largest over bound"),
+            ),
+            total="All",
+            text="Users that the best other mechanism needs over those of one mechanism; and those over the bound",
+        ),
+    ),
 )
 SLOPES = TableKind(
     kind="slopes",
@@ -173,5 +187,22 @@ SLOPES = TableKind(
     keys=("workload", "epsilon", "mechanism", "bound_name", "part"),
     check=_slope_problem,
     check_table=_check_slopes,
+    tables=(
+        PaperTable(
+            rows=("mechanism", "epsilon", "metric", "alpha"),
+            columns=("workload",),
+            shown=(Shown("slope"),),
+            where=(("part", ALL_SIZES),),
+            without=(("mechanism", "lower-bound"),),
+            text="Slope of log users needed against log domain size, over all sizes",
+        ),
+        PaperTable(
+            rows=("bound_name", "epsilon", "metric", "alpha"),
+            columns=("workload",),
+            shown=(Shown("slope"),),
+            where=(("part", ALL_SIZES), ("mechanism", "lower-bound")),
+            text="Slope of the log of lower bounds against log domain size, over all sizes",
+        ),
+    ),
 )
 KINDS = {kind.kind: kind for kind in (IMPROVEMENT, SLOPES)}

@@ -113,10 +113,12 @@ def write(frame: pd.DataFrame, csv_path: Path | str, latex_path: Path | str) -> 
 
 
 def latex(frame: pd.DataFrame) -> str:
-    """A table as LaTeX, with what it lacks and why."""
-    from factormech.tables import plain
+    """The tables that a paper prints of a study, as LaTeX: see :mod:`factormech.tables.latex`."""
+    from factormech.tables import papers
+    from factormech.tables.latex import typeset
 
-    return plain.typeset(frame, declared(kind_of(frame)))
+    kind = declared(kind_of(frame))
+    return typeset(frame, papers.papers_of(kind), {column.name: column for column in kind.columns})
 
 
 def check(frame: pd.DataFrame, name: str = "table") -> None:

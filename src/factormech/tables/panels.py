@@ -1,8 +1,7 @@
 """A table as its readers see it: a panel per workload, a curve per mechanism and bound, gaps with reasons.
 
-The figure, the caption and the LaTeX table are three renderings of one :class:`View`, so they cannot tell
-different stories. Names here are those of the table; how they are called and drawn is
-:mod:`factormech.figures.style`'s.
+The figure and the caption are two renderings of one :class:`View`, so they cannot tell different stories. Names here
+are those of the table; how they are called and drawn is :mod:`factormech.figures.style`'s.
 """
 
 from __future__ import annotations
@@ -143,10 +142,19 @@ def with_numbers(names: Sequence[str], numbers: Iterable[tuple[str, FloatArray]]
 
 def told(reasons: Sequence[str]) -> tuple[str, ...]:
     """Reasons without repetition; of those that differ only in numbers (a residual at each ε), the first."""
+    return tuple(dict.fromkeys(told_as(reasons).values()))
+
+
+def told_as(reasons: Iterable[str]) -> dict[str, str]:
+    """How each of some reasons is told: those that differ only in numbers alike."""
     alike: dict[str, list[str]] = {}
     for reason in reasons:
         alike.setdefault(re.sub(r"\d+(\.\d+)?(e[-+]?\d+)?", "#", reason), []).append(reason)
-    return tuple(group[0] + (" (numbers vary)" if len(set(group)) > 1 else "") for group in alike.values())
+    return {
+        reason: group[0] + (" (numbers vary)" if len(set(group)) > 1 else "")
+        for group in alike.values()
+        for reason in group
+    }
 
 
 def span(where: Sequence[float], x: FloatArray, axis: str) -> str:

@@ -1,0 +1,223 @@
+r"""The table of a study as LaTeX that a paper inputs: floats with booktabs rules and siunitx columns, notes below.
+
+A document needs ``\usepackage{booktabs,siunitx}`` and nothing else. Floats fit a column of :data:`LINE` points: columns
+that are wider together are stacked in several tabulars, all with the labels of their rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from factormech import labels
+from factormech.experiments.base import Column
+from factormech.experiments.paper_table import PaperTable
+from factormech.tables.arrange import check_one_study
+from factormech.tables.cells import Cell
+from factormech.tables.math_text import latex_text
+from factormech.tables.pivot import Grid, grids, named, value_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The width of a column of LaTeX's article, in points, and the lines that a page of it holds below a caption and above
+# notes, of which the head of each tabular takes some.
+LINE = 345.0
+LINES, HEAD = 47, 4
+EMPTY = "{---}"
+# Widths in points at \footnotesize: a digit, a letter on average, a power of ten without its digits, between columns.
+DIGIT, LETTER, POWER, GAP = 4.3, 4.4, 19.0, 7.0
+# A head breaks into lines at blanks, but not in a root, in short brackets or around an equals sign.
+_WORDS = re.compile(r"(?:√\((?:[^()]|\([^()]*\))*\)|\([^()]{1,9}\)| = |\S)+")
+_NUMBER = re.compile(r"(?P<whole>-?\d+)(\.(?P<places>\d+))?(e(?P<power>-?\d+))?")
+_SETUP = r"\sisetup{detect-weight=true, tight-spacing=true, group-digits=integer, table-align-text-post=false}"
+
+
+def typeset(frame: pd.DataFrame, papers: Iterable[PaperTable], columns: Mapping[str, Column]) -> str:
+    """Return the tables that a paper prints of a study, as floats, one after the other.
+
+    Parameters
+    ----------
+    frame
+        The table of one study.
+    papers
+        What its tables show.
+    columns
+        The columns that these name.
+    """
+    check_one_study(frame)
+    study = str(frame["study"].iloc[0])
+    found = [(paper, grid) for paper in papers for grid in _fitting(frame, paper, columns)]
+    floats = [
+        _float(grid, _caption(grid, paper, columns), f"tab:{study}" + f"-{i}" * (i > 1), bool(paper.best))
+        for i, (paper, grid) in enumerate(found, start=1)
+    ]
+    return "\n".join([f"% The table of {study}. It needs \\usepackage{{booktabs,siunitx}}.", *floats])
+
+
+def _fitting(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column]) -> list[Grid]:
+    """The floats, with fewer rows where columns are stacked."""
+    found = grids(frame, paper, columns, LINES - HEAD)
+    stacks = max((len(_stacks(grid)) for grid in found), default=1)
+    return found if stacks == 1 else grids(frame, paper, columns, LINES // stacks - HEAD)
+
+
+def _caption(grid: Grid, paper: PaperTable, columns: Mapping[str, Column]) -> str:
+    shown = _listed(dict.fromkeys(one.label or columns[one.column].label for one in paper.shown))
+    by = _listed([*(column.label for column in grid.keys), *(columns[name].label for name in paper.columns)])
+    text = paper.text or (f"{shown}, by {by}" if by else shown)
+    return " ".join(f"{labels.capital(part)}." for part in (text, "; ".join(grid.fixed)) if part)
+
+
+def _listed(words: Iterable[str]) -> str:
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _float(grid: Grid, caption: str, label: str, best: bool) -> str:
+    tabulars = [_tabular(grid, stack) for stack in _stacks(grid)] if grid.heads else []
+    notes = "\n".join(f"\\par {note}" for note in _notes(grid, best))
+    return "\n".join(
+        [
+            "\\begin{table}[tbp]",
+            "\\centering\\footnotesize\\setlength{\\tabcolsep}{3.5pt}",
+            _SETUP,
+            f"\\caption{{{latex_text(caption)}}}\\label{{{label}}}\\smallskip",
+            "\n\\par\\medskip\n".join(tabulars),
+            *([f"\\par\\smallskip\\raggedright\n{notes}"] if notes else []),
+            "\\end{table}",
+            "",
+        ]
+    )
+
+
+def _notes(grid: Grid, best: bool) -> list[str]:
+    marks = _marks(grid)
+    cells = [cell for column in grid.cells for cell in column]
+    said = [
+        *(f"{mark} {latex_text(reason)}." for reason, mark in marks.items()),
+        "---: no number." if any(not cell.text and not cell.reason for cell in cells) else "",
+        "Bold: the best of the row." if best and any(cell.best for cell in cells) else "",
+        *(f"{latex_text(labels.capital(note))}." for note in grid.notes),
+    ]
+    return [text for text in said if text]
+
+
+def _marks(grid: Grid) -> dict[str, str]:
+    """The dagger of every reason."""
+    reasons = dict.fromkeys(cell.reason for column in grid.cells for cell in column if cell.reason)
+    return {reason: f"$\\dagger_{{{i}}}$" if len(reasons) > 1 else "$\\dagger$" for i, reason in enumerate(reasons, 1)}
+
+
+def _stacks(grid: Grid) -> list[list[int]]:
+    """The columns of each tabular: as few tabulars as fit, of about equal widths."""
+    widths = [_width(head, cells) + GAP for head, cells in zip(grid.heads, grid.cells, strict=True)]
+    room = LINE - _label_width(grid)
+    found = _filled(widths, room)
+    while len(found) > 1 and len(_filled(widths, room - 5)) == len(found):
+        room -= 5
+    return _filled(widths, room)
+
+
+def _filled(widths: Sequence[float], room: float) -> list[list[int]]:
+    found: list[list[int]] = [[]]
+    for i, width in enumerate(widths):
+        if found[-1] and sum(widths[j] for j in found[-1]) + width > room:
+            found.append([])
+        found[-1].append(i)
+    return found
+
+
+def _width(head: str, cells: Sequence[Cell]) -> float:
+    """The width of a column: of its numbers, or of the longest word of its head."""
+    return max(_numbers_width(cells), *(LETTER * len(word) for word in _WORDS.findall(head)))
+
+
+def _numbers_width(cells: Sequence[Cell]) -> float:
+    whole, places, power = _format(cells)
+    brackets = max((len(", ".join(cell.text)) + 2 for cell in cells if len(cell.text) > 1), default=0)
+    exponent = POWER + DIGIT * power if power else 0.0
+    return max(DIGIT * (whole + places + (whole - 1) // 3 / 3 + 0.6) + exponent, DIGIT * brackets)
+
+
+def _label_width(grid: Grid) -> float:
+    texts = [value_label(grid.keys[-1].name, place[-1]) for place in grid.places]
+    return LETTER * max(map(len, [*texts, grid.keys[-1].short]))
+
+
+def _format(cells: Sequence[Cell]) -> tuple[int, int, int]:
+    """How many signs numbers have before and after the point, and in the power of ten."""
+    found = [_NUMBER.fullmatch(cell.text[0]) for cell in cells if len(cell.text) == 1]
+    numbers = [match for match in found if match]
+    parts = ("whole", "places", "power")
+    whole, places, power = (max((len(match[part] or "") for match in numbers), default=0) for part in parts)
+    return whole, places, power
+
+
+def _tabular(grid: Grid, stack: Sequence[int]) -> str:
+    """Some columns of a grid, with the labels of the rows."""
+    import pandas as pd
+
+    marks, key = _marks(grid), grid.keys[-1]
+    rows = [latex_text(value_label(key.name, place[-1])) for place in grid.places]
+    texts = [[_cell(cell, marks) for cell in grid.cells[i]] for i in stack]
+    frame = pd.DataFrame(dict(enumerate([rows, *texts])))
+    bold = [[False] * len(frame)] + [[cell.best for cell in grid.cells[i]] for i in stack]
+    commands = pd.DataFrame(dict(enumerate([["bfseries:;" if best else "" for best in column] for column in bold])))
+    heads = [latex_text(labels.capital(key.label) if key.type == "text" else key.short)]
+    heads += [_head(grid.heads[i], _width(grid.heads[i], grid.cells[i])) for i in stack]
+    specs = ["l" if key.type == "text" else "r"] + [_spec(grid.cells[i]) for i in stack]
+    styler = (
+        frame.style.apply(lambda _: commands, axis=None)
+        .hide(axis="index")
+        .format_index(heads.__getitem__, axis="columns")
+    )
+    text = styler.to_latex(column_format=f"@{{}}{''.join(specs)}@{{}}", hrules=True, siunitx=True)
+    return _with_blocks(text, grid, len(specs)).rstrip()
+
+
+def _with_blocks(text: str, grid: Grid, width: int) -> str:
+    """A tabular with a line above every block of rows that share all keys but the innermost."""
+    lines = text.splitlines()
+    start = lines.index("\\midrule") + 1
+    body: list[str] = []
+    blocks = itertools.groupby(range(len(grid.places)), key=lambda i: grid.places[i][:-1])
+    for values, rows in blocks:
+        title = ", ".join(
+            named(column, value) for column, value in zip(grid.keys[:-1], values, strict=True) if value != ""
+        )
+        body += ["\\addlinespace"] if title and body else []
+        body += [f"\\multicolumn{{{width}}}{{@{{}}l}}{{\\itshape {latex_text(title)}}} \\\\"] if title else []
+        body += [lines[start + i] for i in rows]
+    return "\n".join([*lines[:start], *body, *lines[start + len(grid.places) :]])
+
+
+def _cell(cell: Cell, marks: Mapping[str, str]) -> str:
+    if not cell.text:
+        return f"{{{marks[cell.reason]}}}" if cell.reason else EMPTY
+    if len(cell.text) == 1:
+        return cell.text[0] if _NUMBER.fullmatch(cell.text[0]) else f"{{{latex_text(cell.text[0])}}}"
+    ends = ", ".join(rf"\num{{{end}}}" for end in cell.text)
+    return f"{{[{ends}]}}"
+
+
+def _spec(cells: Sequence[Cell]) -> str:
+    whole, places, power = _format(cells)
+    if not whole:
+        return "c"
+    sign = "-" * any("e-" in cell.text[0] for cell in cells if cell.text)
+    return f"S[table-format={whole}.{places}{f'e{sign}{power - len(sign)}' if power else ''}]"
+
+
+def _head(head: str, width: float) -> str:
+    """A head broken into lines that are no wider than its column."""
+    lines: list[str] = []
+    for word in _WORDS.findall(labels.capital(head)):
+        if lines and LETTER * len(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    body = r" \\ ".join(map(latex_text, lines))
+    return f"\\begin{{tabular}}[b]{{@{{}}c@{{}}}}{body}\\end{{tabular}}"
