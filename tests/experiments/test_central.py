@@ -16,7 +16,7 @@ from factormech.experiments import few_users, registry, trusted
 from factormech.experiments.run import modules_of
 from factormech.figures import declared
 from factormech.gaussian import gaussian_noise_multiplier
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import frame_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -30,8 +30,9 @@ from factormech.measure import cost
 from factormech.tables import kinds as tables
 from factormech.tables.experiments import format_of, part_of, table_of
 from tests.experiments import toy
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import frame_of, project
+from tests.tables.printed import printed
 from tests.tiers import every
 
 pytestmark = pytest.mark.heavy

@@ -16,7 +16,7 @@ from factormech.figures import pure_skew as skew_figure
 from factormech.figures import registry as figures
 from factormech.measure.skewed_queries import chosen, lengths, signs
 from factormech.unavailable import Unavailable
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick
 
 pytestmark = pytest.mark.heavy

@@ -15,7 +15,7 @@ from factormech.experiments import registry
 from factormech.experiments.asked import Asked
 from factormech.figures import registry as figures
 from factormech.measure.pure_errors import laplace_norm, parity_laplace_norm, sparsities_to, users_within
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick
 
 pytestmark = pytest.mark.heavy

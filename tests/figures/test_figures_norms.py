@@ -13,6 +13,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps, said
+from tests.tiers import every
 
 from factormech.errors import BadValue
 from factormech.figures import registry, style, text

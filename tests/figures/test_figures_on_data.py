@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps, said
+from tests.studies import table_from
 from tests.tables.printed import number, printed
 from tests.test_tables import edited
 

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps, said
+from tests.tiers import every
 
 from factormech.figures import registry, style
 from factormech.tables import kinds as tables

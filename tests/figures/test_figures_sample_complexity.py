@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from tests.figure_checks import assert_no_overlaps
+from tests.figure_checks import assert_no_overlaps, said
 from tests.tiers import every, every_pair
 
 from factormech.errors import BadValue, UnknownName
