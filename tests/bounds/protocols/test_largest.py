@@ -16,15 +16,8 @@ from scipy.stats import binom
 from factormech.bounds.hard import single
 from factormech.bounds.protocols import one_query
 from factormech.bounds.protocols.box import _solutions, box_constant, certified
-from factormech.bounds.protocols.largest import (
-    ONE,
-    LargestSearch,
-    _box,
-    _determinant,
-    constant_of,
-    largest_error,
-    users_for_largest_error,
-)
+from factormech.bounds.protocols.largest import LargestSearch, largest_error, users_for_largest_error
+from factormech.bounds.protocols.largest_proofs import ONE, box_proof, constant_of, determinant_proof
 from factormech.workloads.registry import create
 from tests.bounds.protocols import oracles
 
@@ -67,7 +60,7 @@ def test_no_bound_passes_the_posterior_of_the_best_reports(beta: float, users: i
         best = minimize(lambda c, A=answers, w=weights: w @ np.abs(A - c).max(axis=1), start, method="Nelder-Mead")
         errors.append(best.fun)
     for rows in (1, 2):
-        proof = _determinant(face, rows, Fraction(beta), 1.0)
+        proof = determinant_proof(face.types, face.queries[list(face.order[:rows])], Fraction(beta), 1.0, 0.0)
         assert proof is not None
         bound = proof.strength / math.sqrt(users * proof.information + proof.prior)
         assert np.mean(errors) + 5 * np.std(errors) / math.sqrt(40) > bound
@@ -92,7 +85,8 @@ def test_no_bound_passes_the_posterior_of_parities(beta: float, users: int) -> N
             lambda c, A=answers, w=weights: w @ np.abs(A - c).max(axis=1), weights @ answers, method="Nelder-Mead"
         )
         errors.append(best.fun)
-    bounds = [prove(face, 3, Fraction(beta), 1.0).error(max(users, 1), "drawn") for prove in (_determinant, _box)]
+    proofs = [prove(face.types, face.queries, Fraction(beta), 1.0, 0.0) for prove in (determinant_proof, box_proof)]
+    bounds = [proof.error(max(users, 1), "drawn") for proof in proofs]
     assert bounds[0] < bounds[1] < np.mean(errors) + 5 * np.std(errors) / 5
     assert bounds[1] > 0.5 * float(np.mean(errors))
 

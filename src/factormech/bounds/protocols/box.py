@@ -24,7 +24,8 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 
-# Steps up to t = e, at least (8 per row beyond); parts of each where the bound is evaluated; values of e that are tried at once, and how often.
+# Steps up to t = e, 8 for each row where those are more; parts of each where the bound is evaluated; values of e that
+# are tried at once, and how often.
 _STEPS, _PARTS, _TRIED, _ROUNDS = 1200, 4, 40, 4
 # The equation is solved up to this multiple of e.
 _BEYOND = 3.0

@@ -18,7 +18,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds.protocols import faces, prior, squared
-from factormech.bounds.protocols.largest import LargestProof, determinant_strength, known
+from factormech.bounds.protocols.largest_proofs import LargestProof, determinant_strength, known
 from factormech.bounds.protocols.record import ProtocolBound
 from factormech.bounds.protocols.squared import ROOT, SquaredProof
 from factormech.bounds.rational import rounded_up

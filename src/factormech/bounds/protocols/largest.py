@@ -23,96 +23,34 @@ the largest range of the rows on the face; α + r₀/(2√N) for r = 1. Proofs: 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import gammaln
 
 from factormech.arrays import FloatArray, IntArray
-from factormech.bounds.hard import single
-from factormech.bounds.protocols import box, drive, faces, one_query, prior, record
+from factormech.bounds.protocols import box, drive, faces, largest_proofs, prior, record
+from factormech.bounds.protocols.largest_proofs import (
+    CoinsProof,
+    LargestProof,
+    box_proof,
+    determinant_proof,
+    weighted_proof,
+)
 from factormech.bounds.protocols.record import Data, ProtocolBound
 from factormech.bounds.protocols.squared import BETAS, CONSTANT
 from factormech.workloads.base import Workload
 
-# −a'₁: the least eigenvalue of −u″ + |x|u, rounded down; c_1 follows from it.
-_AIRY = 1.018792971647
-ONE = (2.0 / 3.0) * _AIRY * math.sqrt(4.0 * _AIRY / 3.0)
-# Relative rounding of c_r, of a determinant's root, and of the quotient: far more than they have.
-_MARGIN = 1e-11
-_UNIT = 2.0**-53
 # Steps of the search for weights.
 _WEIGHT_STEPS = 100
 
 
-def constant_of(rows: int) -> float:
-    """c_r, rounded down."""
-    if rows == 1:
-        return ONE * (1.0 - _MARGIN)
-    root = math.exp(math.lgamma(rows + 1.0) / rows)
-    return math.sqrt(2.0 * math.pi * math.e) * rows / (2.0 * math.e * root) * (1.0 - _MARGIN)
-
-
-@dataclass(frozen=True)
-class LargestProof:
-    """What a bound α ≥ strength/√(N·information + prior) on the largest error follows from.
-
-    Attributes
-    ----------
-    theorem
-        ``C``, ``D`` or ``E``.
-    types
-        The face.
-    queries
-        V on the face, (r, m); of Theorem D all rows with weight.
-    beta
-        β.
-    strength
-        c_r·det(VDVᵀ)^{1/2r}, 0.7916 or C_r; rounded down.
-    information, prior
-        L and j, or those of Theorem D; rounded up.
-    spread
-        What a data set may differ from its distribution by, times √N, in expectation.
-    weights
-        w of Theorem D.
-    """
-
-    theorem: str
-    types: tuple[int, ...]
-    queries: FloatArray
-    beta: Fraction
-    strength: float
-    information: float
-    prior: float
-    spread: float
-    weights: FloatArray | None = None
-
-    def error(self, users: int, data: str) -> float:
-        """A lower bound on the expected largest error with this many users; it may be below 0."""
-        drawn = self.strength / math.sqrt(users * self.information + self.prior) * (1.0 - _MARGIN)
-        return drawn if data == "drawn" else drawn - self.spread / math.sqrt(users) * (1.0 + _MARGIN)
-
-
-@dataclass(frozen=True)
-class CoinsProof:
-    """The Bayes risk of N coins for the query of the largest range."""
-
-    types: tuple[int, ...]
-    value_range: float
-    epsilon: float
-
-    def two_points(self, users: int) -> float:
-        """The risk under a prior on two points, which takes no time."""
-        return single.risk(self.value_range, self.epsilon, users)
-
-    def error(self, users: int, data: str) -> float:
-        """The risk of this many users, which falls as their number grows."""
-        spread = 0.0 if data == "drawn" else 0.5 * self.value_range / math.sqrt(users)
-        return one_query.risk(self.value_range, self.epsilon, users) - spread * (1.0 + _MARGIN)
+# What the proofs of ``largest_proofs`` ask for: the face, V, β, ε and the spread.
+_Asked: TypeAlias = tuple[tuple[int, ...], FloatArray, Fraction, float, float]
 
 
 @dataclass(frozen=True)
@@ -131,6 +69,9 @@ class _Face:
     sizes: IntArray
     largest: FloatArray
     means: FloatArray
+
+
+_Values: TypeAlias = Callable[[_Face, int], tuple[FloatArray, IntArray, FloatArray]]
 
 
 class LargestSearch:
@@ -152,7 +93,7 @@ class LargestSearch:
         face = record.checked_types(types, self.problem.types)
         tried = faces.families(self.problem) if face is None else [face]
         self.faces = [found for found in map(self._face, tried) if found is not None]
-        self.weighted = [found for found in map(self._weighted, self._some()) if found is not None]
+        self.weighted = [self._weighted(face) for face in self._some()]
         self.coins = self._coins(face)
 
     def error(self, users: int, data: Data = "drawn") -> ProtocolBound:
@@ -192,7 +133,7 @@ class LargestSearch:
             floor = float(prior.uniform_trace_limit(len(face.types), prior.ratio_above(self.epsilon))) / r
             floor = np.minimum(floor, prior.contraction(float(prior.ratio_above(self.epsilon))))
             most = max(most, float(np.max(_constants(len(r)) ** 2 * np.exp(face.logarithms) / floor)))
-        return math.ceil(min(2.0 * most / float(target) ** 2, 1e300))
+        return math.ceil(min(2.5 * most / float(target) ** 2, 1e300))
 
     def _face(self, types: tuple[int, ...]) -> _Face | None:
         """The rows of a face, each raising the determinant most."""
@@ -230,46 +171,43 @@ class LargestSearch:
         return max(self._noisy(users, data), key=lambda proof: proof.error(users, data), default=None)
 
     def _noisy(self, users: int, data: str) -> list[LargestProof]:
-        """The best proof by Theorem C, with all roundings accounted for, and those by Theorem D."""
-        best: list[tuple[float, _Face, int, int] | None] = [None, None]
-        for face in self.faces:
-            both = (
-                (self._values(face, users, data), np.arange(1, len(face.order) + 1)),
-                (
-                    self._box_values(face, users, data),
-                    face.sizes,
-                ),
-            )
-            for kind, (values, sizes) in enumerate(both):
-                i, r = np.unravel_index(int(np.argmax(values)), values.shape) if values.size else (0, 0)
-                seen = best[kind]
-                if values.size and values[i, r] > (0.0 if seen is None else seen[0]):
-                    best[kind] = float(values[i, r]), face, int(i), int(sizes[r])
-        found = [
-            prove(seen[1], seen[3], BETAS[CONSTANT][seen[2]], self.epsilon)
-            for seen, prove in zip(best, (_determinant, _box), strict=True)
-            # The constants of Theorem E are solved for: only where it may be the better one.
-            if seen is not None and (prove is _determinant or best[0] is None or seen[0] > 0.98 * best[0][0])
-        ]
-        more = (_of_weights(*weighted, users, data, self.epsilon) for weighted in self.weighted)
+        """The best proofs by Theorem C and by E, with all roundings accounted for, and those by Theorem D."""
+        determinant, boxed = (self._best(users, data, values) for values in (self._values, self._box_values))
+        found = [] if determinant is None else [determinant_proof(*determinant[1])]
+        # The constants of Theorem E are solved for: only where it may be the better one.
+        if boxed is not None and (determinant is None or boxed[0] > 0.98 * determinant[0]):
+            found.append(box_proof(*boxed[1]))
+        more = (weighted_proof(*weighted, users, self.epsilon) for weighted in self.weighted)
         return [proof for proof in (*found, *more) if proof is not None]
 
-    def _values(self, face: _Face, users: int, data: str) -> FloatArray:
-        """The bounds of Theorem C for every β and every r, (betas, rows)."""
+    def _best(self, users: int, data: str, values_of: _Values) -> tuple[float, _Asked] | None:
+        """The face, rows and β with the largest value, as the proofs ask for them; ``None`` where all are vacuous."""
+        best: tuple[float, _Asked] | None = None
+        for face in self.faces:
+            values, sizes, spreads = values_of(face, users)
+            values = values if data == "drawn" else values - spreads / math.sqrt(users)
+            i, j = np.unravel_index(int(np.argmax(values)), values.shape)
+            if values[i, j] > (0.0 if best is None else best[0]):
+                V = face.queries[list(face.order[: int(sizes[j])])]
+                best = float(values[i, j]), (face.types, V, BETAS[CONSTANT][int(i)], self.epsilon, float(spreads[j]))
+        return best
+
+    def _values(self, face: _Face, users: int) -> tuple[FloatArray, IntArray, FloatArray]:
+        """The bounds of Theorem C for drawn data, every β and every r, (betas, rows); the r, and their spreads."""
         r = np.arange(1, len(face.order) + 1)
-        trace, cap, prior_ = _numbers(len(face.types), self.epsilon)
+        trace, cap, prior_ = largest_proofs.numbers(len(face.types), self.epsilon)
         information = np.minimum(trace[:, None] / r, cap[:, None])
         drawn = _constants(len(r)) * np.exp(0.5 * face.logarithms) / np.sqrt(users * information + prior_[:, None])
-        return np.asarray(drawn if data == "drawn" else drawn - face.spreads / math.sqrt(users))
+        return np.asarray(drawn), r, face.spreads
 
-    def _box_values(self, face: _Face, users: int, data: str) -> FloatArray:
-        """About the bounds of Theorem E for every β and every r of ``sizes``, (betas, sizes)."""
-        trace, cap, prior_ = _numbers(len(face.types), self.epsilon)
+    def _box_values(self, face: _Face, users: int) -> tuple[FloatArray, IntArray, FloatArray]:
+        """The same of Theorem E, to some per cent, for the r of ``sizes``."""
+        trace, cap, prior_ = largest_proofs.numbers(len(face.types), self.epsilon)
         information = np.minimum(trace[:, None] * face.largest / face.sizes, cap[:, None] * face.means)
         drawn = box.about(face.sizes) / np.sqrt(users * information + prior_[:, None] * face.means)
-        return np.asarray(drawn if data == "drawn" else drawn - face.spreads[face.sizes - 1] / math.sqrt(users))
+        return np.asarray(drawn), face.sizes, face.spreads[face.sizes - 1]
 
-    def _weighted(self, face: _Face) -> tuple[_Face, FloatArray, FloatArray] | None:
+    def _weighted(self, face: _Face) -> tuple[tuple[int, ...], FloatArray, FloatArray, FloatArray]:
         """Weights of the rows, and the fields z_v that they suggest."""
         A = face.queries - face.queries.mean(axis=1, keepdims=True)
         weights = np.full(len(A), 1.0 / len(A))
@@ -282,7 +220,7 @@ class LargestSearch:
         # The best z_v for these weights is a multiple of XW_vᵀ, X the pseudo-inverse of (AᵀDiag(w)A)^{1/2}.
         Z = (A @ U) / roots @ U.T
         Z -= Z.mean(axis=1, keepdims=True)
-        return face, weights, Z
+        return face.types, face.queries, weights, Z
 
     def _coins(self, face: tuple[int, ...] | None) -> CoinsProof | None:
         index = np.arange(self.problem.types) if face is None else np.array(face)
@@ -290,7 +228,7 @@ class LargestSearch:
         row = rows[int(np.argmax(np.ptp(rows, axis=1)))]
         ends = sorted({int(index[row.argmin()]), int(index[row.argmax()])})
         # A difference of two floats with one rounding each, and one more.
-        value_range = float(np.ptp(row)) * (1.0 - 4.0 * _UNIT)
+        value_range = float(np.ptp(row)) * (1.0 - 4.0 * 2.0**-53)
         return CoinsProof((ends[0], ends[-1]), value_range, self.epsilon) if value_range > 0.0 else None
 
     def _record(self, found: Any, data: Data, users: int, error: float, fewest: int = 1) -> ProtocolBound:
@@ -311,98 +249,13 @@ class LargestSearch:
         )
 
 
-@lru_cache(maxsize=1024)
-def _numbers(types: int, epsilon: float) -> FloatArray:
-    """σ_m(1+χ), the largest information in one direction and j for every β of the grid, (3, betas)."""
-    exact = prior.ratio_above(epsilon)
-    limit, tanh_squared = float(prior.uniform_trace_limit(types, exact)), prior.contraction(float(exact))
-    beta = np.array([float(x) for x in BETAS[CONSTANT]])
-    field = prior.constant_field(types, beta, limit, tanh_squared)
-    return np.array([field.information, tanh_squared * (types * beta - 1) / (types * (beta - 1)), field.prior])
-
-
 @lru_cache(maxsize=64)
 def _constants(rows: int) -> FloatArray:
     """c_1 … c_r."""
     r = np.arange(1, rows + 1)
     found = math.sqrt(0.5 * math.pi / math.e) * r / np.exp(gammaln(r + 1.0) / r)
-    found[0] = ONE
+    found[0] = largest_proofs.ONE
     return np.asarray(found)
-
-
-def determinant_strength(queries: FloatArray) -> float:
-    """c_r·det(VDVᵀ)^{1/2r} of Theorem C, rounded down; 0 for dependent rows."""
-    roots, rows = _roots_below(queries), len(queries)
-    if len(roots) < rows:
-        return 0.0
-    return constant_of(rows) * math.exp(float(np.log(roots).sum()) / rows) * (1.0 - _MARGIN)
-
-
-def _determinant(face: _Face, rows: int, beta: Fraction, epsilon: float) -> LargestProof | None:
-    """Theorem C for the first rows of a face, with all roundings accounted for."""
-    V, m = face.queries[list(face.order[:rows])], len(face.types)
-    strength = determinant_strength(V)
-    trace, cap, prior_ = known(m, beta, epsilon)
-    both = _above(min(trace / rows, cap)), _above(prior_)
-    if strength == 0.0:
-        return None
-    return LargestProof("C", face.types, V, beta, strength, *both, float(face.spreads[rows - 1]))
-
-
-def known(types: int, beta: Fraction, epsilon: float) -> tuple[Fraction, Fraction, Fraction]:
-    """σ_m(1+χ), the largest information in one direction, and j, in fractions."""
-    exact = prior.ratio_above(epsilon)
-    tanh_squared = prior.contraction(exact)
-    field = prior.constant_field(types, beta, prior.uniform_trace_limit(types, exact), tanh_squared)
-    return field.information, tanh_squared * (types * beta - 1) / (types * (beta - 1)), field.prior
-
-
-def _box(face: _Face, rows: int, beta: Fraction, epsilon: float) -> LargestProof | None:
-    """Theorem E for the first rows of a face, with all roundings accounted for."""
-    V, m = face.queries[list(face.order[:rows])], len(face.types)
-    roots = _roots_below(V)
-    if len(roots) < rows:
-        return None
-    trace, cap, prior_ = known(m, beta, epsilon)
-    largest, mean = Fraction(roots[-1]) ** -2, sum((Fraction(x) ** -2 for x in roots), Fraction(0)) / rows
-    both = _above(min(trace * largest / rows, cap * mean)), _above(prior_ * mean)
-    return LargestProof("E", face.types, V, beta, box.box_constant(rows), *both, float(face.spreads[rows - 1]))
-
-
-def _roots_below(V: FloatArray) -> FloatArray:
-    """Lower bounds on the square roots of the eigenvalues of VDVᵀ, largest first."""
-    m = V.shape[1]
-    A = (V - V.mean(axis=1, keepdims=True)) / math.sqrt(m)
-    largest = float(np.square(V).sum()) / m
-    return faces.singular_values_below(A @ A.T, (2 * m + 16) * _UNIT * largest * (1.0 + 1e-6))
-
-
-def _of_weights(
-    face: _Face, weights: FloatArray, Z: FloatArray, users: int, data: str, epsilon: float
-) -> LargestProof | None:
-    """Theorem D for any weights and fields, z_v scaled so that W_vz_v = 1, with the best β for this many users."""
-    m = len(face.types)
-    answers = np.einsum("vu,vu->v", face.queries, Z)
-    keep = (weights > 1e-12) & (answers > 1e-9 * answers.max())
-    V, w, Z = face.queries[keep], weights[keep] / weights[keep].sum(), Z[keep] / answers[keep, None]
-    # What is wrong with W_vz_v and Σw_v is far below this share of it.
-    safe = 1.0 - 1e-9
-    M = (Z.T * w) @ Z
-    largest = m * (float(np.linalg.eigvalsh(M)[-1]) + m * 1e-12 * float(np.trace(M)))
-    spent = m * float(np.trace(M)) * (1.0 + 1e-9)
-    numbers = _numbers(m, epsilon)
-    i = int(np.argmin(users * largest * numbers[0] + numbers[2] * spent))
-    count = np.sqrt(0.5 * math.log(2.0 * len(V)))
-    spread = float(np.ptp(V, axis=1).max()) * max(0.5, float(count))
-    beta = BETAS[CONSTANT][i]
-    trace, _, prior_ = known(m, beta, epsilon)
-    both = largest * _above(trace) * (1.0 + 1e-9), _above(prior_) * spent
-    return LargestProof("D", face.types, V, beta, ONE * safe, *both, spread, w)
-
-
-def _above(value: float | Fraction) -> float:
-    """A float that is not below a positive number."""
-    return math.nextafter(float(value), math.inf)
 
 
 def largest_error(
