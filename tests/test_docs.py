@@ -77,7 +77,7 @@ def test_the_certificate_of_the_page_holds(
 def test_the_study_of_the_page_may_be_asked_for() -> None:
     (study,) = blocks(OPTIMAL, "yaml")
     config = load(yaml.safe_load(study), ROOT / "workflow" / "schemas" / "config.schema.yaml", base=ROOT)
-    assert config.study("worst-case").options == {"optimised": {"objective": "worst", "effort": "best"}}
+    assert config.study("worst-case").asked["options"] == {"optimised": {"objective": "worst", "effort": "best"}}
 
 
 def test_the_options_of_the_page_are_those_of_the_registry() -> None:
