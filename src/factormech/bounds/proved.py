@@ -7,7 +7,8 @@ Two proofs of the same theorem (``pairwise.py``) take turns, for each loses digi
 * at large ε the bound on the variance itself of ``scatter.py``. The variance is then a vanishing part of tr C/n.
 
 Both hold in exact arithmetic, and so does their maximum. What they lose beside the bound in exact arithmetic was
-measured on the cells of Figures 1 and 2 of the paper: 3e-10 of it at most for n ≤ 128, 2e-9 for n = 512 (3e-9 at ε = 8).
+measured on the cells of Figures 1 and 2 of the paper: 3e-10 of it at most for n ≤ 128, 2e-9 for n = 512 (3e-9 at
+ε = 8).
 """
 
 from __future__ import annotations
