@@ -119,27 +119,6 @@ def test_only_what_the_dead_of_this_machine_left_is_swept(tmp_path: Path) -> Non
         assert temporary.name.startswith(f".y.{here}-{os.getpid()}-")
 
 
-def test_results_that_are_not_what_was_made_in_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = [Path(f"results/{name}.h5") for name in ("whole", "cut", "bit", "empty", "moved", "seal", "elsewhere")]
-    for i, path in enumerate(names):
-        store.write(path, "measurement", datasets={"x": np.arange(100.0) + i}, attributes={})
-    whole, cut, bit, empty, moved, seal, elsewhere = names
-    cut.write_bytes(cut.read_bytes()[:-1])
-    content = bytearray(bit.read_bytes())
-    content[2000] ^= 1
-    bit.write_bytes(content)
-    empty.write_bytes(b"")
-    moved.write_bytes(whole.read_bytes())
-    content = bytearray(seal.read_bytes())
-    content[300] ^= 1
-    seal.write_bytes(content)
-    store.write(elsewhere.absolute(), "measurement", datasets={"x": np.ones(3)}, attributes={})
-    store.read(moved)  # sound in itself
-    assert [Path(problem.name) for problem in recovery.damaged(names)] == [cut, bit, empty, moved, seal, elsewhere]
-    assert recovery.damaged([Path("results/none.h5")])[0].value == "no such file"
-
-
 def test_a_place_is_no_place_of_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal results of equal relative places have equal bytes in any folder."""
     contents = set()

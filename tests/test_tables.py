@@ -267,6 +267,10 @@ def test_a_table_is_of_the_kind_that_it_says(make_table: MakeTable, tmp_path: Pa
     with pytest.raises(BadValue, match="line 3, column kind = 'optimality-gap': must be sample-complexity"):
         tables.read_csv(path)
 
+
+def test_what_solvers_recorded_is_of_mechanisms_alone(make_table: MakeTable) -> None:
+    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0, "optimised": 0.5}, (0.5, 4.0))
+    frame.loc[frame["mechanism"] == "optimised", ["rows", "certified_gap"]] = np.array([[70.0, 0.01], [64.0, 0.004]])
     tables.check(frame)
     frame.loc[frame["status"] == "bound", "rows"] = 3.0
     with pytest.raises(BadValue, match="rows"):

@@ -18,14 +18,11 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from factormech import _seal
-from factormech._seal import DamagedFile
 from factormech.errors import BadValue
 
 # Where the jobs of a run find their ticket.
@@ -135,23 +132,6 @@ def job() -> Iterator[None]:
                     rule = "be the one that has this folder"
                     raise BadValue("run of this job", "over", rule, "let the run at work make what is missing")
         yield
-
-
-# Whole ------------------------------------------------------------------------------------------------------
-
-
-def damaged(paths: Iterable[Path]) -> list[DamagedFile]:
-    """What is wrong with those of these results that are not, to the last bit, what was made in their place."""
-    with ThreadPoolExecutor() as pool:
-        return [problem for problem in pool.map(_problem_of, paths) if problem is not None]
-
-
-def _problem_of(path: Path) -> DamagedFile | None:
-    try:
-        _seal.check_place(path)
-    except DamagedFile as problem:
-        return problem
-    return None
 
 
 def check_writable(*folders: Path) -> None:

@@ -19,7 +19,7 @@ from factormech.local.optimal.problem import Step
 from factormech.local.strategy import Strategy
 from factormech.measure.exact import Question, as_frame, built, measure_bounds, measure_mechanism, questions_of
 from factormech.measure.starts import Starts, measure_starts
-from factormech.measure.timing import Trace, iterations, time_iterations, timing_table, trace
+from factormech.measure.timing import Trace, iterations, time_iterations, trace
 from factormech.tables import kinds as tables
 from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
