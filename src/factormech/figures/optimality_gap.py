@@ -71,7 +71,8 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
     table = view(frame, "ratio")
-    what = f"average variance over a lower bound on that of every unbiased linear ε-LDP strategy, {fixed_and_varied(table)}"
+    bound = "a lower bound on that of every unbiased linear ε-LDP strategy"
+    what = f"average variance over {bound}, {fixed_and_varied(table)}"
     return captions.words(
         [
             captions.lead(title, what),
