@@ -29,10 +29,10 @@ from scipy.optimize import linprog, nnls
 
 from factormech.bounds import registry as bounds_registry
 from factormech.config.studies import load, read_yaml
-from factormech.experiments.plan import Plan
 from factormech.measure import cost
 from factormech.measure.cost import Work
 from factormech.norms import registry as norms_registry
+from factormech.planning import Plan
 from factormech.workloads.registry import create
 
 HERE = Path(__file__).resolve().parent

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from factormech.errors import BadValue
-from factormech.measure.compare import slopes
+from factormech.tables.compare import slopes
 from factormech.tables.kinds import from_rows
 
 ROOT = Path(__file__).resolve().parent.parent

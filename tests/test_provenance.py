@@ -11,8 +11,8 @@ import factormech as fm
 from factormech.cli.main import main
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.asked import Asked
-from factormech.experiments.plan import Plan
 from factormech.jobs import evaluate, solve, tabulate
+from factormech.planning import Plan
 from tests.studies import ROOT
 
 CONFIG = """

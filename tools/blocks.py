@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from factormech.labels import bound_label, data_label, mechanism_label, workload_label
-from factormech.measure.compare import improvement
+from factormech.tables.compare import improvement
 
 OPTIMISED = "adaptive-pgd"
 HADAMARDS = ("hadamard-table1", "hadamard")

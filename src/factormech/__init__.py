@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from factormech.errors import UnknownName as UnknownName
     from factormech.figures.plot import plot as plot
     from factormech.labels import mechanism_label as label  # noqa: F401
-    from factormech.measure.ranking import Ranked as Ranked
-    from factormech.measure.ranking import Ranking as Ranking
     from factormech.mechanisms.base import Fitted as Fitted
     from factormech.mechanisms.base import Mechanism as Mechanism
     from factormech.mechanisms.base import mechanism as mechanism
+    from factormech.mechanisms.ranking import Ranked as Ranked
+    from factormech.mechanisms.ranking import Ranking as Ranking
     from factormech.norms.certified import CertifiedNorm as CertifiedNorm
     from factormech.plugins import load as plugin  # noqa: F401
     from factormech.privacy import Guarantee as Guarantee
@@ -69,8 +69,8 @@ _HOME = {
     "plot": "figures.plot",
     "plugin": "plugins:load",
     "product": "workloads.given",
-    "Ranked": "measure.ranking",
-    "Ranking": "measure.ranking",
+    "Ranked": "mechanisms.ranking",
+    "Ranking": "mechanisms.ranking",
     "Spec": "spec",
     "sweep": "questions",
     "trace": "provenance",

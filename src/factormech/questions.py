@@ -22,7 +22,7 @@ from factormech.workloads.given import workload as as_workload
 if TYPE_CHECKING:
     import pandas as pd
 
-    from factormech.measure.ranking import Ranking
+    from factormech.mechanisms.ranking import Ranking
     from factormech.norms.certified import CertifiedNorm
 
 # The target error of the figures.
@@ -251,7 +251,7 @@ def plan(
     >>> found.best.mechanism, found.best.users
     ('optimised', 608)
     """
-    from factormech.measure import ranking
+    from factormech.mechanisms import ranking
 
     if metric not in ("mse", "linf"):
         raise UnknownName("metric", metric, ("mse", "linf"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from factormech import store
 from factormech.tables import kinds as tables
-from factormech.tables.format import SIZE_LIMIT
+from factormech.tabular import SIZE_LIMIT
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -52,7 +52,7 @@ def refused(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     def forbidden(*_: Any, **__: Any) -> None:
         raise AssertionError("computed before it was checked")
 
-    monkeypatch.setattr("factormech.experiments.plan.Plan.__init__", forbidden)
+    monkeypatch.setattr("factormech.planning.Plan.__init__", forbidden)
 
     def call() -> str:
         before = sorted(project.parent.rglob("*"))

@@ -215,7 +215,7 @@ def test_mechanisms_are_ranked_beside_the_bound(ask: Ask, command: str) -> None:
 
 
 def test_a_plan_for_the_largest_error_is_proved(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    from factormech.measure import ranking
+    from factormech.mechanisms import ranking
 
     some = ["polynomial", "shifted", "one-query", "randomized-response", "optimised", "matrix-l2-gaussian"]
     monkeypatch.setattr(ranking.releases, "names", lambda: some)
@@ -235,7 +235,7 @@ def test_a_plan_for_the_largest_error_is_proved(ask: Ask, monkeypatch: pytest.Mo
 
 
 def test_large_semidefinite_programs_are_not_started(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    from factormech.measure import ranking
+    from factormech.mechanisms import ranking
 
     monkeypatch.setattr(ranking, "SEMIDEFINITE_LIMIT", 7)
     monkeypatch.setattr(ranking.releases, "names", lambda: ["shifted", "one-query"])

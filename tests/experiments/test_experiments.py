@@ -22,11 +22,11 @@ from factormech.errors import BadValue, UnknownName
 from factormech.experiments import axes, registry
 from factormech.experiments.asked import Asked, check_parts, split, whole
 from factormech.experiments.base import REASON, Column, Curves
-from factormech.experiments.plan import Plan
 from factormech.experiments.run import modules_of, parts_of, seconds_of
 from factormech.figures import registry as figures
 from factormech.figures import style
 from factormech.measure import cost
+from factormech.planning import Plan
 from factormech.tables import kinds as tables
 from factormech.tables.experiments import format_of, part_of, table_of
 from tests.experiments import toy

@@ -17,8 +17,8 @@ from factormech.local.registry import build, is_solved, names
 from factormech.local.strategy import Evaluation
 from factormech.measure.contradictions import evaluated
 from factormech.privacy import Guarantee
-from factormech.tables.contradictions import below_bound
 from factormech.tables.kinds import read_csv
+from factormech.tabular import below_bound
 from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 

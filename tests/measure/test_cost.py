@@ -12,9 +12,9 @@ import pytest
 from factormech.config.studies import load, read_yaml
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
-from factormech.experiments.plan import Plan
 from factormech.measure import cost
 from factormech.measure.cost import Work
+from factormech.planning import Plan
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

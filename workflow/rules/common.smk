@@ -20,7 +20,7 @@ from factormech.config.studies import ConfigErrors, load
 from factormech.data import files as data_files
 from factormech.errors import BadValue
 from factormech.experiments import run as kinds
-from factormech.experiments.plan import Plan, batch_of
+from factormech.planning import Plan, batch_of
 from factormech.figures import registry as figures_registry
 from factormech.measure import cost
 from factormech.workloads import definitions as workload_definitions

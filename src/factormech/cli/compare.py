@@ -13,7 +13,7 @@ from factormech.cli.progress import Progress
 def compare(args: argparse.Namespace) -> Answer:
     """Rank by worst-case variance, which the users that a target needs are proportional to."""
     from factormech.cli import ranked
-    from factormech.measure.ranking import by_mean_squared_error
+    from factormech.mechanisms.ranking import by_mean_squared_error
 
     epsilon, alpha = epsilon_of(args), target_of(args, ALPHA)
     workload = workload_of(args)

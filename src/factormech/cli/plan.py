@@ -12,7 +12,7 @@ from factormech.cli.progress import Progress
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
-    from factormech.measure.ranking import Ranked, Ranking
+    from factormech.mechanisms.ranking import Ranked, Ranking
 
 # A mechanism without a solver is worth a word if it needs no more than this share more users.
 NEARLY_AS_GOOD = 0.05
@@ -113,7 +113,7 @@ def _beside_bound(ranking: Ranking, best: Ranked) -> str:
 def _how(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     """A mechanism without a solver that is nearly as good, or the command that finds the best."""
     from factormech.cli.ranked import over_bound
-    from factormech.measure.ranking import simple_rival
+    from factormech.mechanisms.ranking import simple_rival
 
     rival = simple_rival(ranking, NEARLY_AS_GOOD)
     if rival is not None:

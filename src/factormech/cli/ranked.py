@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.cli.answer import number, percent, table
 
 if TYPE_CHECKING:
-    from factormech.measure.ranking import Ranked, Ranking
+    from factormech.mechanisms.ranking import Ranked, Ranking
 
 
 def entries(ranking: Ranking, epsilon: float) -> list[dict[str, Any]]:

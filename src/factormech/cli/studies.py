@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def check(args: argparse.Namespace) -> Answer:
     """Whether a configuration is right, which data it uses, and what a run will take."""
-    from factormech.experiments.plan import Plan
+    from factormech.planning import Plan
 
     config = _config(args)
     studies = config.quick_studies if args.quick else config.studies
@@ -65,7 +65,7 @@ def _made(name: str) -> str:
 
 def show(args: argparse.Namespace) -> Answer:
     """One study: what is asked, and what it makes."""
-    from factormech.experiments.plan import Plan
+    from factormech.planning import Plan
 
     studies = {name.removeprefix("quick/"): study for name, study in _studies(args).items()}
     if args.name not in studies:

@@ -24,7 +24,7 @@ from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, USERS, WORKL
 from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Shown
 from factormech.experiments.grids import DATA, LEVEL, MECHANISMS, OPTIONS, TRIALS, number
 from factormech.experiments.optimality_gap import ordered
-from factormech.tables.format import below, check_seeded_grid, filled, not_among, not_positive, unreasoned
+from factormech.tabular import below, check_seeded_grid, filled, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

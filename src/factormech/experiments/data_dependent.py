@@ -21,8 +21,7 @@ from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
 from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, DATA, MECHANISMS, METRIC, OPTIONS, TARGET, number
 from factormech.experiments.optimality_gap import ordered
-from factormech.tables.contradictions import below_bound
-from factormech.tables.format import check_seeded_grid, not_among, not_positive, unreasoned
+from factormech.tabular import below_bound, check_seeded_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

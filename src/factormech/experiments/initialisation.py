@@ -29,7 +29,7 @@ from factormech.experiments.optimality_gap import (
     ratios,
 )
 from factormech.experiments.solves import Solve
-from factormech.tables.format import below, check_grid, not_among, not_positive
+from factormech.tabular import below, check_grid, not_among, not_positive
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,7 @@ from factormech.experiments.grids import number
 from factormech.experiments.optimality_gap import ordered
 from factormech.experiments.solves import Solve
 from factormech.family import Family
-from factormech.tables.format import below, check_grid, not_among, unreasoned
+from factormech.tabular import below, check_grid, not_among, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
 from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, OPTIONS, POINT, number
 from factormech.experiments.sample_complexity import measure
-from factormech.tables.format import check_grid, not_among, not_positive, unreasoned
+from factormech.tabular import check_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from factormech.experiments.axes import DOMAIN_SIZE, SEED, WORKLOAD
 from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.norms import NORMS, SOLVER
 from factormech.family import Family
-from factormech.tables.format import below, check_grid, not_positive
+from factormech.tabular import below, check_grid, not_positive
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -48,7 +48,7 @@ TYPES = replace(
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Both constants of every shape at every nε."""
-    from factormech.measure.pure_constants import measured
+    from factormech.experiments.pure_constants_points import measured
 
     for k, N in asked.points("queries", "domain_size"):
         yield from measured(k, N, asked)

@@ -50,7 +50,7 @@ def shape_of(name: str) -> tuple[int, int]:
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Every mechanism on the matrix of each shape, JL release for each number of rows."""
-    from factormech.measure.pure_random import measured
+    from factormech.experiments.pure_random_points import measured
 
     for name in asked["shape"]:
         yield from measured(name, *shape_of(name), asked)

@@ -25,8 +25,7 @@ from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
 from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, METRIC, OPTIONS, POINT, TARGET, number
-from factormech.tables.contradictions import below_bound
-from factormech.tables.format import check_grid, not_among, not_positive, unreasoned
+from factormech.tabular import below_bound, check_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +150,7 @@ def derived(asked: Asked) -> dict[str, str]:
     if not asked["compare"]:
         return {}
     names = ["improvement", *(["slopes"] if len(asked["domain_size"]) > 2 else [])]
-    return {name: f"factormech.measure.compare:{name}_of_study" for name in names}
+    return {name: f"factormech.tables.compare:{name}_of_study" for name in names}
 
 
 def seconds(asked: Asked) -> float:

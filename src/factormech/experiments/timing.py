@@ -23,8 +23,7 @@ from factormech.experiments.base import Column, Experiment, PaperTable, Problem,
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, POINT, number
 from factormech.experiments.initialisation import solves
 from factormech.experiments.optimality_gap import ordered, strongest_bounds
-from factormech.tables.contradictions import below_bound
-from factormech.tables.format import below, check_grid, not_among, not_positive, unreasoned
+from factormech.tabular import below, below_bound, check_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

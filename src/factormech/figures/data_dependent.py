@@ -64,8 +64,8 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
         ],
         [
             f"Data sets: {'; '.join(map(labels.data_label, table.data))}; their variances are exact",
-            "No unbiased linear ε-LDP strategy needs fewer users than the bound (dash; shaded below): on a data set, by "
-            "singular values weighted by its shares, not even one made for it; in the worst case by "
+            "No unbiased linear ε-LDP strategy needs fewer users than the bound (dash; shaded below): on a data set, "
+            "by singular values weighted by its shares, not even one made for it; in the worst case by "
             + "; ".join(names),
             *table.missing,
         ],

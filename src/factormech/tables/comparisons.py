@@ -22,10 +22,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.experiments.base import Column, PaperTable, Shown, TableKind
-from factormech.tables.contradictions import below_bound
-from factormech.tables.format import (
+from factormech.tabular import (
     Problem,
     below,
+    below_bound,
     check_grid,
     not_among,
     not_positive,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
 from factormech.experiments.base import Asked, Column, Experiment, TableKind
-from factormech.tables.format import Problem, TableFormat, check_grid
+from factormech.tabular import Problem, TableFormat, check_grid
 
 if TYPE_CHECKING:
     import pandas as pd

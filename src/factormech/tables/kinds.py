@@ -18,7 +18,7 @@ from factormech.experiments.base import Experiment, TableKind
 from factormech.tables import comparisons
 from factormech.tables import experiments as experiment_tables
 from factormech.tables.experiments import KIND
-from factormech.tables.format import TableFormat, read_lines
+from factormech.tabular import TableFormat, read_lines
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,6 +33,8 @@ _INFINITE = ("inf", "-inf")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
 # The largest table that is read, in bytes; those of the project have less than one MiB.
 SIZE_LIMIT = 2**28
+# A mechanism that attains its bound may be this far below it by rounding, relatively.
+ROUNDING = 1e-9
 _AGAIN = "delete the file and run the workflow again"
 
 
@@ -286,3 +288,13 @@ def unreasoned(row: Mapping[str, Any], *, needed: bool) -> Problem:
     if needed == (row["reason"] != ""):
         return None
     return "reason", f"{'say why' if needed else 'be empty'} where the status is {row['status']}"
+
+
+def below_bound(row: Mapping[str, Any], column: str, bound: str = "lower_bound") -> Problem:
+    """Return what is wrong with a row whose value is below the lower bound that it states itself; else nothing.
+
+    A value or a bound that is not there (NaN) contradicts nothing.
+    """
+    if row[column] < row[bound] * (1.0 - ROUNDING):
+        return column, f"be at least its own {bound}, {row[bound]:.6g}: a theorem excludes less"
+    return None

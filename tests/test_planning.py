@@ -16,11 +16,11 @@ from factormech.config.studies import Config, load
 from factormech.errors import BadValue
 from factormech.experiments import registry, solves
 from factormech.experiments.asked import Asked
-from factormech.experiments.plan import Plan, work_of
 from factormech.experiments.run import figure_settings, parts_of, until
 from factormech.experiments.solves import Solve, start_of
 from factormech.local import registry as mechanisms
 from factormech.measure import cost
+from factormech.planning import Plan, work_of
 from factormech.shared import find, shared
 from factormech.spec import Spec
 from factormech.workloads.registry import create

@@ -13,8 +13,8 @@ import pytest
 
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.sample_complexity import MEASURED
-from factormech.measure.compare import improvement, slopes
 from factormech.tables import kinds as tables
+from factormech.tables.compare import improvement, slopes
 from tests.tables.printed import number, printed
 from tests.test_tables import edited
 

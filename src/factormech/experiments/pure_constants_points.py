@@ -13,9 +13,9 @@ from factormech.central.pure.width import gaussian_width
 from factormech.central.pure.worst_data import candidates
 from factormech.experiments.asked import Asked
 from factormech.experiments.pure import PROJECTED, RAW
+from factormech.experiments.pure_random_points import CHOOSING, Found, Setup, everywhere, projected, thinned
 from factormech.measure.packing_bounds import users_of
 from factormech.measure.pure_errors import LEVEL
-from factormech.measure.pure_random import CHOOSING, Found, Setup, everywhere, projected, thinned
 from factormech.measure.skewed_queries import signs
 from factormech.seeds import rng_for
 from factormech.unavailable import Unavailable
