@@ -194,12 +194,21 @@ def test_the_store_needs_what_it_imports() -> None:
     assert {"store", "_seal", "_content", "arrays", "atomic", "errors", "versions"} == needed
 
 
+LISTING = """
+from __future__ import annotations
+from factormech.listing import make_callable
+make_callable(__name__)
+"""
+
+
 def test_packages_hold_nothing_but_a_docstring() -> None:
-    """What makes it right to leave ``__init__.py`` out of the code of a name."""
+    """And a list of what they hold, at most: what makes it right to leave ``__init__.py`` out of the code of a name."""
+    listing = [ast.dump(line) for line in ast.parse(LISTING).body]
     for path in (SOURCE / "factormech").glob("*/**/__init__.py"):
-        (only,) = ast.parse(path.read_text()).body
-        assert isinstance(only, ast.Expr), path
-        assert isinstance(only.value, ast.Constant), path
+        docstring, *rest = ast.parse(path.read_text()).body
+        assert isinstance(docstring, ast.Expr), path
+        assert isinstance(docstring.value, ast.Constant), path
+        assert [ast.dump(line) for line in rest] in ([], listing), path
 
 
 def test_every_module_of_the_package_can_be_walked() -> None:

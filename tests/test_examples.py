@@ -96,7 +96,7 @@ def test_what_the_readme_says_of_ones_own(
     command = " ".join(re.search(r"`factormech (plan .*?)`", section, re.DOTALL)[1].split())  # type: ignore[index]
     said = run(*command.split())
     assert (said.code, said.err.count("error")) == (0, 0)
-    assert load(yaml.safe_load(config), SCHEMA, base=tmp_path).study("my-windows").grid.workloads == ("windows",)
+    assert load(yaml.safe_load(config), SCHEMA, base=tmp_path).study("my-windows").asked["workload"] == ("windows",)
     assert testing.check_workload("windows") == len(testing.SIZES)
 
 

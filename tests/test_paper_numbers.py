@@ -126,7 +126,7 @@ def test_figure_3c(blocks: ModuleType) -> None:
 def gap_frame() -> pd.DataFrame:
     ratios = {"adaptive-pgd": (1.2, 1.4), "optimised": (1.01, 1.03), "hadamard": (2.0, 3.0), "fourier": (2.5, 2.6)}
     rows = [
-        {"study": "g", "workload": "prefix", "domain_size": 64, "epsilon": epsilon, "mechanism": mechanism}
+        {"study": "g", "workload": "prefix", "domain_size": 64, "epsilon": epsilon, "seed": 0, "mechanism": mechanism}
         | ratio_row(2.0 * both[k], 2.2 * both[k])
         for (k, epsilon), (mechanism, both) in itertools.product(enumerate((0.5, 1.0)), ratios.items())
     ]
@@ -144,7 +144,15 @@ def sample_complexities() -> pd.DataFrame:
     """Optimized grows like √n, the other like n; one bound is half of Optimized's need, the other a tenth."""
     rows = []
     for n in (16, 64, 256):
-        place = {"study": "f", "workload": "prefix", "domain_size": n, "epsilon": 1.0, "metric": "mse", "alpha": 0.01}
+        place = {
+            "study": "f",
+            "workload": "prefix",
+            "domain_size": n,
+            "epsilon": 1.0,
+            "seed": 0,
+            "metric": "mse",
+            "alpha": 0.01,
+        }
         for name, users in (("adaptive-pgd", 100 * n**0.5), ("hadamard", 50.0 * n), ("optimised", 55 * n**0.5)):
             variances = {"worst_variance": users * n * 0.01, "average_variance": users * n * 0.009}
             told = {

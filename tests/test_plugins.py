@@ -305,13 +305,13 @@ def loaded(folder: Path, *paths: str, workload: str = "neighbours") -> Config:
 
 def test_a_study_names_what_a_plugin_has(tmp_path: Path) -> None:
     written(tmp_path, FAMILIES, "code/mine.py")
-    assert loaded(tmp_path, "code/mine.py").study("one").grid.workloads == ("neighbours",)
+    assert loaded(tmp_path, "code/mine.py").study("one").asked["workload"] == ("neighbours",)
     assert plugins.files() == {"factormech.own.mine": tmp_path / "code/mine.py"}
 
 
 def test_an_absolute_plugin_may_be_anywhere(tmp_path: Path) -> None:
     path = written(tmp_path, FAMILIES)
-    assert loaded(ROOT, str(path)).study("one").grid.workloads == ("neighbours",)
+    assert loaded(ROOT, str(path)).study("one").asked["workload"] == ("neighbours",)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_the_code_of_a_name_is_its_file_and_what_that_imports(tmp_path: Path, pl
     assert before.files == after.files
     assert before.digest != after.digest
     assert plugins.among(after.files) == [str(tmp_path / "mine.py")]
-    assert plugins.among(code_of("factormech.jobs.measure").files) == []
+    assert plugins.among(code_of("factormech.jobs.evaluate").files) == []
 
 
 def test_a_plugin_may_build_on_another(tmp_path: Path, plugin: Load) -> None:

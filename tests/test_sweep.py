@@ -129,4 +129,4 @@ def test_an_unknown_profile(site: Site) -> None:
 def test_the_examples_have_one_axis(example: Path) -> None:
     """A figure has one; a study with two would fail after all its solves."""
     for study in load(read_yaml(example), ROOT / "workflow/schemas/config.schema.yaml", base=ROOT).studies.values():
-        assert min(len(study.grid.domain_sizes), len(study.grid.epsilons)) == 1
+        assert min(len(study.asked["domain_size"]), len(study.asked["epsilon"])) == 1

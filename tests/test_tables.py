@@ -92,7 +92,7 @@ def test_header_is_the_promised_one(make_table: MakeTable, tmp_path: Path) -> No
     tables.write_csv(make_table(**SMALL), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text().splitlines()[0] == (
         "study,kind,workload,domain_size,epsilon,seed,mechanism,metric,alpha,sample_complexity,worst_variance,"
-        "average_variance,lower_bound,bound_name,rows,certified_gap,status,reason"
+        "average_variance,lower_bound,bound_name,rows,certified_gap,status,reason,origin"
     )
 
 
@@ -191,8 +191,8 @@ def test_edited_cells_are_refused(make_table: MakeTable, tmp_path: Path, column:
         (b"\x89HDF\r\n\x1a\n" + bytes(range(256)), "UTF-8"),
         (b"study,workload\n", "line 1"),
         (",".join(FORMAT.columns).encode() + b"\n", "at least one row"),
-        (",".join(FORMAT.columns).encode() + b"\n\n", "have 18 cells"),
-        (",".join(FORMAT.columns).encode() + b"\na,b\n", "have 18 cells"),
+        (",".join(FORMAT.columns).encode() + b"\n\n", "have 19 cells"),
+        (",".join(FORMAT.columns).encode() + b"\na,b\n", "have 19 cells"),
         (",".join(FORMAT.columns).encode() + b'\n"a\n', "CSV"),
     ],
 )

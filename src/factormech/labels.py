@@ -219,6 +219,10 @@ _SETTINGS: dict[tuple[str, Any], str] = {
 }
 
 
+# A mechanism with settings, as `variant` writes it.
+_VARIANT = re.compile(r"[a-z0-9-]+( [a-z_]+=[^ =]+)+")
+
+
 def mechanism_label(name: str, options: Mapping[str, Any] | None = None) -> str:
     """Return what a reader calls a mechanism; settings that change its result are part of the label.
 
@@ -242,7 +246,7 @@ def mechanism_label(name: str, options: Mapping[str, Any] | None = None) -> str:
     >>> fm.label("optimised objective=worst")
     'Optimised (worst case)'
     """
-    name, *settings = name.split(" ") if "=" in name else [name]
+    name, *settings = name.split(" ") if _VARIANT.fullmatch(name) else [name]
     given = {option: value for option, _, value in (text.partition("=") for text in settings)} | dict(options or {})
     label = SERIES.get(name) or plugins.LABELS["mechanism"].get(name, name)
     said = [_setting(option, value) for option, value in sorted(given.items())]

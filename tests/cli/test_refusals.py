@@ -46,6 +46,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 WRONG = {
     "an unknown workload": (("workload", "describe", "prefx", *N8), "did you mean 'prefix'"),
+    "a figure that was never made": (("trace", "figures/none.svg"), "none.csv"),
+    "a point without a value": (("trace", "none", "--point", "epsilon"), "be KEY=VALUE"),
     "no domain size": (("workload", "describe", "prefix"), "--domain-size"),
     "no types": (("workload", "describe", "prefix", "--domain-size", "0"), "--domain-size = 0"),
     "too many types": (("workload", "describe", "prefix", *HUGE), "from 1 to"),

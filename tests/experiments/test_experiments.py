@@ -280,8 +280,8 @@ def test_the_code_of_a_name_is_that_of_its_module(monkeypatch: pytest.MonkeyPatc
     asked = asked_of(loaded({"grid": {**GRID, "mechanism": ["hadamard", "fourier"]}}))
     assert modules_of("toy", asked) == [
         "tests.experiments.toy",
-        "factormech.local.fourier",
         "factormech.local.hadamard",
+        "factormech.local.two_valued",
     ]
     [line] = complaints({"grid": {**GRID, "mechanism": ["hadamrd"]}})
     assert "did you mean 'hadamard'?" in line

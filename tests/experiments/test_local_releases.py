@@ -99,7 +99,7 @@ def test_the_code_of_a_name_is_all_that_makes_it() -> None:
     needed = {"sources", "distance", "factor_release", "norms", "splitting", "release", "witness", "priv_unit", "drawn"}
     found = code_of(module_of("local-release"), local_releases.module_of("shifted/priv-unit")).files
     assert needed <= {path.stem for path in found}
-    assert local_releases.module_of("rappor") == "factormech.local.rappor"
+    assert local_releases.module_of("rappor") == "factormech.local.subsets"
 
 
 @pytest.mark.parametrize("name", ["shifted", "shifted/laplace", "one-query/half-sphere", "rappor/priv-unit", ""])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.studies import project
 
+from factormech.experiments.run import figure_settings
 from factormech.figures import captions, registry
 from factormech.tables import kinds
 
@@ -33,7 +34,9 @@ def test_symbols_keep_their_case_and_titles_lead() -> None:
 def test_captions_of_the_gallery_are_short(name: str) -> None:
     study = project().studies[name]
     frame = kinds.read_csv(GALLERY / f"{name}.csv")
-    found = registry.words(kinds.kind_of(frame), study.title, study.caption, frame, band=study.band)
+    found = registry.words(
+        kinds.kind_of(frame), study.title, study.caption, frame, **figure_settings(study.kind, study.asked)
+    )
     assert found.caption.startswith(f"{study.title.rstrip('.')}: ")
     assert 15 <= len(found.caption.split()) <= captions.MOST_WORDS
     said = [text for text in f"{found.caption} {found.notes}".split(". ") if len(text.split()) > 3]

@@ -263,7 +263,7 @@ def test_registry(make_table: MakeTable) -> None:
     for kind in experiments.names():
         module = import_module(registry.module_of(kind))
         assert callable(module.draw), kind
-        assert callable(module.caption), kind
+        assert callable(module.words), kind
     assert registry.module_of("sample-complexity") == "factormech.figures.sample_complexity"
     assert isinstance(registry.draw("sample-complexity", make_table({"prefix": 1.0})), Figure)
     with pytest.raises(UnknownName, match="did you mean 'sample-complexity'"):
