@@ -47,8 +47,8 @@ from factormech.workloads.base import Workload
 # terms keeps its digits; beyond this budget ``pairwise.py`` is stronger.
 PRIOR_LIMIT = 1024
 EPSILON_LIMIT = 8.0
-# What is taken off the first term: far more than its roundings, which are no more than 1e-11 of it up to 1024 types.
-ROUNDING = 1e-9
+# What is taken off the first term for its roundings: a model of the eigenvalue solver, no proof.
+ROUNDING = 1e-11
 # The barrier that keeps Y ≻ 0, and the gain that is too little at each.
 BARRIERS = ((1e-3, 1e-5), (1e-5, 1e-7))
 STEPS_LIMIT = 150
