@@ -17,6 +17,7 @@ if not workflow.config_settings.configfiles:
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/freshness.smk"
+include: "workflow/rules/scheduling.smk"
 include: "workflow/rules/recovery.smk"
 
 

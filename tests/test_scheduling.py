@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.workflow
 
-RULES = Path(__file__).resolve().parent.parent / "workflow/rules/common_scheduling.smk"
+RULES = Path(__file__).resolve().parent.parent / "workflow/rules/scheduling.smk"
 SNAKEFILE = f"""
 import sys
 

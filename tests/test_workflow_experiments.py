@@ -59,7 +59,7 @@ def test_everything_is_made_once(project: Path) -> None:
         assert len(stored["table"]) == {"toy-study": 12, "calibration": 4}[study]
         assert (project / f"results/tables/{study}.tex").read_text().startswith("% The table of ")
     header = (project / "results/tables/toy-study.csv").read_text().partition("\n")[0]
-    assert header == "study,kind,workload,domain_size,p,method,value,low,high,bound,reason"
+    assert header == "study,kind,workload,domain_size,p,method,value,low,high,bound,reason,origin"
     assert "Of no use. Values of no worth." in (project / "figures/toy-study.txt").read_text()
     assert factormech.load(project / "results/tables/calibration.csv").equals(
         factormech.load(project / "results/calibration.h5")
@@ -126,7 +126,7 @@ def test_a_changed_setting_makes_its_parts_again(project: Path, old: str, new: s
 
 def test_a_changed_matrix_makes_its_part_again(project: Path) -> None:
     with edited(project / "mine.csv", "1,0,0,0\n"):
-        assert planned(project) == {"experiment study=toy-study, part=mine", *AFTER}
+        assert planned(project) == {"evaluate study=toy-study, part=mine", *AFTER}
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ studies:
     mechanisms: [randomized-response]
     alpha: 0.01
 """
-FROM_THE_MATRIX = {"workload", "measure", "bound", "tabulate", "draw"}
+FROM_THE_MATRIX = {"evaluate", "tabulate", "draw"}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_results_from_the_future_and_no_memory(project: Path, tmp_path: Path) ->
         ("results/tables/small.csv", {"tabulate", "draw"}),
         ("results/tables/small.tex", {"tabulate", "draw"}),
         ("figures/small.txt", {"draw"}),
-        ("results/bounds/small.h5", {"bound", "tabulate", "draw"}),
+        ("results/parts/small/lower.bounds.h5", {"evaluate", "tabulate", "draw"}),
     ],
 )
 def test_an_edited_file_is_made_again(project: Path, file: str, again: set[str]) -> None:
@@ -104,14 +104,14 @@ def test_an_edited_file_is_made_again(project: Path, file: str, again: set[str])
 def test_a_job_refuses_code_that_is_not_the_planned_one(project: Path) -> None:
     """Edited while the run was at work, and restored: one line, exit 1, and the next run makes what is missing."""
     module = project / "src/factormech/measure/exact.py"
-    request = next((project / ".snakemake/factormech/requests").glob("*/measure.json"))
+    request = next((project / ".snakemake/factormech/requests").glob("*/evaluate.json"))
     rules(project)
     content, stamp = module.read_bytes(), module.stat().st_mtime_ns
     module.write_text("raise SystemExit('edited')")
     module.write_bytes(content)
     os.utime(module, ns=(stamp, stamp))
     environment = os.environ | {"PYTHONPATH": str(project / "src")}
-    command = ["python", "-m", "factormech.jobs.measure", "--request", str(request.relative_to(project))]
+    command = ["python", "-m", "factormech.jobs.evaluate", "--request", str(request.relative_to(project))]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -148,7 +148,7 @@ def test_a_study_may_name_a_general_solver(whole: Path) -> None:
 
 def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: Path) -> None:
     [path] = (project / "results/factorizations").rglob("*.h5")
-    assert path.parent.relative_to(project / "results/factorizations") == Path("gamma-2/all-ranges")
+    assert path.parent.relative_to(project / "results/factorizations") == Path("gamma-2/all-ranges/n72")
     record = store.read(path, "factorization")
     workload = create("all-ranges", 72)
     norm = from_datasets(record.datasets, record.attributes, workload)

@@ -14,8 +14,8 @@ from factormech.workloads.registry import create
 def check(name: str, n: int, epsilon: float, objective: str) -> float:
     """Solve, restore, evaluate; the error over the bound."""
     workload = create(name, n)
-    rng = registry.rng_of("optimised", workload, epsilon, 0, 0)
-    solution = registry.solve("optimised", workload, epsilon, rng, {"objective": objective})
+    spec = registry.strategy_spec("optimised", workload, epsilon, options={"objective": objective})
+    solution = registry.solution_for(spec, workload)
     C = workload.centred_gram()
     found = registry.restore("optimised", solution, epsilon).evaluate(C)
     simple = registry.build("randomized-response", n, epsilon)

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from factormech import labels
-from factormech.experiments import registry
 from factormech.experiments.base import Column
 from factormech.experiments.paper_table import PaperTable, Shown
 from factormech.tables import kinds, papers
@@ -240,9 +239,6 @@ def test_a_study_without_a_number_says_why() -> None:
 
 
 def test_every_kind_has_tables_of_its_columns() -> None:
-    for kind, found in papers.PAPERS.items():
-        names = {*kinds.format_named(kind).columns, *kinds.format_named(kind).seeded}
-        assert all({*paper.names} <= names & {*papers.COLUMNS, "part", "status", "quantity"} for paper in found), kind
-    for name in registry.names():
-        experiment = registry.experiment(name)
-        assert all({*paper.names} <= {c.name for c in experiment.columns} for paper in papers.papers_of(experiment))
+    for name in kinds.names():
+        kind = kinds.declared(name)
+        assert all({*paper.names} <= {column.name for column in kind.columns} for paper in papers.papers_of(kind)), name

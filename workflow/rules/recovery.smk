@@ -8,14 +8,10 @@ import atexit
 import logging
 
 from snakemake.logging import logger
-from snakemake.settings.types import MaxJobsPerTimespan
 
 from factormech import atomic, recovery
 
 NOTES = Path(".snakemake/factormech")
-# Snakemake 9.27 with a limit on jobs per time span looks at all jobs that are ready once more for every job that has ended.
-# The limit that it has by default restrains nothing here; one that the user gives stays.
-UNASKED = MaxJobsPerTimespan.parse_choice("100/1s")
 # From here on: a log file on a full disk would fill the screen with tracebacks.
 logging.raiseExceptions = False
 
@@ -25,9 +21,7 @@ def prepared():
     """Once a run, when its plan is begun. A dry run changes nothing; a command that plans no run asks for nothing."""
     if workflow.executor_plugin is None or not workflow.is_main_process or workflow.touch or workflow.dryrun:
         return
-    limit = workflow.scheduling_settings.max_jobs_per_timespan
-    if limit and (limit.max_jobs, limit.timespan) == (UNASKED.max_jobs, UNASKED.timespan):
-        workflow.scheduling_settings.max_jobs_per_timespan = None
+    unlimited(workflow.scheduling_settings)
     with recovery.refusing():
         begin()
 

@@ -10,6 +10,8 @@ import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,25 @@ DEFAULT_FOLDER = "data"
 # The largest file that is looked at; the data sets have 33 kB.
 SIZE_LIMIT = 2**20
 REMEDY = "run 'snakemake data', name another folder, or name none, and synthetic stand-ins are drawn"
+
+
+_GIVEN: ContextVar[tuple[Path | None] | None] = ContextVar("the folder of a job", default=None)
+
+
+@contextmanager
+def given(folder: Path | None) -> Iterator[None]:
+    """Within the context, the data sets are those of this folder; stand-ins, if ``None``."""
+    token = _GIVEN.set((folder,))
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
+def current_folder() -> Path | None:
+    """The folder of :func:`given`, else the one of the environment or the working folder."""
+    found = _GIVEN.get()
+    return named_folder(None, Path()) if found is None else found[0]
 
 
 def named_folder(setting: str | None, base: Path, environment: Mapping[str, str] | None = None) -> Path | None:

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
@@ -354,9 +353,9 @@ def bounds_of(asked: Asked) -> list[dict[str, Any]]:
 
 def data_of(asked: Asked) -> dict[str, Any]:
     """The counts of the data sets of a part, or of their stand-ins where no folder of data is named."""
-    from factormech.data.files import named_folder, paths, read_all, resolved
+    from factormech.data.files import current_folder, paths, read_all, resolved
 
-    folder = named_folder(None, Path())
+    folder = current_folder()
     return dict(read_all(resolved(asked["data"], folder), paths(asked["data"], folder)))
 
 

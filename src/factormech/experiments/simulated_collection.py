@@ -156,8 +156,8 @@ EXPERIMENT = Experiment(
             rows=("mechanism",),
             shown=(
                 Shown("ratio", "count", "points"),
-                Shown("z", "largest"),
-                Shown("p_value", "min"),
+                Shown("z", "largest", "largest |z|"),
+                Shown("p_value", "min", "smallest p"),
                 Shown("ratio", "mean", "mean of measured over exact"),
             ),
             text="Measured over exact errors of simulated collections",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from factormech import store
-from factormech.data.files import VARIABLE
+from factormech.data.files import given
 from factormech.experiments.asked import Asked
 from factormech.experiments.registry import experiment
 from factormech.jobs.common import job_parser, run
@@ -26,9 +25,8 @@ def main() -> None:
     parser.add_argument("--data", nargs="?", default=None, help="the folder of the data sets, if there is one")
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
-    os.environ[VARIABLE] = args.data or ""
     kind, asked = experiment(args.kind), Asked.from_json(args.asked)
-    with shared(args.solved):
+    with shared(args.solved), given(Path(args.data) if args.data else None):
         frame = part_of(kind, args.study, kind.measure(asked))
     attributes = {
         "kind_of_study": kind.kind,

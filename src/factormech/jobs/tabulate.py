@@ -29,7 +29,7 @@ def main() -> None:
     records = [store.read(path, "part", needs=["rows"]) for path in args.parts]
     for record in records:
         if (record.attributes["kind_of_study"], record.attributes["study"]) != (args.kind, args.study):
-            found = f"{record.attributes['experiment']}, {record.attributes['study']}"
+            found = f"{record.attributes['kind_of_study']}, {record.attributes['study']}"
             rule = f"be a part of study {args.study}, of kind {args.kind}"
             raise BadValue(str(record.path), found, rule, "give the parts of this study")
     parts = {record.attributes["part"]: record["rows"] for record in records}
