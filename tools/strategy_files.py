@@ -102,8 +102,10 @@ def is_a(value: Any, kind: type) -> bool:
 def check_place(path: Path, record: dict[str, Any]) -> None:
     """Refuse a file whose path names another mechanism, workload, size, budget, seed or options than its record."""
     mechanism, workload, size, name = path.resolve().parts[-4:]
-    asked = json.dumps({"seed": record.get("seed"), "options": record["options"]})
-    mark = hashlib.sha256(asked.encode()).hexdigest()[:8]
+    asked = {"seed": record.get("seed"), "options": record["options"]}
+    asked |= {"root_seed": record["root_seed"]} if record.get("root_seed") else {}
+    asked |= {"definitions": json.dumps(record["definition"], sort_keys=True)} if record.get("definition") else {}
+    mark = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:8]
     said = (record["mechanism"], record["workload"], f"n{record['domain_size']}", f"eps{record['epsilon']!r}-{mark}.h5")
     for found, wanted in zip((mechanism, workload, size, name), said, strict=True):
         check(found == wanted, f"its place says {found} and its record {wanted}")

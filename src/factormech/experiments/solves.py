@@ -78,7 +78,10 @@ class Solve:
     @cached_property
     def file(self) -> str:
         """The path of the file, whose last eight characters stand for what the path does not say."""
-        mark = hashlib.sha256(self._text.encode()).hexdigest()[:8]
+        rest = {"seed": self.seed, "options": json.dumps(dict(self.options), sort_keys=True)}
+        rest |= {"root_seed": self.root_seed} if self.root_seed else {}
+        rest |= {"definitions": json.dumps(self.definitions, sort_keys=True)} if self.definitions else {}
+        mark = hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:8]
         point = "any" if self.epsilon is None else f"eps{self.epsilon!r}"
         point = point if self.alpha is None else f"alpha{self.alpha!r}"
         return f"results/{FOLDERS[self.family]}/{self.name}/{self.workload}/n{self.domain_size}/{point}-{mark}.h5"
