@@ -25,7 +25,7 @@ from factormech.shared import find, shared
 from factormech.spec import Spec
 from factormech.workloads.registry import create
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 STUDY: dict[str, Any] = {
     "paper": "nobody2020",

@@ -83,7 +83,7 @@ class Solve:
         rest |= {"definitions": json.dumps(self.definitions, sort_keys=True)} if self.definitions else {}
         mark = hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:8]
         point = "any" if self.epsilon is None else f"eps{self.epsilon!r}"
-        point = point if self.alpha is None else f"alpha{self.alpha!r}"
+        point += "" if self.alpha is None else f"-alpha{self.alpha!r}"
         return f"results/{FOLDERS[self.family]}/{self.name}/{self.workload}/n{self.domain_size}/{point}-{mark}.h5"
 
     def __hash__(self) -> int:
