@@ -163,6 +163,9 @@ def test_the_bound_grows_with_the_problem() -> None:
             totals = [mean_squared_error(create(name, n), 1.0, users, data="drawn").error for n in (4, 8, 16, 32)]
             queries = [create(name, n).queries for n in (4, 8, 16, 32)]
             assert np.all(np.diff(np.multiply(totals, queries)) >= -1e-12 * totals[0])
+    for users in (10**3, 10**6):
+        found = [mean_squared_error(create("prefix", n), 4.0, users, data="drawn").error * n for n in (4, 8, 16, 32)]
+        assert np.all(np.diff(found) >= -1e-9 * found[0])
     W = create("prefix", 8).matrix()
     more = np.vstack([W, np.eye(8)[2:3]])
     for users in (100, 10**4, 10**8):
@@ -216,6 +219,14 @@ def test_the_users_that_have_a_bound_for_one_proof_are_an_interval() -> None:
         )
         rises = np.diff(values[values > 0]) > 0
         assert np.all(np.diff(rises.astype(int)) <= 0)
+
+
+def test_pairs_on_few_types_keep_the_bound_at_large_epsilon_for_few_users() -> None:
+    """On all 32 types alone the bound is three times smaller or says nothing."""
+    workload = create("prefix", 32)
+    found = mean_squared_error(workload, 4.0, 1000)
+    assert (found.information, len(found.types) < 32) == ("pairs", True)
+    assert found.error * 1000 > 0.25 * certified(workload, 4.0) / 32
 
 
 def test_one_face_alone_is_a_bound_for_the_workload() -> None:

@@ -34,31 +34,47 @@ _LEAST, _BITS = 0.02, 40
 _STEPS = 200
 
 
-def centred_design(problem: Problem) -> Design | None:
-    """The design with the hardest centre on all types; ``None`` where the uniform centre is the hardest."""
-    n = problem.types
-    if problem.symmetric or n > CENTRE_LIMIT:
+def more_designs(problem: Problem, epsilon: float) -> list[Design]:
+    """The designs of this module on the domain and its initial halves, quarters and so on; pairs also on spaced types.
+
+    So all that is tried on the smaller domain is tried again in the larger one.
+    """
+    found, n = [], problem.types
+    while n >= 2:
+        found.append(centred_design(problem, tuple(range(n))))
+        m = n if epsilon >= PAIRS_EPSILON else 0
+        while m >= 2:
+            types = np.unique(np.round(np.linspace(0, n - 1, m)))
+            found.append(pairs_design(problem, epsilon, tuple(int(u) for u in types)))
+            m //= 2
+        n //= 2
+    return [design for design in found if design is not None]
+
+
+def centred_design(problem: Problem, types: tuple[int, ...]) -> Design | None:
+    """The design with the hardest centre on a face; ``None`` where the uniform centre is the hardest."""
+    if problem.symmetric or len(types) > CENTRE_LIMIT:
         return None
-    m = hardest_centre(problem)
+    m = hardest_centre(problem.gram[np.ix_(types, types)])
     exact = tuple(Fraction(max(round(x * 2**_BITS), 1), 2**_BITS) for x in m)
     total = sum(exact, Fraction(0))
     exact = tuple(x / total for x in exact)
-    form, _ = faces.form_on(problem, tuple(range(n)), np.array([float(x) for x in exact]))
+    form, _ = faces.form_on(problem, types, np.array([float(x) for x in exact]))
     gains = faces.singular_values_near(form)
     if not len(gains):
         return None
-    return Design(tuple(range(n)), gains, np.ones(len(gains)), float(np.trace(form)), centre=exact)
+    return Design(types, gains, np.ones(len(gains)), float(np.trace(form)), centre=exact)
 
 
-def hardest_centre(problem: Problem) -> FloatArray:
-    """The m, (n,), that makes the nuclear norm of WF_m largest, by ascent in log m from uniform m."""
-    n = problem.types
+def hardest_centre(gram: FloatArray) -> FloatArray:
+    """The m, (n,), that makes the nuclear norm of WF_m largest, WᵀW = ``gram``, by ascent in log m from uniform m."""
+    n = len(gram)
     floor = _LEAST / n
 
     def negative(x: FloatArray) -> tuple[float, FloatArray]:
         weights = np.exp(x - x.max())
         m = floor + (1.0 - n * floor) * weights / weights.sum()
-        value, slope = nuclear_norm(problem.gram, m)
+        value, slope = nuclear_norm(gram, m)
         by_weight = (m - floor) * slope
         return -value, -(by_weight - (m - floor) / (1.0 - n * floor) * by_weight.sum())
 
@@ -84,20 +100,22 @@ def nuclear_norm(gram: FloatArray, centre: FloatArray) -> tuple[float, FloatArra
     return float(np.sqrt(values).sum()), 0.5 * np.asarray(diagonal)
 
 
-def pairs_design(problem: Problem, epsilon: float) -> Design | None:
-    """The design of the best weights of pairs on all types; ``None`` where they prove nothing or are too many."""
-    n = problem.types
-    if n > PAIRS_LIMIT or epsilon < PAIRS_EPSILON:
+def pairs_design(problem: Problem, epsilon: float, types: tuple[int, ...]) -> Design | None:
+    """The design of the best weights of pairs on a face; ``None`` where they prove nothing or are too many."""
+    m = len(types)
+    if m > PAIRS_LIMIT:
         return None
-    form, error = faces.form_on(problem, tuple(range(n)))
-    C = form * n
+    form, error = faces.form_on(problem, types)
+    C = form * m
     C = 0.5 * (C + C.T)
+    if not float(np.trace(C)) > m * error:
+        return None
     found = pairwise.solve(C, epsilon)
-    return None if not found.objective > 0.0 else _rigorous_design(C, error * n, form, epsilon, found)
+    return None if not found.objective > 0.0 else _rigorous_design(types, C, error * m, form, epsilon, found)
 
 
 def _rigorous_design(
-    C: FloatArray, error: float, form: FloatArray, epsilon: float, found: pairwise.PairwiseBound
+    types: tuple[int, ...], C: FloatArray, error: float, form: FloatArray, epsilon: float, found: pairwise.PairwiseBound
 ) -> Design | None:
     """Z = TR, RRᵀ = C, with ZZᵀ = TCTᵀ ⪯ Y + ηI, as one direction: gain tr(TC), weight n·tr(TCTᵀ)."""
     n, ratio = len(C), prior.ratio_above(epsilon)
@@ -118,7 +136,7 @@ def _rigorous_design(
     weight = n * spent * (1.0 + 1e-12)
     limit += eta * n * prior.uniform_trace_limit(n, ratio)
     trace = faces.centred_trace_above(form, error / n)
-    return Design(tuple(range(n)), np.array([gain]), np.array([weight]), trace, limit, spread)
+    return Design(types, np.array([gain]), np.array([weight]), trace, limit, spread)
 
 
 def _omega(found: pairwise.PairwiseBound, n: int, ratio: Fraction) -> float:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from factormech.bounds.protocols import faces, squared
-from factormech.bounds.protocols.designs import centred_design, pairs_design
+from factormech.bounds.protocols.designs import more_designs
 from factormech.bounds.protocols.drive import fewest_users, most_users
 from factormech.bounds.protocols.record import (
     Data,
@@ -46,8 +46,7 @@ class SquaredSearch:
         if face is not None:
             self.designs = [found for found in [squared.design_of(self.problem, face)] if found is not None]
             return
-        more = (centred_design(self.problem), pairs_design(self.problem, self.epsilon))
-        self.designs = squared.squared_designs(self.problem) + [found for found in more if found is not None]
+        self.designs = squared.squared_designs(self.problem) + more_designs(self.problem, self.epsilon)
 
     def error(self, users: int, data: Data = "given") -> ProtocolBound:
         """The bound on the mean squared error per query with this many users."""
