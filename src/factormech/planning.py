@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from factormech.config.studies import Config, Study
@@ -78,7 +79,8 @@ class Plan:
     def text(self, study: str, stage: str) -> str:
         """What a stage of a study is asked, as its job takes it."""
         declared = self.studies[study]
-        return until("table" if stage == "table" else "figure", declared.kind, declared.asked).to_json()
+        asked = until("table" if stage == "table" else "figure", declared.kind, declared.asked)
+        return replace(asked, seed=0, definitions={}).to_json()  # what is drawn or defined is in the parts
 
     # Code ---------------------------------------------------------------------------------------------------
 

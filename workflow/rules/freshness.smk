@@ -94,7 +94,7 @@ def note_request(owner, own, modules, wildcards, path):
     """Write what a job is asked, and say why its outputs, if there are any, will be made again."""
     request = request_of(owner, own, modules, wildcards)
     if not workflow.dryrun:
-        freshness.bring_back(request.outputs)
+        freshness.bring_back([*request.outputs, *request.inputs])
     stale = freshness.why_stale(request, content_of) if request.outputs else None
     freshness.note(request, path, code_list_once(modules), stale)
     if stale and any(map(os.path.exists, request.outputs)):
