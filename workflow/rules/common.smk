@@ -303,11 +303,11 @@ def asked_for(files):
 # What every rule asks of a scheduler, from the benchmark; a job that is tried again asks for more. --------------
 
 
-def work_of(rule, wildcards):
+def work_of(name, wildcards):
     """What a job of the rule of this name takes."""
-    if rule == "verify_strategies":
+    if name == "verify_strategies":
         return cost.verify([request.domain_size for request in verified(wildcards.folder).values()])
-    return PLAN.work(rule, dict(wildcards.items()), solved_file(wildcards) if rule == "solve" else "")
+    return PLAN.work(name, dict(wildcards.items()), solved_file(wildcards) if name == "solve" else "")
 
 
 def memory_of(rule):

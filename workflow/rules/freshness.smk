@@ -1,6 +1,6 @@
 """Every rule's input ``code``: the file of what its job is asked, newer than the outputs exactly where they are stale.
 
-What a job is asked is what its rule says: inputs, parameters and the command. Nothing here knows a single rule.
+What a job is asked is what its rule says, that is inputs, parameters and the command. No name of a rule stands here.
 """
 
 from inspect import signature
