@@ -85,6 +85,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/environment.py --check
 	python tools/artefacts.py --check
 	python tools/readme.py --check
+	python tools/columns_page.py --check
 	python tools/command_line_page.py --check
 	python tools/trust_page.py --check
 	python tools/claims_page.py --check
@@ -102,6 +103,7 @@ gallery: report  ## copy figures, tables and times of a full run into docs/galle
 
 docs: $(STAMP)  ## write the generated pages again
 	python tools/configuration_reference.py
+	python tools/columns_page.py
 	python tools/artefacts.py
 	python tools/readme.py
 	python tools/command_line_page.py
