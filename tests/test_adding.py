@@ -46,6 +46,9 @@ class Windows(Workload):
 
     def answer(self, x: FloatArray) -> FloatArray:
         return np.lib.stride_tricks.sliding_window_view(x, 3, axis=0).sum(axis=-1)
+
+
+WORKLOADS = {"windows": "Windows"}
 '''
 COINS = '''"""Randomized response with a budget of half: a poor mechanism, but one's own."""
 
@@ -63,31 +66,21 @@ def strategy(domain_size: int, epsilon: float) -> Strategy | Unavailable:
     if epsilon > 0.15:
         return Unavailable("coins are for small budgets")
     return StrategyMatrix(two_valued(np.eye(domain_size, dtype=bool), epsilon / 2), epsilon)
+
+
+MECHANISMS = {"coins": "strategy"}
 '''
-
-
-def add_line(path: Path, after: str, line: str) -> None:
-    """One line more in a registry."""
-    text = path.read_text()
-    assert after in text
-    path.write_text(text.replace(after, after + line, 1))
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with a study, a workload family, two workloads as data and a mechanism more."""
+    """A copy with a study, a workload family, two workloads as data and a mechanism more: one file or block each."""
     folder = copy_of_project(tmp_path_factory.mktemp("adding"))
     package = folder / "src/factormech"
     (folder / "config.yaml").write_text(yaml.safe_dump({"workloads": WORKLOADS, "studies": {"small-epsilon": STUDY}}))
     np.savetxt(folder / "grades.csv", np.eye(8)[:3], delimiter=",")
     (package / "workloads/windows.py").write_text(WINDOWS)
-    add_line(package / "workloads/registry.py", "ENTRIES = [\n", '    Entry("windows", _HERE + "windows:Windows"),\n')
     (package / "local/coins.py").write_text(COINS)
-    add_line(
-        package / "local/registry.py",
-        "_FIXED = {\n",
-        '    "coins": "factormech.local.coins:strategy",\n',
-    )
     made(folder, "small-epsilon")
     return folder
 

@@ -12,9 +12,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "columns.md"
 HEAD = """\
 # Columns
 
-Every table begins with `study` and `kind` and ends with `origin`, the digest of the part that a row comes from. Numbers are empty
-where there are none; `reason` says why. The columns below are those that the kinds of study declare. A name has one meaning within a
-kind; where kinds differ, each has a line. `python tools/columns_page.py` writes this page.
+Every table begins with `study` and `kind` and ends with `origin`, the digest of the part that a row comes from. Numbers
+are empty where there are none; `reason` says why. The columns below are those that the kinds of study declare. A name
+has one meaning within a kind; where kinds differ, each has a line. `python tools/columns_page.py` writes this page.
 
 | column | symbol | type | meaning | kinds |
 | --- | --- | --- | --- | --- |

@@ -1,9 +1,12 @@
-"""A family of names: what a word in a configuration may be."""
+"""Names: a family of them, which a word in a configuration may be; and those that modules of a package declare."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import ast
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -17,3 +20,17 @@ class Family:
     names: Callable[[], Iterable[str]]
     check: Callable[[str], object]
     module_of: Callable[[str], str] | None = None
+
+
+def declarations(folder: Path, constant: str) -> Iterator[tuple[str, Any]]:
+    """Yield the modules of a folder that assign a literal to ``constant``, each with the literal.
+
+    Nothing is imported. The modules are in the order of their names.
+    """
+    sign = f"\n{constant} = ".encode()
+    for file in sorted(folder.glob("*.py")):
+        content = file.read_bytes()
+        if sign in content:
+            for node in ast.parse(content).body:
+                if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [constant]:
+                    yield file.stem, ast.literal_eval(node.value)

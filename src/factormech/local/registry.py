@@ -2,7 +2,7 @@
 
 A user's own is registered by :func:`mechanism` or :func:`solver`, from a file outside of the package
 (:mod:`factormech.plugins`). To add one to the package, write a module with ``strategy(domain_size, epsilon)``,
-which returns a ``Strategy`` (or ``Unavailable``), and add one line to ``_FIXED``. A mechanism whose strategy a solver
+which returns a ``Strategy`` (or ``Unavailable``), and ``MECHANISMS = {"name": "strategy"}``: nothing else names it. A mechanism whose strategy a solver
 finds for the workload offers a ``SolvedMechanism`` instead, and its line goes to ``_SOLVED``. Nothing else needs to
 know: configuration, jobs, tables, figures and the tests that run on every mechanism all read these two tables.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from factormech import labels, plugins
 from factormech.arrays import check_epsilon
 from factormech.errors import BadValue, UnknownName
+from factormech.family import declarations
 from factormech.local.optimal.problem import Report, silent
 from factormech.local.own import checked_strategy
 from factormech.local.solved import (
@@ -46,6 +48,12 @@ _FIXED = {
     "hierarchical-table1": "factormech.local.hierarchical:table1_strategy",
     "fourier": "factormech.local.two_valued:fourier",
     "fourier-3": "factormech.local.two_valued:fourier_3",
+}
+# Those that say so themselves come after the ones whose order legends keep.
+_FIXED |= {
+    name: f"factormech.local.{module}:{function}"
+    for module, declared in declarations(Path(__file__).parent, "MECHANISMS")
+    for name, function in declared.items()
 }
 
 

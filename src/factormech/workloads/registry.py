@@ -1,10 +1,10 @@
 """The names of all workloads: the one place where a name becomes an object.
 
 A user's own is registered by :func:`workload`, from a file outside of the package (:mod:`factormech.plugins`). To add
-one to the package, write one module with a callable ``(name, domain_size, …) -> Workload`` (a class will do),
-and add one line to ``ENTRIES``: its name, and ``"module:callable"``. A ``{k}`` in the name is a whole number
-that the callable gets as ``k``; a ``binary`` family exists only over 2^d types, d ≥ k; a ``seeded`` one gets
-a generator ``rng``. Modules are imported when a workload of theirs is made, and not before.
+one to the package, write one module with a callable ``(name, domain_size, …) -> Workload`` (a class will do), and
+``WORKLOADS = {"name": "callable"}``, or ``{"name": {"make": "callable", "binary": True}}``. A ``{k}`` in the name is a
+whole number that the callable gets as ``k``; a ``binary`` family exists only over 2^d types, d ≥ k; a ``seeded`` one
+gets a generator ``rng``. Modules are imported when a workload of theirs is made, and not before.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from factormech import plugins
 from factormech.arrays import DENSE_BYTES_LIMIT, check_positive_integer
 from factormech.errors import BadValue, UnknownName
+from factormech.family import declarations
 from factormech.seeds import rng_for
 from factormech.workloads import binary
 from factormech.workloads.base import Workload
@@ -69,6 +71,11 @@ ENTRIES = [
     Entry("conjunctions-{k}", _HERE + "conjunctions:Conjunctions", binary=True),
     Entry("random-signs", _HERE + "matrix:random_signs", seeded=True, dense=True),
 ]
+# Those that say so themselves: name → what makes it, or a mapping with ``make`` and the fields of an entry.
+for _module, _declared in declarations(Path(__file__).parent, "WORKLOADS"):
+    for _pattern, _said in _declared.items():
+        _fields = dict(_said) if isinstance(_said, dict) else {"make": _said}
+        ENTRIES.append(Entry(_pattern, f"{_HERE}{_module}:{_fields.pop('make')}", **_fields))
 
 # Without leading zeros: one workload has one name, and so one file.
 _NUMBER = r"(0|[1-9][0-9]{0,5})"
