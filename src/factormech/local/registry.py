@@ -1,10 +1,10 @@
 """The local mechanisms, by the names that configuration, files and tables use.
 
 A user's own is registered by :func:`mechanism` or :func:`solver`, from a file outside of the package
-(:mod:`factormech.plugins`). To add one to the package, write a module with ``strategy(domain_size, epsilon)``,
-which returns a ``Strategy`` (or ``Unavailable``), and ``MECHANISMS = {"name": "strategy"}``: nothing else names it. A mechanism whose strategy a solver
-finds for the workload offers a ``SolvedMechanism`` instead, and its line goes to ``_SOLVED``. Nothing else needs to
-know: configuration, jobs, tables, figures and the tests that run on every mechanism all read these two tables.
+(:mod:`factormech.plugins`). To add one to the package, write a module with ``strategy(domain_size, epsilon)``, which
+returns a ``Strategy`` (or ``Unavailable``), and ``MECHANISMS = {"name": "strategy"}``: nothing else names it. A
+mechanism whose strategy a solver finds for the workload offers a ``SolvedMechanism`` instead, and its line goes to
+``_SOLVED``. Configuration, jobs, tables, figures and the tests that run on every mechanism all read these two tables.
 """
 
 from __future__ import annotations
