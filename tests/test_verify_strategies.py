@@ -33,6 +33,7 @@ CASES = {
     "symmetric": ("all-marginals", 32, 1.0, {}),
     "general": ("prefix", 20, 1.0, {"rows": 40}),
     "pairs": ("prefix", 20, 4.0, {}),
+    "game": ("prefix", 20, 1.0, {"objective": "worst"}),
 }
 
 
@@ -81,6 +82,7 @@ def test_honest_files_hold(tool: ModuleType, files: dict[str, Path]) -> None:
         "symmetric": "symmetric",
         "general": "general",
         "pairs": "general",
+        "game": "game",
     }
     assert "proved exactly" in tool.verify(files["exact"])
     assert "by the rigorous bound" in tool.verify(files["general"])

@@ -280,7 +280,7 @@ def rebuilt(data: dict[str, Array], record: dict[str, Any], asked: Asked) -> Reb
         return Rebuilt(float(variance.mean()), float(variance.max()), 0.0, outputs, "private by its formula")
     check(n <= MOST_PAIRED, f"more than {MOST_PAIRED} types")
     fixed = "supports" not in data
-    check(fixed or chosen in ("exact", "general"), f"rows are stored for {chosen!r}")
+    check(fixed or chosen in ("exact", "general", "game"), f"rows are stored for {chosen!r}")
     Q = fixed_matrix(chosen, n, epsilon) if fixed else staircase(data, n, epsilon)
     prior = np.full(n, 1.0 / n) if fixed else data["prior"] / data["prior"].sum()
     share = check_privacy(Q, epsilon)
