@@ -121,7 +121,7 @@ EXPERIMENT = Experiment(
         x_scale="log",
         y_scale="ratio",
         text=f"Errors on the worst data over the bound for {_EVERY}. Above 1 either may be improved.",
-        note="on given data, in the worst case; the hard data have as many user types as make the bound largest",
+        note="On given data, in the worst case; the hard data have as many user types as make the bound largest",
     ),
     seconds=seconds,
     seeded=True,
