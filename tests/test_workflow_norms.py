@@ -183,7 +183,7 @@ def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
 def test_what_depends_on_boxes_is_made_again_for_classes(whole: Path) -> None:
     module = whole / "src/factormech/norms/approximate/boxes.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
-        assert "measure_norm study=classes, norm=eta" in planned(whole)
+        assert "evaluate study=classes, part=eta" in planned(whole)
 
 
 @pytest.mark.slow

@@ -339,7 +339,7 @@ def limited_python(folder: Path) -> Path:
 
 def little_memory(trial: Trial) -> None:
     """A job with a limit on its memory (RLIMIT_AS) below its need, at a random place of its work."""
-    module = trial.rng.choice(["workload", "measure", "bound", "tabulate", "draw"])
+    module = trial.rng.choice(["evaluate", "tabulate", "draw"])
     run = trial.start(limit=f"{module} {trial.rng.randrange(24, 480) * 1024}")
     trial.ended(run)
     trial.check_sound()

@@ -18,7 +18,7 @@ from factormech import store
 from tests.cluster.site import PATIENCE, ROOT, kill_group
 
 # What the whole sweep makes, and what hangs on every solve.
-TABLE, AFTER = "results/tables/swept.csv", "results/measurements/swept/optimised.h5"
+TABLE, AFTER = "results/tables/swept.csv", "results/parts/swept/optimised.h5"
 # Twelve cheap solves and what is made of them: some twenty jobs.
 CONFIG = """
 studies:
@@ -136,7 +136,7 @@ class Project:
         """Every result file, whole: equal inputs give equal files."""
         return {
             str(path.relative_to(self.folder)): path.read_bytes()
-            for folder in ("workloads", "strategies", "measurements", "bounds", "tables")
+            for folder in ("strategies", "parts", "bounds", "tables")
             for path in (self.folder / "results" / folder).rglob("*")
             if path.is_file()
         }

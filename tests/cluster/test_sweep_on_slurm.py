@@ -28,7 +28,7 @@ def test_the_sweep_makes_what_the_local_run_makes(
     project = new_project(tmp_path)
     project.target = TABLE
     said = project.sweep()
-    assert re.search(r"config.yaml: 1 study, 24 measurements; from nothing about \S+ core-hours", said)
+    assert re.search(r"config.yaml: 1 study, 36 measurements; from nothing about \S+ core-hours", said)
     project.check(local.datasets())
     jobs = {line.split()[1] for line in project.lines("began")}
     solves = {line.split()[1] for line in project.lines("began") if line.startswith("results/strategies")}
