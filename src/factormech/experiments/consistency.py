@@ -104,11 +104,11 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 def seconds(asked: Asked) -> float:
     """What a part takes."""
-    from factormech.measure import cost
+    cost = grids.costs()
 
     count = len(asked["users"]) * len(asked["data"]) * asked["trials"]
     works = [cost.collections("process", name, *grids.size_of(asked), count) for name in asked["mechanisms"]]
-    return grids.solved_here(asked) + sum(map(cost.in_process_seconds, works))
+    return float(grids.solved_here(asked) + sum(map(cost.in_process_seconds, works)))
 
 
 EXPERIMENT = Experiment(

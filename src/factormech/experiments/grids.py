@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
@@ -165,6 +166,11 @@ def number(name: str, label: str, description: str = "", *, symbol: str = "", **
     return Column(name, "number", label, symbol, description, empty="free", **more)
 
 
+def costs() -> Any:
+    """The predictor of costs, by its name: what a job takes is no part of the code that its result depends on."""
+    return import_module("factormech.measure.cost")
+
+
 def refuse_options(asked: Asked) -> Iterator[BadValue]:
     """Settings of mechanisms that the study does not have, or that have no such settings."""
     from factormech.local import registry
@@ -274,7 +280,8 @@ def bound_request(asked: Asked, bound: str, workload: str, n: int, epsilon: floa
 def requests(asked: Asked) -> Iterator[Solve]:
     """Every strategy and bound that a part needs and that takes long enough for a file of its own."""
     from factormech.local.registry import is_solved
-    from factormech.measure import cost
+
+    cost = costs()
 
     points = list(asked.points("workload", "domain_size", "epsilon", "seed"))
     for mechanism, (name, n, epsilon, seed) in itertools.product(filter(is_solved, asked["mechanisms"]), points):
@@ -289,7 +296,8 @@ def strategy_requests(asked: Asked, names: Iterable[str]) -> Iterator[Solve]:
     """The strategies of those of these mechanisms that have a solver, at every workload, size and budget of a part."""
     from factormech.local.registry import is_solved
     from factormech.local.registry import names as registered
-    from factormech.measure import cost
+
+    cost = costs()
 
     solved = [name for name in names if name in registered() and is_solved(name)]
     for mechanism, (name, n, epsilon) in itertools.product(solved, asked.points("workload", "domain_size", "epsilon")):
@@ -367,7 +375,8 @@ def size_of(asked: Asked) -> tuple[int, tuple[int, ...], int, int]:
 def solved_here(asked: Asked) -> float:
     """Seconds of the strategies and bounds of a part that have no file."""
     from factormech.local.registry import is_solved
-    from factormech.measure import cost
+
+    cost = costs()
 
     points = list(asked.points("workload", "domain_size", "epsilon", "seed"))
     total = 0.0
@@ -380,15 +389,15 @@ def solved_here(asked: Asked) -> float:
 
 def seconds_on_grid(rule: str, asked: Asked) -> float:
     """What measuring the mechanisms of a part takes, by the fits of the benchmark, with what has no file."""
-    from factormech.measure import cost
+    cost = costs()
 
     works = [cost.on_a_grid(rule, name, *size_of(asked)) for name in asked["mechanisms"]]
-    return solved_here(asked) + sum(map(cost.in_process_seconds, works))
+    return float(solved_here(asked) + sum(map(cost.in_process_seconds, works)))
 
 
 def memory_on_grid(asked: Asked) -> int:
     """The memory of such a part, in megabytes."""
-    from factormech.measure import cost
+    cost = costs()
 
     names = asked["mechanisms"] or [""]
-    return round(max(cost.memory_mb(cost.on_a_grid("measure", name, *size_of(asked))) for name in names))
+    return int(round(max(cost.memory_mb(cost.on_a_grid("measure", name, *size_of(asked))) for name in names)))

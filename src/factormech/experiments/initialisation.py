@@ -84,12 +84,12 @@ def solves(asked: Asked) -> Iterator[Solve]:
 
 def seconds(asked: Asked) -> float:
     """What a part takes."""
-    from factormech.measure import cost
+    cost = grids.costs()
 
     count = len(asked["epsilon"]) * len(asked["seed"]) * asked["starts"] * len(asked["workload"])
     works = [cost.starts(name, asked["domain_size"], asked["rows"], count) for name in asked["mechanisms"]]
     bounds = grids.solved_here(grids.replace_settings(asked, mechanisms=[]))
-    return bounds + sum(map(cost.in_process_seconds, works))
+    return float(bounds + sum(map(cost.in_process_seconds, works)))
 
 
 EXPERIMENT = Experiment(

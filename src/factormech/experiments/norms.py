@@ -125,7 +125,7 @@ def request(asked: Asked, norm: str, workload: str, n: int, seed: int, alpha: fl
 
 def requests(asked: Asked) -> Iterator[Solve]:
     """The factorizations that take long enough for a file; those of a general solver have none."""
-    from factormech.measure import cost
+    cost = grids.costs()
 
     if asked["solver"] != "auto":
         return
@@ -203,20 +203,20 @@ def by_norm(asked: Asked) -> dict[str, Asked]:
 
 def seconds(asked: Asked) -> float:
     """What a part takes."""
-    from factormech.measure import cost
+    cost = grids.costs()
 
     points = list(asked.points("norms", "workload", "domain_size", "seed"))
     count = max(1, len(alphas(asked)))
     here = [(norm, name, n) for norm, name, n, _ in points if not cost.norm_deserves_a_job(norm, name, n)]
-    return count * (0.02 * len(points) + sum(cost.norm_seconds(*point) for point in here))
+    return float(count * (0.02 * len(points) + sum(cost.norm_seconds(*point) for point in here)))
 
 
 def memory_mb(asked: Asked) -> int:
     """The memory of a part, in megabytes."""
-    from factormech.measure import cost
+    cost = grids.costs()
 
     points = list(asked.points("norms", "workload", "domain_size"))
-    return round(max(cost.memory_mb(cost.factorize(norm, name, n)) for norm, name, n in points))
+    return int(round(max(cost.memory_mb(cost.factorize(norm, name, n)) for norm, name, n in points)))
 
 
 EXPERIMENT = Experiment(

@@ -105,11 +105,11 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 def seconds(asked: Asked) -> float:
     """What a part takes."""
-    from factormech.measure import cost
+    cost = grids.costs()
 
     count = len(asked["users"]) * len(asked["population"]) * asked["trials"]
     works = [cost.collections("collect", name, *grids.size_of(asked), count) for name in asked["mechanisms"]]
-    return grids.solved_here(asked) + sum(map(cost.in_process_seconds, works))
+    return float(grids.solved_here(asked) + sum(map(cost.in_process_seconds, works)))
 
 
 EXPERIMENT = Experiment(

@@ -130,13 +130,13 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 def seconds(asked: Asked) -> float:
     """What a part takes."""
-    from factormech.measure import cost
+    cost = grids.costs()
 
     count = len(asked["epsilon"]) * len(asked["seed"]) * len(asked["workload"])
     works = [cost.trace(name, asked["domain_size"], count) for name in asked["mechanisms"]]
     works += [cost.iterate(asked["iteration_sizes"])] if asked["iteration_sizes"] else []
     bounds = grids.solved_here(grids.replace_settings(asked, mechanisms=[]))
-    return bounds + sum(map(cost.in_process_seconds, works))
+    return float(bounds + sum(map(cost.in_process_seconds, works)))
 
 
 def _numbers(example: list[Any], **entry: Any) -> dict[str, Any]:
