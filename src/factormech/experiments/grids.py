@@ -400,4 +400,4 @@ def memory_on_grid(asked: Asked) -> int:
     cost = costs()
 
     names = asked["mechanisms"] or [""]
-    return int(round(max(cost.memory_mb(cost.on_a_grid("measure", name, *size_of(asked))) for name in names)))
+    return round(float(max(cost.memory_mb(cost.on_a_grid("measure", name, *size_of(asked))) for name in names)))

@@ -216,7 +216,7 @@ def memory_mb(asked: Asked) -> int:
     cost = grids.costs()
 
     points = list(asked.points("norms", "workload", "domain_size"))
-    return int(round(max(cost.memory_mb(cost.factorize(norm, name, n)) for norm, name, n in points)))
+    return round(float(max(cost.memory_mb(cost.factorize(norm, name, n)) for norm, name, n in points)))
 
 
 EXPERIMENT = Experiment(
