@@ -78,8 +78,10 @@ def code(modules):
     def asked(wildcards):
         prepared()
         owner = rules_with_code()[id(asked)]
-        mark = hashlib.sha256(json.dumps([owner.name, sorted(wildcards.items())]).encode()).hexdigest()[:16]
-        path = REQUESTS_FOLDER / f"requests/{mark}/{owner.name}.json"
+        # A solve has one request, whether its rule is that of all or of an array: a new path would be a new input.
+        name = re.sub("^solve_.*", "solve", owner.name)
+        mark = hashlib.sha256(json.dumps([name, sorted(wildcards.items())]).encode()).hexdigest()[:16]
+        path = REQUESTS_FOLDER / f"requests/{mark}/{name}.json"
         # The parts of a run that are elsewhere, on a cluster, are told by the file that the run itself has written.
         if mark not in noted and workflow.is_main_process:
             with recovery.refusing():
