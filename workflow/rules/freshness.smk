@@ -78,7 +78,7 @@ def code(modules):
     def asked(wildcards):
         prepared()
         owner = rules_with_code()[id(asked)]
-        # A solve has one request, whether its rule is that of all or of an array: a new path would be a new input.
+        # The rules of solves share one path, since a new path would be a new input.
         name = re.sub("^solve_.*", "solve", owner.name)
         mark = hashlib.sha256(json.dumps([name, sorted(wildcards.items())]).encode()).hexdigest()[:16]
         path = REQUESTS_FOLDER / f"requests/{mark}/{name}.json"
