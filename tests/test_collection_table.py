@@ -82,7 +82,9 @@ def test_intervals_without_end_and_single_trials_survive(make_collections: Make,
     open_end = frame.assign(interval_high=math.inf, trials=1, standard_error=math.nan)
     tables.write_csv(open_end, tmp_path / "t.csv")
     pd.testing.assert_frame_equal(tables.read_csv(tmp_path / "t.csv"), open_end, check_exact=True)
-    free = open_end.assign(exact_error=0.0, measured_error=0.0, interval_low=0.0, ratio=math.nan, bias_ratio=math.nan)
+    free = open_end.assign(
+        exact_error=0.0, measured_error=0.0, interval_low=0.0, ratio_to_exact=math.nan, bias_ratio=math.nan
+    )
     tables.write_csv(free, tmp_path / "t.csv")
     pd.testing.assert_frame_equal(tables.read_csv(tmp_path / "t.csv"), free, check_exact=True)
 
@@ -102,7 +104,7 @@ def test_intervals_without_end_and_single_trials_survive(make_collections: Make,
         ("measured_error", "1e9", "in its interval"),
         ("interval_high", "0.0", "in its interval"),
         ("interval_high", "nan", "be a number"),
-        ("ratio", "1.5", "measured_error over exact_error"),
+        ("ratio_to_exact", "1.5", "measured_error over exact_error"),
         ("p_value", "1.5", "at most 1"),
         ("bias_p_value", "", "be a number where"),
         ("relative_scale", "-0.1", "at least 0"),
@@ -152,9 +154,9 @@ def test_latex_counts_points_and_gaps_and_says_why(make_collections: Make) -> No
     assert points[r"Fourier ($\leq$ 3-way)"] == "12"
     ok = frame[frame["mechanism"] == "hadamard"]
     cells = rows["Hadamard (block)"]
-    assert number(cells["Largest $|z|$"]) == pytest.approx(ok["z"].abs().max(), rel=6e-4)
+    assert number(cells["Largest $|z|$"]) == pytest.approx(ok["z_score"].abs().max(), rel=6e-4)
     assert number(cells["Smallest $p$"]) == pytest.approx(ok["p_value"].min(), rel=6e-4)
-    assert number(cells["Mean of measured over exact"]) == pytest.approx(ok["ratio"].mean(), rel=6e-4)
+    assert number(cells["Mean of measured over exact"]) == pytest.approx(ok["ratio_to_exact"].mean(), rel=6e-4)
 
 
 def test_latex_of_what_was_never_measured(make_collections: Make) -> None:
@@ -166,7 +168,9 @@ def test_latex_of_what_was_never_measured(make_collections: Make) -> None:
 def test_worst_point_and_pool_are_named(make_collections: Make) -> None:
     frame = make_collections(("histogram",), {"hadamard": 1.0, "fourier": 1.0}, (1.0,), users=(100, 1000))
     row = (frame["mechanism"] == "fourier") & (frame["users"] == 1000)
-    one = view(frame.assign(p_value=np.where(row, 1e-12, frame["p_value"]), z=np.where(row, 7.0, frame["z"]))).verdict
+    one = view(
+        frame.assign(p_value=np.where(row, 1e-12, frame["p_value"]), z_score=np.where(row, 7.0, frame["z_score"]))
+    ).verdict
     assert one is not None
     assert not one.agreement.passed
     assert one.worst == "Fourier (all parities), Histogram, n = 16, ε = 1, uniform, N = 1000, seed 0"
@@ -174,7 +178,12 @@ def test_worst_point_and_pool_are_named(make_collections: Make) -> None:
     # Each point deviates by 4 of its deviations: too little alone, too much together.
     many = make_collections(("histogram",), {"hadamard": 1.0}, (1.0,), users=tuple(10**k for k in range(2, 18)))
     ratio = 1 + 4 * math.sqrt(0.1 / 50)
-    shift = {"ratio": ratio, "measured_error": many["exact_error"] * ratio, "interval_high": 9e9, "z": 4.0}
+    shift = {
+        "ratio_to_exact": ratio,
+        "measured_error": many["exact_error"] * ratio,
+        "interval_high": 9e9,
+        "z_score": 4.0,
+    }
     pooled = view(many.assign(**shift, p_value=1e-4)).verdict
     assert pooled is not None
     assert not pooled.agreement.passed

@@ -157,7 +157,11 @@ def test_a_study_on_data_sets(base: Path, kind: str) -> None:
 
 
 def test_a_study_of_norms(base: Path) -> None:
-    changes = NORMS | {"studies.one.norms": ["gamma-2", "eta"], G + "alpha": [0.5, 0], "studies.one.concepts": True}
+    changes = NORMS | {
+        "studies.one.norms": ["gamma-2", "eta"],
+        G + "entry_error": [0.5, 0],
+        "studies.one.concepts": True,
+    }
     found = load(changed(changes), SCHEMA, base=base, known=KNOWN).studies["one"]
     assert (found.asked["norms"], found.asked["concepts"]) == (["gamma-2", "eta"], True)
     assert norms.alphas(found.asked) == (0.0, 0.5)
@@ -399,15 +403,16 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (NORMS | {"studies.one.norms": ["gamma-3"]}, "studies.one.norms[0]", "'gamma-3'", "a known name", "known: eta"),
     (NORMS_KIND, "studies.one.norms", "(missing)", "a list with at least 1 entry", "gamma-f"),
-    (NORMS | {"studies.one.norms": ["eta"]}, G + "alpha", "[]", "given where a norm has an error", "[0.1]"),
-    (NORMS | {G + "alpha": [0.1]}, G + "alpha", "[0.1]", "with a norm that has an error", "leave it out"),
-    (NORMS | {G + "alpha": [-0.1]}, G + "alpha[0]", "-0.1", "a number from 0", "for example 0.1"),
+    (NORMS | {"studies.one.norms": ["eta"]}, G + "entry_error", "[]", "given where a norm has an error", "[0.1]"),
+    (NORMS | {G + "entry_error": [0.1]}, G + "entry_error", "[0.1]", "with a norm that has an error", "leave it out"),
+    (NORMS | {G + "alpha": [0.1]}, G + "alpha", "[0.1]", "called entry_error", "write entry_error in the place of"),
+    (NORMS | {G + "entry_error": [-0.1]}, G + "entry_error[0]", "-0.1", "a number from 0", "for example 0.1"),
     (
         NORMS | {G + "epsilon": [1.0]},
         G + "epsilon",
         "[1.0]",
         "be a known setting",
-        "known here: workload, domain_size, alpha, seed",
+        "known here: workload, domain_size, entry_error, seed",
     ),
     (
         PREFIX | {G + "workload": ["line"]},

@@ -71,7 +71,7 @@ def ratio_row(average: float, worst: float, bound: float = 2.0) -> dict[str, Any
         "worst_variance": worst,
         "lower_bound": bound,
         "bound_name": "certified",
-        "ratio": average / bound,
+        "ratio_to_bound": average / bound,
         "worst_ratio": worst / bound,
         "rows": 32.0,
         "status": "ok",
@@ -183,7 +183,12 @@ def consistent(low: float) -> pd.DataFrame:
         place = {"study": "p", "workload": "prefix", "domain_size": 64, "epsilon": 1.0, "seed": 0, "data": "hepth"}
         who = {"users": users, "mechanism": "adaptive-pgd", "processing": processing, "metric": "mse", "trials": 50}
         error = {"exact_error": 1.0, "measured_error": ratio, "standard_error": 0.1, "violation": 0.0, "level": 0.05}
-        interval = {"interval_low": ratio - 0.2, "interval_high": ratio + 0.2, "ratio": ratio, "status": "ok"}
+        interval = {
+            "measured_low": ratio - 0.2,
+            "measured_high": ratio + 0.2,
+            "ratio_to_unprocessed": ratio,
+            "status": "ok",
+        }
         wide = 0.0 if processing == "none" else 0.05
         rows.append(place | who | error | interval | {"ratio_low": ratio - wide, "ratio_high": ratio + wide})
     return from_rows(rows, "consistency")

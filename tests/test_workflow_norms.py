@@ -26,7 +26,7 @@ studies:
     artefact: norms
     kind: norms
     title: Norms
-    grid: {workload: [prefix, mine], domain_size: [4], alpha: [0.0, 0.1, 1.0]}
+    grid: {workload: [prefix, mine], domain_size: [4], entry_error: [0.0, 0.1, 1.0]}
     norms: [gamma-f, gamma-p4, gamma-2, gamma-2-approximate, gamma-2-shifted]
   ranges:
     paper: edmonds2020
@@ -40,7 +40,7 @@ studies:
     artefact: Lemma 22
     kind: norms
     title: By a general solver
-    grid: {workload: [prefix], domain_size: [4, 256], alpha: [0.1]}
+    grid: {workload: [prefix], domain_size: [4, 256], entry_error: [0.1]}
     norms: [gamma-f, gamma-2-approximate]
     solver: cvxpy
   classes:
@@ -48,7 +48,7 @@ studies:
     artefact: Lemma 38
     kind: norms
     title: Classes
-    grid: {workload: [prefix, histogram], domain_size: [4, 8], alpha: [0.1]}
+    grid: {workload: [prefix, histogram], domain_size: [4, 8], entry_error: [0.1]}
     concepts: true
     norms: [eta, margin-complexity]
   prefix-errors:
@@ -115,21 +115,25 @@ def test_numbers_are_of_the_grid(project: Path) -> None:
     mine = six[(six["workload"] == "mine") & (six["norm"] == "gamma-f")].iloc[0]
     wanted = registry.solve("gamma-f", np.loadtxt(project / "mine.csv", delimiter=","))
     assert max(mine["lower"], wanted.lower) <= min(mine["upper"], wanted.upper)
-    assert six.loc[six["alpha"].isna(), "norm"].value_counts().to_dict() == {"gamma-f": 2, "gamma-p4": 2, "gamma-2": 2}
-    signs = (six["workload"] == "prefix") & (six["alpha"] == 1.0)
+    assert six.loc[six["entry_error"].isna(), "norm"].value_counts().to_dict() == {
+        "gamma-f": 2,
+        "gamma-p4": 2,
+        "gamma-2": 2,
+    }
+    signs = (six["workload"] == "prefix") & (six["entry_error"] == 1.0)
     assert (six.loc[signs, "upper"] < 1e-100).all()
     assert signs.sum() == 2
     errors = factormech.load(project / "results/tables/prefix-errors.csv")
     assert len(errors) == 3 * 2 * 4
-    assert set(errors["order"]) == {2.0, math.inf}
-    assert (errors.loc[errors["factorization"] == "optimal", "ratio"] < 1 + 1e-6).all()
+    assert set(errors["p"]) == {2.0, math.inf}
+    assert (errors.loc[errors["factorization"] == "optimal", "ratio_to_bound"] < 1 + 1e-6).all()
 
 
 @pytest.mark.slow
 def test_classes_of_concepts_have_norms(whole: Path) -> None:
     classes = factormech.load(whole / "results/tables/classes.csv")
     assert set(classes["norm"]) == {"eta", "margin-complexity"}
-    assert (classes.loc[classes["norm"] == "margin-complexity", "alpha"].isna()).all()
+    assert (classes.loc[classes["norm"] == "margin-complexity", "entry_error"].isna()).all()
 
 
 @pytest.mark.slow

@@ -84,8 +84,8 @@ def gaps(frames: Sequence[pd.DataFrame]) -> str:
         ok = frame[frame["status"] == "ok"]
         for workload, part in ok.groupby("workload", sort=False):
             point = ["domain_size", "epsilon", *(["seed"] if "seed" in part else [])]
-            others = part[~part["mechanism"].isin(OURS)].groupby(point)["ratio"].min()
-            columns = [part.loc[part["mechanism"] == m, "ratio"] for m in OURS]
+            others = part[~part["mechanism"].isin(OURS)].groupby(point)["ratio_to_bound"].min()
+            columns = [part.loc[part["mechanism"] == m, "ratio_to_bound"] for m in OURS]
             told = [f"{number(c.median())} / {number(c.max())}" for c in (*columns, others)]
             rows.append([workload_label(str(workload)), axis, *told])
     return markdown(["workload", "over", *map(mechanism_label, OURS), "best of the others"], rows)
@@ -110,7 +110,7 @@ def claims(frames: Sequence[pd.DataFrame]) -> str:
     rows = []
     for workload, part in gains.groupby("workload", sort=False):
         ours = best.loc[best["workload"] == workload, "ratio_to_bound"]
-        told = [(part["ratio"], 2), (part["ratio_to_bound"], 3), (ours, 3)]
+        told = [(part["improvement"], 2), (part["ratio_to_bound"], 3), (ours, 3)]
         cells = (f"{number(column.median(), digits)} / {number(column.max(), digits)}" for column, digits in told)
         rows.append([workload_label(str(workload)), *cells])
     over = [f"{mechanism_label(m)} over the bound" for m in OURS]
@@ -139,10 +139,10 @@ def starts(frame: pd.DataFrame) -> str:
         own = over_best(frame, mechanism)
         middle, by_rows = medians(own), own.groupby(["workload", "row_factor"])["over_best"]
         spread = (by_rows.max() / by_rows.min()).groupby("workload").max()
-        least = own.groupby("workload")[["ratio", "worst_ratio"]].min()
+        least = own.groupby("workload")[["ratio_to_bound", "worst_ratio"]].min()
         for workload in middle.index:
             told = [number(middle.loc[workload].get(f, math.nan)) for f in factors]
-            bound = f"{number(least['ratio'][workload])} ({number(least['worst_ratio'][workload])})"
+            bound = f"{number(least['ratio_to_bound'][workload])} ({number(least['worst_ratio'][workload])})"
             rows.append([workload_label(workload), mechanism_label(mechanism), *told, number(spread[workload]), bound])
     header = ["workload", "mechanism", *(f"m = {f}n" for f in factors), "largest spread", "best over the bound"]
     return markdown(header, rows)
@@ -169,7 +169,7 @@ def consistency(frame: pd.DataFrame) -> str:
     ok = ok[ok["processing"] != "none"]
     ends = [ok["users"].min(), ok["users"].max()]
     table = ok[ok["users"].isin(ends)].pivot_table(
-        index=["data", "mechanism"], columns=["users", "processing"], values="ratio", sort=False
+        index=["data", "mechanism"], columns=["users", "processing"], values="ratio_to_unprocessed", sort=False
     )
     kinds = list(dict.fromkeys(ok["processing"]))
     columns = [(users, kind) for users in ends for kind in kinds]

@@ -1,47 +1,45 @@
-"""Write docs/columns.md: every column of every kind of table, as the kinds declare them; ``--check`` only compares."""
+"""Write docs/columns.md: every column, and the kinds of table that have it; ``--check`` only compares."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from factormech.experiments.base import Column
-from factormech.tables import kinds
+from factormech.experiments.columns import MEANINGS
+from factormech.tables import experiments, kinds
 
 PAGE = Path(__file__).parents[1] / "docs" / "columns.md"
+BAR = r"\|"
 HEAD = """\
 # Columns
 
-Every table begins with `study` and `kind` and ends with `origin`, the digest of the part that a row comes from. Numbers
-are empty where there are none; `reason` says why. The columns below are those that the kinds of study declare. A name
-has one meaning within a kind; where kinds differ, each has a line. `python tools/columns_page.py` writes this page.
+Every column of every table, each with one meaning, whatever the kind of study. A table begins with `study` and `kind`
+and ends with `origin`. Numbers are empty where there are none; `reason` says why. An integer that may be empty is
+written as a number (`256.0`). The columns are defined in `src/factormech/experiments/columns.py`; older names, by which
+older tables are read, are in `renamed.py` beside it. `python tools/columns_page.py` writes this page.
 
-| column | symbol | type | meaning | kinds |
-| --- | --- | --- | --- | --- |
+| column | symbol | unit | type | meaning | kinds |
+| --- | --- | --- | --- | --- | --- |
 """
 
 
-def meanings() -> dict[tuple[str, str, str, str], list[str]]:
-    """Name, symbol, type and meaning of a column, and the kinds of table that have it so."""
-    found: dict[tuple[str, str, str, str], list[str]] = {}
+def kinds_by_column() -> dict[str, list[str]]:
+    """The kinds of table that have a column, by its name."""
+    found: dict[str, list[str]] = {name: ["all"] for name in (experiments.STUDY, experiments.KIND, experiments.ORIGIN)}
     for kind in kinds.names():
         for column in kinds.declared(kind).columns:
-            found.setdefault((column.name, column.symbol, column.type, meaning(column)), []).append(kind)
+            found.setdefault(column.name, []).append(kind)
     return found
-
-
-def meaning(column: Column) -> str:
-    """The label, and what the column is."""
-    text = f"{column.label}. {column.description}" if column.description else column.label
-    return text.rstrip(".").replace("|", r"\|")
 
 
 def page() -> str:
     """The whole page."""
-    rows = [
-        f"| `{name}` | {symbol.replace('|', chr(92) + '|')} | {type_} | {text} | {', '.join(of)} |"
-        for (name, symbol, type_, text), of in sorted(meanings().items())
-    ]
+    by_column = kinds_by_column()
+    rows = []
+    for found in MEANINGS:
+        meaning = f"{found.label}: {found.description}"
+        cells = (f"`{found.name}`", found.symbol, found.unit, found.type, meaning, ", ".join(by_column[found.name]))
+        rows.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return HEAD + "\n".join(rows) + "\n"
 
 

@@ -58,6 +58,8 @@ class TableFormat:
         Columns that older tables do not have, with the value that they stand for there.
     infinite
         The columns of floats in which ∞ is a value.
+    renamed
+        Names of columns in older tables, and those that they have now.
     """
 
     kind: str
@@ -68,10 +70,16 @@ class TableFormat:
     check_whole: Callable[[pd.DataFrame, str], None]
     added: Mapping[str, Any] = field(default_factory=dict)
     infinite: frozenset[str] = frozenset()
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, header: Sequence[Any]) -> bool:
-        """Whether these are the columns of this kind, some of those that were added later left out."""
-        return tuple(header) == tuple(c for c in self.columns if c in header or c not in self.added)
+        """Whether these are the columns of this kind, by older names or new, some that were added later left out."""
+        names = self.names_now(header)
+        return names == tuple(c for c in self.columns if c in names or c not in self.added)
+
+    def names_now(self, header: Sequence[Any]) -> tuple[Any, ...]:
+        """The names of columns, new ones in the place of older ones."""
+        return tuple(self.renamed.get(name, name) for name in header)
 
     def from_rows(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         """A table from mappings column → value; what a row leaves out (or gives as ``None``) is empty.
@@ -91,7 +99,7 @@ class TableFormat:
 
     def from_lines(self, lines: Sequence[Sequence[str]], path: Path) -> pd.DataFrame:
         """The table in the lines of a CSV file, the first of which is its header."""
-        header = lines[0]
+        header = self.names_now(lines[0])
         columns: dict[str, list[Any]] = {name: [] for name in header}
         for number, cells in enumerate(lines[1:], start=2):
             if len(cells) != len(header):

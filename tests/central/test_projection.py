@@ -198,7 +198,7 @@ def few(workload: str, n: int, users: list[int], mechanisms: list[str]) -> list[
 def test_rows_of_few_users_cross() -> None:
     rows = few("random-signs", 16, [2, 2000], ["gaussian-projection", "gamma-f"])
     two, many, flat, _ = rows
-    assert two["high"] < flat["error"] < many["low"]
+    assert two["high"] < flat["rms_error"] < many["low"]
     assert two["relation"] == TOTAL_PUBLIC != flat["relation"]
     at = central_errors.crossover(rows, "gaussian-projection", "gamma-f")
     assert at is not None
@@ -240,12 +240,12 @@ def test_the_guarantee_is_that_of_the_largest_of_the_vertices() -> None:
 
 def test_rows_of_few_users_stay_above_what_no_mechanism_passes() -> None:
     rows = few("prefix", 8, [1, 100, 10**6], ["gamma-f", "gaussian-output", "approximate"])
-    assert all(0.0 <= row["lower_bound"] <= row["error"] for row in rows)
+    assert all(0.0 <= row["lower_bound"] <= row["rms_error"] for row in rows)
     last = [row for row in rows if row["users"] == 10**6]
     # With many users the bound is that of the columns' half differences, with nearly δ itself.
     half = replacement_bound(0.5 * create("prefix", 8).matrix(), 1.0, 1e-6, 2 * 10**6)
     assert last[0]["lower_bound"] == half.per_query > 0.2
-    bias = [row["error"] for row in rows if row["mechanism"] == "approximate"]
+    bias = [row["rms_error"] for row in rows if row["mechanism"] == "approximate"]
     assert bias[0] < bias[1] < bias[2]
     assert bias[2] == pytest.approx(0.25e6, rel=0.2)
 
@@ -259,16 +259,16 @@ def test_rows_by_order_stay_above_the_bound() -> None:
     rows = orders("prefix", 32, ["optimal", "square-root", "gaussian-input"], (2.0, 8.0, math.inf))
     assert len(rows) == 9
     for row in rows:
-        assert row["error"] > row["lower_bound"] > 0.0
+        assert row["order_p_error"] > row["lower_bound"] > 0.0
         if row["mechanism"] == "optimal":
             norm = compute(central_errors.norm_name(row["p"]), create("prefix", 32))
             assert norm.lower <= row["factor_error"] <= norm.lower * (1 + 2e-6)
         if row["p"] < math.inf:
-            assert row["total"] == pytest.approx(row["error"] * row["queries"] ** (1 / row["p"]))
+            assert row["total_error"] == pytest.approx(row["order_p_error"] * row["queries"] ** (1 / row["p"]))
             noise = row["sigma"] / row["sensitivity"] * gaussian_norm(row["p"])
-            assert row["error"] == pytest.approx(row["factor_error"] * noise)
+            assert row["order_p_error"] == pytest.approx(row["factor_error"] * noise)
         else:
-            assert row["low"] < row["error"] < row["high"]
+            assert row["low"] < row["order_p_error"] < row["high"]
             assert row["root_mean_square"] > row["root_lower_bound"] > row["lower_bound"]
 
 

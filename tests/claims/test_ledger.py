@@ -40,7 +40,7 @@ claims:
     measure:
       name: value
       points: 1
-      of: {where: {factorization: optimal, order: 2.0, domain_size: 4}, value: error}
+      of: {where: {factorization: optimal, p: 2.0, domain_size: 4}, value: order_p_error}
     expect: {at_most: 2, because: it is}
 """
 
@@ -234,8 +234,8 @@ def test_verdicts_follow_from_outcomes() -> None:
         ("points: 1", "points: 0", "a whole number of at least 1"),
         ("points: 1", "points: 1\n      slack: 1.0e-3", "must be a setting of value"),
         ("name: value", "name: ratio", "left = (missing): must be given for ratio"),
-        ("value: error}", "value: error +}", "measure.value = 'error +'"),
-        ("value: error}", "table: other, value: error}", "must be among the claim's studies"),
+        ("value: order_p_error}", "value: order_p_error +}", "measure.value = 'order_p_error +'"),
+        ("value: order_p_error}", "table: other, value: order_p_error}", "must be among the claim's studies"),
         ("study: [liu2024-theorem-5]", "study: [liu2024-theorem-5, b]", "must be a study that a measure reads"),
         ("    expect: {at_most: 2, because: it is}\n", "", "expect = (missing)"),
         ("at_most: 2, because: it is", "at_most: 2", "because = (missing)"),
@@ -243,7 +243,11 @@ def test_verdicts_follow_from_outcomes() -> None:
         ("    expect:", "    why: never\n    expect:", "either a measure (or readings) or why"),
         ("  small:", "  Small:", "lower-case letters"),
         ("    paper: liu2024\n", "    paper: liu2024\n    paper: liu2024\n", "the key 'paper' is in line 3 already"),
-        ("domain_size: 4}, value: error}", "domain_size: 4}, by: {where: {}}, value: error}", "that has a value"),
+        (
+            "domain_size: 4}, value: order_p_error}",
+            "domain_size: 4}, by: {where: {}}, value: order_p_error}",
+            "that has a value",
+        ),
     ],
 )
 def test_a_bad_ledger_is_answered_in_lines(tmp_path: Path, old: str, new: str, words: str) -> None:

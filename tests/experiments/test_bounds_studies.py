@@ -72,19 +72,21 @@ def test_pure_noise_is_between_its_ends() -> None:
             exact = 2.0 * b / (1.0 - b) ** 2
         else:
             exact = (b + (b * (1.0 + b) / 2.0) ** (2.0 / 3.0)) / (1.0 - b) ** 2
-        assert row["lower"] <= math.sqrt(exact) * (1 + 1e-12)
-        assert row["upper"] >= math.sqrt(exact) * (1 - 1e-12)
-        assert row["upper"] / row["lower"] < 1.0 + 1e-9
-        assert "ratio" not in row
+        assert row["least_noise"] <= math.sqrt(exact) * (1 + 1e-12)
+        assert row["least_noise_upper"] >= math.sqrt(exact) * (1 - 1e-12)
+        assert row["least_noise_upper"] / row["least_noise"] < 1.0 + 1e-9
+        assert "ratio_to_bound" not in row
 
 
 def test_noise_falls_in_delta_and_rises_with_shifts() -> None:
     rows = rows_of("noise-floor", epsilon=(1.0,), delta=(0.0, 1e-6, 0.05))
     unit, interval = ([row for row in rows if row["shifts"] == shifts] for shifts in ("unit", "interval"))
-    assert [row["lower"] for row in unit] == sorted((row["lower"] for row in unit), reverse=True)
-    assert all(i["lower"] >= u["lower"] for u, i in zip(unit, interval, strict=True))
-    assert unit[1]["lower"] == pytest.approx(1.3568713, abs=1e-6)
-    assert unit[1]["ratio"] == pytest.approx(gaussian_noise_multiplier(1.0, 1e-6) / unit[1]["lower"], rel=1e-12)
+    assert [row["least_noise"] for row in unit] == sorted((row["least_noise"] for row in unit), reverse=True)
+    assert all(i["least_noise"] >= u["least_noise"] for u, i in zip(unit, interval, strict=True))
+    assert unit[1]["least_noise"] == pytest.approx(1.3568713, abs=1e-6)
+    assert unit[1]["ratio_to_bound"] == pytest.approx(
+        gaussian_noise_multiplier(1.0, 1e-6) / unit[1]["least_noise"], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
@@ -96,10 +98,10 @@ def test_half_delta_is_where_half_is_left(epsilon: float) -> None:
 
 def test_noise_below_the_floor_is_refused() -> None:
     check = registry.experiment("noise-floor").check
-    row = {"lower": 1.0, "upper": 1.1, "delta": 1e-6, "gaussian_sigma": 2.0}
+    row = {"least_noise": 1.0, "least_noise_upper": 1.1, "delta": 1e-6, "analytic_sigma": 2.0}
     assert check(row) is None
-    assert check(row | {"gaussian_sigma": 0.9}) is not None
-    assert check(row | {"upper": 0.9}) is not None
+    assert check(row | {"analytic_sigma": 0.9}) is not None
+    assert check(row | {"least_noise_upper": 0.9}) is not None
 
 
 # Central bounds.
@@ -110,10 +112,10 @@ def test_the_histogram_has_closed_forms() -> None:
     rows = rows_of("central-bounds", workload=("histogram",), domain_size=(9,), p=(2.0, math.inf), epsilon=(1.0,))
     sigma, least = gaussian_noise_multiplier(1.0, 1e-6), math.sqrt(least_noise(1.0, 1e-6).lower)
     for row, norm, moment in zip(rows, (3.0, 1.0), (1.0, math.sqrt(2.0 * math.log(9.0) + 2.0)), strict=True):
-        assert row["lower"] == pytest.approx(least * norm, rel=1e-9)
+        assert row["lower_bound"] == pytest.approx(least * norm, rel=1e-9)
         assert row["trace_lower"] == pytest.approx(least * norm, rel=1e-9)
-        assert row["upper"] == pytest.approx(sigma * moment * norm, rel=1e-9)
-        assert row["ratio"] == pytest.approx(sigma * moment / least, rel=1e-9)
+        assert row["total_error"] == pytest.approx(sigma * moment * norm, rel=1e-9)
+        assert row["ratio_to_bound"] == pytest.approx(sigma * moment / least, rel=1e-9)
 
 
 def test_solved_norms_agree_with_closed_forms() -> None:
@@ -127,17 +129,19 @@ def test_solved_norms_agree_with_closed_forms() -> None:
     ]
     for a, b in zip(solved, closed, strict=True):
         assert a["queries"] == b["queries"]
-        assert a["norm_lower"] <= b["norm_upper"] * (1 + 1e-12)
-        assert b["norm_lower"] <= a["norm_upper"] * (1 + 1e-12)
+        assert a["scaled_norm_lower"] <= b["scaled_norm_upper"] * (1 + 1e-12)
+        assert b["scaled_norm_lower"] <= a["scaled_norm_upper"] * (1 + 1e-12)
 
 
 def test_growth_is_scaled_to_the_largest_size() -> None:
     sizes = (4096, 4, 64)
     for settings, power in (({}, 1.0), ({"statements": "edmonds2020"}, 0.5)):
         rows = rows_of("published-bounds", settings, family=("prefix",), size=sizes, p=(math.inf,), epsilon=(1.0,))
-        assert rows[0]["growth_scaled"] == pytest.approx(rows[0]["lower"], rel=1e-12)
+        assert rows[0]["growth_scaled"] == pytest.approx(rows[0]["lower_bound"], rel=1e-12)
         for row, T in zip(rows, sizes, strict=True):
-            assert row["growth_scaled"] / rows[0]["lower"] == pytest.approx(math.log(T) / math.log(4096), rel=1e-12)
+            assert row["growth_scaled"] / rows[0]["lower_bound"] == pytest.approx(
+                math.log(T) / math.log(4096), rel=1e-12
+            )
             assert row["growth"] == pytest.approx(math.log(T) ** (1.0 / power), rel=1e-12)
 
 
@@ -155,9 +159,9 @@ def test_families_without_such_a_statement_are_refused() -> None:
 
 def test_errors_in_the_wrong_order_are_refused() -> None:
     check = registry.experiment("central-bounds").check
-    assert check({"upper": 2.0, "lower": 1.0, "trace_lower": 0.5}) is None
-    assert check({"upper": 0.9, "lower": 1.0, "trace_lower": 0.5}) is not None
-    assert check({"upper": 2.0, "lower": 1.0, "trace_lower": 2.5}) is not None
+    assert check({"total_error": 2.0, "lower_bound": 1.0, "trace_lower": 0.5}) is None
+    assert check({"total_error": 0.9, "lower_bound": 1.0, "trace_lower": 0.5}) is not None
+    assert check({"total_error": 2.0, "lower_bound": 1.0, "trace_lower": 2.5}) is not None
 
 
 # Widths and pictures.
@@ -186,14 +190,14 @@ def test_widths_of_prefix_sums(n: int) -> None:
 
 def test_a_width_off_its_closed_form_is_refused() -> None:
     check = registry.experiment("polytope-width").check
-    assert check({"lower": 1.0, "upper": 1.1, "closed_form": 1.05}) is None
-    assert check({"lower": 1.0, "upper": 1.1, "closed_form": 1.2}) is not None
-    assert check({"lower": 1.0, "upper": 1.1}) is None
+    assert check({"width_lower": 1.0, "width_upper": 1.1, "closed_form": 1.05}) is None
+    assert check({"width_lower": 1.0, "width_upper": 1.1, "closed_form": 1.2}) is not None
+    assert check({"width_lower": 1.0, "width_upper": 1.1}) is None
 
 
 def test_more_queries_than_types_have_no_width() -> None:
     rows = rows_of("polytope-width", workload=("all-ranges",), domain_size=(8,))
-    assert [(row["lower"], row["upper"]) for row in rows] == [(0.0, 0.0)] * 2
+    assert [(row["width_lower"], row["width_upper"]) for row in rows] == [(0.0, 0.0)] * 2
 
 
 def test_the_picture_is_the_geometry() -> None:
@@ -227,11 +231,13 @@ def test_pairs_are_distributions_with_the_gaps_told() -> None:
     for (name, v), rows in frame.groupby(["workload", "query"]):
         rows = rows.sort_values("type")
         W = create(str(name), 8)
-        answers = [float(W.answer(rows[c].to_numpy(dtype=float))[v]) for c in ("first", "second")]
-        assert rows["first"].sum() == pytest.approx(1.0)
-        assert rows["second"].sum() == pytest.approx(1.0)
-        assert answers[0] - answers[1] == pytest.approx(float(rows["gap"].iloc[0]))
-        assert np.all(np.minimum(rows["first"], rows["second"]) == 0.0)
+        answers = [
+            float(W.answer(rows[c].to_numpy(dtype=float))[v]) for c in ("first_probability", "second_probability")
+        ]
+        assert rows["first_probability"].sum() == pytest.approx(1.0)
+        assert rows["second_probability"].sum() == pytest.approx(1.0)
+        assert answers[0] - answers[1] == pytest.approx(float(rows["answer_gap"].iloc[0]))
+        assert np.all(np.minimum(rows["first_probability"], rows["second_probability"]) == 0.0)
 
 
 @pytest.mark.parametrize("form", ["mixed", "centre"])
@@ -295,4 +301,4 @@ def test_the_map_shows_the_first_above_and_the_second_below() -> None:
     rows = frame[frame["workload"] == frame["workload"].iloc[0]]
     for _, row in rows.iterrows():
         value = float(image[row["query"], row["type"]])
-        assert np.sign(value) == np.sign(row["first"] - row["second"])
+        assert np.sign(value) == np.sign(row["first_probability"] - row["second_probability"])

@@ -93,7 +93,7 @@ def test_no_error_is_below_what_no_mechanism_passes(kind: str) -> None:
     frame = table(kind)
     drawn = frame[frame["reason"] == ""]
     assert (drawn["lower_bound"] > 0).all()
-    assert (drawn["error"] > drawn["lower_bound"]).all()
+    assert (drawn["order_p_error"] > drawn["lower_bound"]).all()
     best = drawn.groupby([*(k for k in ("workload", "domain_size", "p") if k in frame)])["factor_error"].min()
     optimal = drawn[drawn["mechanism"] == "optimal"].set_index(best.index.names)["factor_error"].sort_index()
     assert (optimal <= best * (1 + 2e-6)).all()
@@ -102,17 +102,17 @@ def test_no_error_is_below_what_no_mechanism_passes(kind: str) -> None:
 
 def test_the_reference_is_the_noise_times_the_logarithm() -> None:
     row = table("central-prefix").query("p == 2 and domain_size == 16").iloc[0]
-    assert row["logarithm"] == pytest.approx(gaussian_noise_multiplier(1.0, 1e-6) * math.log(16) / math.pi)
+    assert row["scaled_logarithm"] == pytest.approx(gaussian_noise_multiplier(1.0, 1e-6) * math.log(16) / math.pi)
     largest = table("central-prefix").query("p == inf and domain_size == 16").iloc[0]
-    assert largest["logarithm"] == row["logarithm"]
+    assert largest["scaled_logarithm"] == row["scaled_logarithm"]
     third = table("central-prefix").query("p == 3 and domain_size == 16").iloc[0]
-    assert third["logarithm"] == pytest.approx(row["logarithm"] * (2 * math.sqrt(2 / math.pi)) ** (1 / 3))
+    assert third["scaled_logarithm"] == pytest.approx(row["scaled_logarithm"] * (2 * math.sqrt(2 / math.pi)) ** (1 / 3))
 
 
 def test_rows_obey_their_rules() -> None:
     row = table("central-prefix").query("p == 2").iloc[0].to_dict()
     assert trusted.check_orders(row) is None
-    assert trusted.check_orders({**row, "error": 0.9 * row["lower_bound"]}) is not None
+    assert trusted.check_orders({**row, "order_p_error": 0.9 * row["lower_bound"]}) is not None
     simulated = table("central-prefix").query("p == inf").iloc[0].to_dict()
     assert trusted.check_orders(simulated) is None
     for change in ({"high": 0.0}, {"low": 1e9}, {"root_mean_square": 0.0}):
@@ -120,14 +120,14 @@ def test_rows_obey_their_rules() -> None:
     projected = table("few-users").query("mechanism == 'gaussian-projection'").iloc[0].to_dict()
     flat = table("few-users").query("mechanism == 'gamma-f'").iloc[0].to_dict()
     assert few_users.check(projected) is few_users.check(flat) is None
-    for bad in (projected | {"guarantee": 0.0}, projected | {"low": 1e9}, flat | {"lower_bound": 1e9}):
+    for bad in (projected | {"guaranteed_error": 0.0}, projected | {"low": 1e9}, flat | {"lower_bound": 1e9}):
         assert few_users.check(bad) is not None
 
 
 def test_few_users_cross_where_the_curves_do() -> None:
     frame = table("few-users")
     (at,) = set(frame["crossover"])
-    errors = {name: part.set_index("users")["error"] for name, part in frame.groupby("mechanism")}
+    errors = {name: part.set_index("users")["rms_error"] for name, part in frame.groupby("mechanism")}
     ahead = errors["gaussian-projection"] < errors["gamma-f"]
     assert ahead[ahead].index.max() < at < ahead[~ahead].index.min()
     alone = measured(study("few-users", mechanisms=["gamma-f"]))

@@ -21,7 +21,7 @@ from factormech.config.studies import ConfigErrors, Study, load
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import axes, registry
 from factormech.experiments.asked import Asked, check_parts, split, whole
-from factormech.experiments.base import REASON, Column, Curves
+from factormech.experiments.base import REASON, Curves
 from factormech.experiments.run import modules_of, parts_of, seconds_of
 from factormech.figures import registry as figures
 from factormech.figures import style
@@ -304,7 +304,6 @@ def test_a_job_refuses_what_no_study_asks(text: str) -> None:
         ({"figure": Curves(x="domain_size", y="nothing", series="method")}, "figure of experiment toy = 'nothing'"),
         ({"columns": (*toy.EXPERIMENT.columns, REASON)}, r"columns of experiment toy = \['reason'\]"),
         ({"columns": toy.EXPERIMENT.columns[:-1]}, "must have REASON"),
-        ({"columns": (*toy.EXPERIMENT.columns, Column("k", "integer", "k", empty="free"))}, "must never be empty"),
         ({"settings": (dataclasses.replace(toy.EXPERIMENT.settings[1], name="title"),)}, r"\['title'\]"),
         ({"settings": (dataclasses.replace(toy.EXPERIMENT.settings[1], name="p"),)}, r"\['p'\]"),
     ],
@@ -332,15 +331,15 @@ def rows_of(**changes: Any) -> list[dict[str, Any]]:
             "domain_size": 4,
             "p": p,
             "method": m,
-            "value": 2.0,
+            "l2_error": 2.0,
             "low": 1.0,
             "high": 3.0,
-            "bound": 1.0,
+            "lower_bound": 1.0,
         }
         for p in (2.0, math.inf)
         for m in ("analytic", "classical")
     ]
-    rows[3] |= {"value": None, "low": None, "high": None, "reason": "why"}
+    rows[3] |= {"l2_error": None, "low": None, "high": None, "reason": "why"}
     rows[1] |= changes
     return rows
 
@@ -359,12 +358,12 @@ def test_a_table_reads_back_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "column", "rule"),
     [
-        ({"value": None}, "value", "not be empty without a reason"),
+        ({"l2_error": None}, "l2_error", "not be empty without a reason"),
         ({"method": ""}, "method", "not be empty"),
-        ({"bound": None}, "bound", "not be empty"),
+        ({"lower_bound": None}, "lower_bound", "not be empty"),
         ({"reason": "none"}, "reason", "be empty where no number is missing"),
-        ({"value": -1.0}, "value", "be at least 0"),
-        ({"value": math.inf}, "value", "be finite"),
+        ({"l2_error": -1.0}, "l2_error", "be at least 0"),
+        ({"l2_error": math.inf}, "l2_error", "be finite"),
         ({"high": 0.5}, "high", "be at least low"),
         ({"method": "analytic"}, "table", "have this row once"),
     ],
@@ -388,7 +387,7 @@ def test_a_table_is_complete_unless_its_kind_says_otherwise() -> None:
 def test_latex_says_all_that_the_table_does() -> None:
     frame = part_of(toy.EXPERIMENT, "one", rows_of())
     [table] = printed(tables.latex(frame))
-    assert table.caption == "Value, by workload, method and order of error $p$. $n$ = 4."
+    assert table.caption == "Error $E\\|\\cdot \\|_{2}$/$\\sqrt{k}$, by workload, method and order of error $p$. $n$ = 4."
     assert "Not shown: Classical, $\\sqrt{2" in table.notes
     assert table.notes.count("why") == 1
 
@@ -415,7 +414,7 @@ def test_the_declared_figure_shows_every_row() -> None:
         assert len(curves) == 3
         for line, (name, p) in zip(curves, shown, strict=True):
             rows = part[(part["method"] == name) & (part["p"] == p)]
-            np.testing.assert_array_equal(line.get_ydata(), rows["value"])
+            np.testing.assert_array_equal(line.get_ydata(), rows["l2_error"])
             np.testing.assert_array_equal(line.get_xdata(), rows["domain_size"])
             assert line.get_color() == style.SERIES[name].colour
         assert len(ax.collections) == 1 + 3  # the band, and the bars of every curve
@@ -425,7 +424,7 @@ def test_the_declared_figure_shows_every_row() -> None:
     assert len({line.get_linestyle() for line in figure.legends[0].get_lines()}) >= 2
     assert_no_overlaps(figure)
     words = said("Toy", "Of no use", frame)
-    assert words.startswith("Toy: value against domain size n from 4 to 8. Of no use. Values of no worth. ")
+    assert words.startswith("Toy: error E‖·‖₂/√k against domain size n from 4 to 8. Of no use. Values of no worth. ")
     assert "Not drawn: Classical, √(2 ln(1.25/δ))/ε, p = ∞ — for small p only." in words
     assert "Bars: lower end to upper end." in words
     assert any("not drawn: Classical" in text.get_text() for text in figure.texts)
@@ -441,7 +440,7 @@ def test_a_curve_that_lacks_numbers_says_where_and_why() -> None:
             "epsilon": e,
             "calibration": c,
             "sigma": 1.0,
-            "ratio": 1.0,
+            "ratio_to_analytic": 1.0,
             "spent_delta": 0.1,
             "analytic_sigma": 1.0,
         }
@@ -450,7 +449,7 @@ def test_a_curve_that_lacks_numbers_says_where_and_why() -> None:
     ]
     for row in rows:
         if row["calibration"] == "classical" and row["epsilon"] >= 1:
-            row |= {"sigma": None, "ratio": None, "spent_delta": None, "reason": "too much"}
+            row |= {"sigma": None, "ratio_to_analytic": None, "spent_delta": None, "reason": "too much"}
     frame = tables.from_rows([{"study": "s", **row} for row in rows], "gaussian-calibration")
     assert "Classical, √(2 ln(1.25/δ))/ε missing at ε ≥ 1 — too much." in said("T", "", frame)
     assert figures.draw("gaussian-calibration", frame).axes[0].get_title() == "δ = 0.1"
@@ -464,7 +463,7 @@ def test_a_curve_that_lacks_numbers_says_where_and_why() -> None:
 def test_every_scale_can_be_drawn(
     monkeypatch: pytest.MonkeyPatch, x_scale: Any, y_scale: Any, xs: tuple[int, ...]
 ) -> None:
-    curves = Curves("domain_size", "value", "method", x_scale=x_scale, y_scale=y_scale, references=("bound",))
+    curves = Curves("domain_size", "l2_error", "method", x_scale=x_scale, y_scale=y_scale, references=("lower_bound",))
     monkeypatch.setattr(toy, "EXPERIMENT", dataclasses.replace(toy.EXPERIMENT, figure=curves))
     frame = frame_of(loaded({"grid": {"workload": ["prefix"], "domain_size": list(xs)}}))
     figure = figures.draw("toy", frame)
@@ -475,7 +474,7 @@ def test_every_scale_can_be_drawn(
     left, right = ax.get_xlim()
     assert all(left <= x <= right for line in ax.lines[1:] for x in line.get_xdata())
     assert sum(bool(label.get_text()) for label in ax.get_xticklabels()) >= min(len(xs), 2)
-    assert "bound" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "lower bound" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_curves_of_numbers_have_distinct_looks() -> None:
@@ -492,7 +491,7 @@ def test_the_band_is_below_every_curve() -> None:
     from factormech.tables.curve_view import curve_view
 
     rows = rows_of()
-    rows[0]["bound"], rows[1]["bound"] = 0.25, 0.5
+    rows[0]["lower_bound"], rows[1]["lower_bound"] = 0.25, 0.5
     frame = part_of(toy.EXPERIMENT, "one", rows)
     [panel] = curve_view(frame, toy.EXPERIMENT).panels
     assert panel.below.tolist() == [0.25]
@@ -510,7 +509,7 @@ def test_the_classical_calibration_is_private_below_one_and_has_a_reason_above()
     assert ((classical["reason"] == "") == (classical["epsilon"] < 1)).all()
     ok = classical[classical["epsilon"] < 1]
     assert (ok["spent_delta"] <= ok["delta"]).all()
-    assert (ok["ratio"] >= 1).all()
+    assert (ok["ratio_to_analytic"] >= 1).all()
     np.testing.assert_allclose(ok["sigma"], np.sqrt(2 * np.log(1.25 / ok["delta"])) / ok["epsilon"], rtol=1e-14)
     analytic = frame[frame["calibration"] == "analytic"]
     np.testing.assert_allclose(analytic["spent_delta"], analytic["delta"], rtol=1e-9)
@@ -520,7 +519,10 @@ def test_a_calibration_that_is_not_private_is_refused() -> None:
     kind = registry.experiment("gaussian-calibration")
     form = format_of(kind)
     row = next(iter(kind.measure(Asked({"epsilon": (0.5,), "delta": (1e-6,)}))))
-    for change, message in (({"ratio": 0.99}, "less noise is not private"), ({"spent_delta": 2e-6}, "at most δ")):
+    for change, message in (
+        ({"ratio_to_analytic": 0.99}, "less noise is not private"),
+        ({"spent_delta": 2e-6}, "at most δ"),
+    ):
         with pytest.raises(BadValue, match=message):
             form.from_rows([{"study": "s", "kind": form.kind, **row, **change}])
 
@@ -536,6 +538,6 @@ def test_the_kind_of_the_page_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) 
     grid = {"workload": ["prefix", "histogram"], "domain_size": [8], "epsilon": [1, 2, 20]}
     study = loaded({"kind": "noise-per-query", "grid": grid})
     frame = frame_of(study)
-    assert frame["error"].fillna(0.0).tolist() == [8.0, 2.0, 0.0] * 2
+    assert frame["mean_squared_error"].fillna(0.0).tolist() == [8.0, 2.0, 0.0] * 2
     assert "Analytic (Balle & Wang) missing at ε = 20" in said("T", "", frame)
     assert len(figures.draw("noise-per-query", frame).axes) == 2

@@ -72,7 +72,7 @@ def approximation_table() -> pd.DataFrame:
         "domain_size": (4,),
         "epsilon": (1.0,),
         "alpha": (0.1, 0.4),
-        "share": (0.0, 0.25, 0.5, 0.75),
+        "bias_share": (0.0, 0.25, 0.5, 0.75),
     }
     return table(local_approximation.EXPERIMENT, Asked(axes, {"randomizer": "half-sphere"}))
 
@@ -197,8 +197,8 @@ def test_measured_errors_agree_with_exact_ones_at_one_in_a_million() -> None:
     assert (frame["l2_deviations"].abs() <= limit).all()
     assert frame["l2_deviations"].abs().max() > 0.01
     # The interval of 0.01 is 2.6 standard errors or more; normal noise stands for sums of 300 reports.
-    room = 0.5 * (frame["measured_high"] - frame["measured_low"]) * 2.5 + 0.03 * frame["measured"]
-    assert ((frame["measured"] - frame["gaussian_error"]).abs() <= room).all()
+    room = 0.5 * (frame["measured_high"] - frame["measured_low"]) * 2.5 + 0.03 * frame["measured_error"]
+    assert ((frame["measured_error"] - frame["gaussian_error"]).abs() <= room).all()
     assert (frame["measured_low"] <= frame["guaranteed_error"]).all()
     assert (frame["trials"] > 1).all()
 
@@ -207,7 +207,7 @@ def test_intervals_are_as_narrow_as_asked() -> None:
     frame = error_table()
     stopped = frame[frame["stopped"] == "width"]
     assert len(stopped)
-    assert (0.5 * (stopped["measured_high"] - stopped["measured_low"]) <= 0.1 * stopped["measured"]).all()
+    assert (0.5 * (stopped["measured_high"] - stopped["measured_low"]) <= 0.1 * stopped["measured_error"]).all()
 
 
 def test_the_best_distance_beats_the_grid_and_half_alpha() -> None:
@@ -216,10 +216,10 @@ def test_the_best_distance_beats_the_grid_and_half_alpha() -> None:
         best = part.loc[part["choice"] == local_approximation.BEST, "predicted_users"]
         assert len(best) == 1
         assert best.iloc[0] == part["predicted_users"].min()
-        half = part[(part["choice"] == "grid") & (part["share"] == 0.5)]["predicted_users"].iloc[0]
+        half = part[(part["choice"] == "grid") & (part["bias_share"] == 0.5)]["predicted_users"].iloc[0]
         # The less the error asked for, the less an approximation may take of it: at 0.1, half of it costs 1.7 times.
         assert half > (1.7 if alpha == 0.1 else 1.0) * best.iloc[0]
-    assert frame.groupby(["panel", "alpha"])["ratio"].min().eq(1.0).all()
+    assert frame.groupby(["panel", "alpha"])["ratio_to_least"].min().eq(1.0).all()
 
 
 def test_parities_lose_their_share_and_no_more() -> None:
@@ -228,7 +228,7 @@ def test_parities_lose_their_share_and_no_more() -> None:
     part = frame[(frame["workload"] == "at-most-2-way-parities") & (frame["factors"] == "approximate")]
     part = part[(part["choice"] == "grid") & (part["alpha"] == 0.4)]
     k = create("at-most-2-way-parities", 4).queries
-    expected = (1 - part["share"] * 0.4) * math.sqrt(k)
+    expected = (1 - part["bias_share"] * 0.4) * math.sqrt(k)
     assert np.allclose(part["upper"], expected, rtol=3e-3)
 
 
@@ -275,7 +275,7 @@ def test_figure_of_approximation_marks_the_least_and_half() -> None:
     for ax, (_, part) in zip(figure.axes, frame.groupby("panel", sort=False), strict=True):
         best = part[part["choice"] == local_approximation.BEST]
         stars = [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() == "*"]
-        assert sorted(stars) == sorted(zip(best["share"], best["ratio"], strict=True))
+        assert sorted(stars) == sorted(zip(best["bias_share"], best["ratio_to_least"], strict=True))
         assert any(list(line.get_xdata()) == [0.5, 0.5] for line in ax.lines)
     assert "times the users of the best a" in said("T", "text", frame)
 

@@ -56,12 +56,19 @@ def test_widths_under_gaussian_matrices_are_the_exact_ones() -> None:
     frame = quick("jl-distortion")
     rows = frame[(frame["matrix"] == "gaussian") & (frame["quantity"] == jl_distortion.RATIO)]
     for row in rows.itertuples():
-        assert row.factor == pytest.approx(width_factor(row.rows))
+        assert row.factor == pytest.approx(width_factor(row.jl_rows))
         assert row.low * 0.98 <= row.factor <= row.high * 1.02
 
 
 def test_a_row_whose_gaussian_width_is_wrong_breaks_the_rule() -> None:
-    row = {"value": 0.9, "low": 0.89, "high": 0.91, "factor": 0.9, "matrix": "gaussian", "quantity": "width-ratio"}
+    row = {
+        "ratio_to_width": 0.9,
+        "low": 0.89,
+        "high": 0.91,
+        "factor": 0.9,
+        "matrix": "gaussian",
+        "quantity": "width-ratio",
+    }
     assert jl_distortion.check(row) is None
     assert jl_distortion.check(row | {"factor": 0.95}) is not None
     assert jl_distortion.check(row | {"factor": 0.95, "matrix": "signs"}) is None
@@ -70,7 +77,7 @@ def test_a_row_whose_gaussian_width_is_wrong_breaks_the_rule() -> None:
 def test_signs_of_one_row_move_the_distances_of_a_histogram_as_computed_by_hand() -> None:
     # |±1 ∓ 1| is 0 or 2 and the distance √2: the largest change is √2, if not all signs are equal.
     frame = quick("jl-distortion")
-    at = (frame["workload"] == "histogram") & (frame["matrix"] == "signs") & (frame["rows"] == 1)
+    at = (frame["workload"] == "histogram") & (frame["matrix"] == "signs") & (frame["jl_rows"] == 1)
     np.testing.assert_allclose(frame[at]["distortion"], math.sqrt(2.0))
 
 
@@ -81,7 +88,7 @@ def test_one_subspace_is_one_mechanism_whatever_the_form_and_shares() -> None:
 
 
 def test_recursion_pays_on_skewed_bodies_with_good_shares() -> None:
-    frame = quick("recursion-depths").set_index(["skew", "form", "split", "depth"])["root_mean_square"]
+    frame = quick("recursion-depths").set_index(["skew", "subspace_noise", "split", "depth"])["scaled_root_mean_square"]
     skew = max(frame.index.get_level_values("skew"))
     assert frame[skew, "projected", "best-shares", 3] < 0.95 * frame[skew, "projected", "best-shares", 1]
     assert frame[1.0, "projected", "best-shares", 3] > 1.05 * frame[1.0, "projected", "best-shares", 1]
@@ -92,11 +99,11 @@ def test_the_interval_is_students_over_independent_ladders() -> None:
     found = [(1.0, 2.0, [3.0, 2.0]), (3.0, 12.0, [3.0, 6.0])]
     row = recursion_depths._over_ladders(found, 4)
     half = float(stdtrit(1, 1.0 - recursion_depths.LEVEL / 2))  # the two means are ±1 around theirs: s/√2 = 1
-    assert row["error"] == pytest.approx(1.0)
+    assert row["scaled_error"] == pytest.approx(1.0)
     assert row["high"] == pytest.approx((2.0 + half) / 2.0)
     assert row["low"] == 0.0
-    assert row["root_mean_square"] == pytest.approx(math.sqrt(7.0 / 4.0))
-    assert row["best"] == 1.0
+    assert row["scaled_root_mean_square"] == pytest.approx(math.sqrt(7.0 / 4.0))
+    assert row["best_depth"] == 1.0
 
 
 def test_one_ladder_without_a_number_is_a_reason_for_all() -> None:
@@ -105,11 +112,11 @@ def test_one_ladder_without_a_number_is_a_reason_for_all() -> None:
 
 def test_the_mean_norm_is_at_most_the_root_mean_square() -> None:
     frame = quick("recursion-depths")
-    assert (frame["low"] <= frame["root_mean_square"] * 1.05).all()
+    assert (frame["low"] <= frame["scaled_root_mean_square"] * 1.05).all()
 
 
 def test_depths_that_a_body_does_not_have_give_a_reason() -> None:
-    asked = asked_of("recursion-depths", skew=(4.0,), depth=(2, 9), form=("projected",))
+    asked = asked_of("recursion-depths", skew=(4.0,), depth=(2, 9), subspace_noise=("projected",))
     rows = list(recursion_depths.measure(asked))
     assert [("reason" in row) for row in rows] == [False, True, False, True]
 
@@ -117,23 +124,23 @@ def test_depths_that_a_body_does_not_have_give_a_reason() -> None:
 def test_the_frobenius_ball_errs_by_its_closed_form() -> None:
     frame = quick("pure-covariance")
     rows = frame[frame["mechanism"] == "l2-ball"]
-    size = rows["dimension"] * (rows["dimension"] + 1) / 2
-    exact = size * math.sqrt(2.0) / rows["product"]  # E‖Z‖ = D·diam/(nε)
+    size = rows["coordinates"] * (rows["coordinates"] + 1) / 2
+    exact = size * math.sqrt(2.0) / rows["users_times_epsilon"]  # E‖Z‖ = D·diam/(nε)
     assert (rows["low"] <= exact).all()
     assert (exact <= rows["high"]).all()
 
 
 def test_projections_do_no_harm_and_a_fixed_answer_bounds_them() -> None:
-    frame = quick("pure-covariance").set_index(["dimension", "statistic", "mechanism", "product"])
+    frame = quick("pure-covariance").set_index(["coordinates", "statistic", "mechanism", "users_times_epsilon"])
     for name in ("trace", "l2-ball"):
         raw = frame.xs(("second-moment", name), level=("statistic", "mechanism"))
         projected = frame.xs(("second-moment", f"{name}-projection"), level=("statistic", "mechanism"))
         assert (projected["low"] <= raw["high"]).all()
-        assert (projected["error"] <= math.sqrt(2.0)).all()
+        assert (projected["frobenius_error"] <= math.sqrt(2.0)).all()
 
 
 def test_large_second_moments_are_not_lifted_and_say_so() -> None:
-    asked = asked_of("pure-covariance", dimension=(32,), mechanism=(pure_covariance.JL,), product=(16.0,))
+    asked = asked_of("pure-covariance", coordinates=(32,), mechanism=(pure_covariance.JL,), users_times_epsilon=(16.0,))
     rows = list(pure_covariance.measure(asked))
     assert [row["statistic"] for row in rows] == ["second-moment"]
     assert "lift" in rows[0]["reason"]
@@ -145,10 +152,10 @@ def test_errors_on_marginals_are_above_the_bound_and_laplace_has_one_constant() 
     assert (frame["lower_bound"] > 0.0).all()
     laplace = frame[frame["mechanism"] == "laplace"]
     for _, rows in laplace.groupby("workload"):
-        constants = rows["error"] * rows["product"]
+        constants = rows["l2_error"] * rows["users_times_epsilon"]
         np.testing.assert_allclose(constants, constants.iloc[0])
     # 2-way marginals of types that differ in one of 4 attributes are √6 apart, more than half of the diameter √12.
-    kept = frame[frame["mechanism"] == pure_marginals.COARSE].groupby("workload")["kept"]
+    kept = frame[frame["mechanism"] == pure_marginals.COARSE].groupby("workload")["net_size"]
     assert (kept.min()["2-way-marginals"], kept.max()["2-way-marginals"]) == (16, 16)
     assert 1 <= kept.min()["conjunctions-2"] <= kept.max()["conjunctions-2"] < 16
 
@@ -156,7 +163,7 @@ def test_errors_on_marginals_are_above_the_bound_and_laplace_has_one_constant() 
 def test_the_cells_of_the_phase_diagram_are_ratios_of_errors() -> None:
     frame = quick("pure-skew")
     cells = skew_figure.ratios(frame, "k-norm-projection")
-    errors = frame.set_index(["skew", "product", "mechanism"])["error"]
+    errors = frame.set_index(["skew", "users_times_epsilon", "mechanism"])["l2_error"]
     for skew in cells.index:
         for product in cells.columns:
             expected = errors[skew, product, "jl"] / errors[skew, product, "k-norm-projection"]
@@ -166,11 +173,11 @@ def test_the_cells_of_the_phase_diagram_are_ratios_of_errors() -> None:
 def test_the_caption_counts_cells_and_clear_ones() -> None:
     frame = quick("pure-skew").copy()
     jl = frame["mechanism"] == "jl"
-    frame[["error", "low", "high"]] = np.where(jl, 1.0, 2.0)[:, None] + np.array([0.0, -0.1, 0.1])
+    frame[["l2_error", "low", "high"]] = np.where(jl, 1.0, 2.0)[:, None] + np.array([0.0, -0.1, 0.1])
     assert "in 6 of 6 cells, in 6 of them" in said("", "", frame)
     frame["high"] = 3.0
     assert "in 6 of 6 cells, in 0 of them" in said("", "", frame)
-    frame.loc[jl, "error"] = 2.05
+    frame.loc[jl, "l2_error"] = 2.05
     assert "in 0 of 6 cells" in said("", "", frame)
 
 
@@ -191,7 +198,7 @@ def test_one_chain_serves_every_skew() -> None:
     [
         (pure_skew, {"rows": [4, 13]}, "rows[1]"),
         (pure_skew, {"long": 13}, "long"),
-        (pure_skew, {"product": (4.0, 4.5)}, "grid.product[1]"),
+        (pure_skew, {"users_times_epsilon": (4.0, 4.5)}, "grid.users_times_epsilon[1]"),
         (recursion_depths, {"long": 6}, "long"),
         (pure_marginals, {"domain_size": (16, 32)}, "grid.domain_size"),
         (jl_distortion, {"domain_size": (16, 32)}, "grid.domain_size"),
@@ -222,10 +229,10 @@ def test_nets_of_clusters_keep_one_type_each() -> None:
     net = greedy_net(Q, 1.0)
     assert net.kept.tolist() == [0, 1, 2, 3, 4]
     assert net.nearest.tolist() == [i % 5 for i in range(40)]
-    assert quick("coarse-jl").query("mechanism == 'coarse-jl'")["kept"].eq(3).all()
+    assert quick("coarse-jl").query("mechanism == 'coarse-jl'")["net_size"].eq(3).all()
 
 
 def test_a_phase_diagram_below_its_bound_is_refused() -> None:
-    row = {"error": 1.0, "low": 0.9, "high": 1.1, "lower_bound": 1.05}
+    row = {"l2_error": 1.0, "low": 0.9, "high": 1.1, "lower_bound": 1.05}
     assert pure_skew.check(row) is None
     assert pure_skew.check(row | {"lower_bound": 1.2}) is not None

@@ -45,7 +45,7 @@ def test_figures_and_captions(name: str) -> None:
     told = said("Title", "Words.", frame)
     assert told.startswith("Title: ")
     assert " Words. " in told
-    assert "ε-DP, one of n persons replaced, n fixed" in told
+    assert "ε-DP, one of N users replaced, N fixed" in told
     assert "worst case" not in told
     assert "falls short" in told
     assert "nan" not in told
@@ -82,17 +82,17 @@ def test_laplace_noise_on_parities_against_simulation() -> None:
 
 
 def test_full_parity_against_formulas() -> None:
-    rows = rows_of("full-parity", {"epsilon": 0.5, "trials": 400}, domain_size=(16,), product=(4.0, 64.0))
+    rows = rows_of("full-parity", {"epsilon": 0.5, "trials": 400}, domain_size=(16,), users_times_epsilon=(4.0, 64.0))
     assert [row["users"] for row in rows[::3]] == [8, 128]
     for row in rows:
         assert row["lower_bound"] == full_parity(16, row["users"], 0.5).value
-        assert row["low"] <= row["error"] <= row["high"]
+        assert row["low"] <= row["l2_error"] <= row["high"]
     for laplace, raw, projected in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
-        assert laplace["error"] == pytest.approx(parity_laplace_norm(16) / laplace["product"])
+        assert laplace["l2_error"] == pytest.approx(parity_laplace_norm(16) / laplace["users_times_epsilon"])
         # A mean of norms is below the root of the mean square, here by little.
         root = math.sqrt(expected_square(16, 0.5)) / raw["users"]
-        assert 0.85 * root < raw["error"] < root
-        assert projected["low"] <= raw["error"] * (1 + 1e-12)
+        assert 0.85 * root < raw["l2_error"] < root
+        assert projected["low"] <= raw["l2_error"] * (1 + 1e-12)
         assert projected["sparsity"] <= min(16, projected["users"])
         assert "sparsity" not in raw
 
@@ -100,24 +100,27 @@ def test_full_parity_against_formulas() -> None:
 def test_worst_data_spread_as_persons_grow() -> None:
     frame = quick("full-parity")
     for _, rows in frame[frame["mechanism"] == "k-norm-projection"].groupby("domain_size"):
-        types = rows.sort_values("product")["sparsity"].to_numpy(dtype=float)
+        types = rows.sort_values("users_times_epsilon")["sparsity"].to_numpy(dtype=float)
         assert types[0] == 1.0
         assert types[-1] >= 128.0
 
 
 def test_what_studies_refuse() -> None:
-    assert not refusals("full-parity", domain_size=(16,), product=(4.0,))
-    assert "power of two" in refusals("full-parity", domain_size=(12,), product=(4.0,))[0]
-    assert "whole number of persons" in refusals("full-parity", domain_size=(16,), product=(0.5,))[0]
-    assert "whole number of persons" in refusals("full-parity", {"epsilon": 0.3}, domain_size=(16,), product=(1.0,))[0]
-    assert not refusals("full-parity", {"epsilon": 0.1}, domain_size=(16,), product=(0.3,))
+    assert not refusals("full-parity", domain_size=(16,), users_times_epsilon=(4.0,))
+    assert "power of two" in refusals("full-parity", domain_size=(12,), users_times_epsilon=(4.0,))[0]
+    assert "whole number of users" in refusals("full-parity", domain_size=(16,), users_times_epsilon=(0.5,))[0]
+    assert (
+        "whole number of users"
+        in refusals("full-parity", {"epsilon": 0.3}, domain_size=(16,), users_times_epsilon=(1.0,))[0]
+    )
+    assert not refusals("full-parity", {"epsilon": 0.1}, domain_size=(16,), users_times_epsilon=(0.3,))
     assert "power of two" in refusals("full-parity-users", domain_size=(10,), accuracy=(4.0,))[0]
-    assert "at most 1024" in refusals("pure-random-queries", shape=("2000x4",), product=(4.0,))[0]
+    assert "at most 1024" in refusals("pure-random-queries", shape=("2000x4",), users_times_epsilon=(4.0,))[0]
     check = registry.experiment("full-parity").check
-    row = {"error": 1.0, "low": 0.9, "high": 1.1, "lower_bound": 1.05}
+    row = {"l2_error": 1.0, "low": 0.9, "high": 1.1, "lower_bound": 1.05}
     assert check(row) is None
     assert check(row | {"lower_bound": 1.2}) is not None
-    assert check(row | {"error": 0.8}) is not None
+    assert check(row | {"l2_error": 0.8}) is not None
 
 
 def test_sparsities_are_those_of_types_and_persons() -> None:
@@ -141,18 +144,18 @@ def test_users_have_the_error_asked_for() -> None:
     rows = rows_of("full-parity-users", {"trials": 30}, domain_size=(64,), accuracy=(16.0, 4.0))
     assert [row["accuracy"] for row in rows[:2]] == [4.0, 16.0]
     for row in rows:
-        assert row["users"] >= row["lower_bound"] >= 1
+        assert row["measured_users"] >= row["certified_users"] >= 1
         if row["mechanism"] == "laplace":
-            assert row["users"] == math.ceil(parity_laplace_norm(64) * row["accuracy"])
+            assert row["measured_users"] == math.ceil(parity_laplace_norm(64) * row["accuracy"])
         if row["mechanism"] == "k-norm-projection":
-            n, rng = row["users"], np.random.default_rng(1)
+            n, rng = row["measured_users"], np.random.default_rng(1)
             again = parity_errors(64, 1.0, [n], sparsities_to(64, n), rng, 300).worst(0)[1].value
             assert again == pytest.approx(row["alpha"], rel=0.1)
 
 
 def test_slopes_of_noise_and_projection() -> None:
     frame = quick("full-parity-users")
-    slopes = {name: rows["slope"].to_numpy(dtype=float) for name, rows in frame.groupby("mechanism")}
+    slopes = {name: rows["local_slope"].to_numpy(dtype=float) for name, rows in frame.groupby("mechanism")}
     assert slopes["laplace"] == pytest.approx(1.0, abs=0.02)
     assert slopes["k-norm"] == pytest.approx(1.0, abs=0.05)
     assert np.all((slopes["k-norm-projection"] > 1.1) & (slopes["k-norm-projection"] < 2.0))
@@ -163,31 +166,31 @@ def test_slopes_of_noise_and_projection() -> None:
 
 def test_random_queries_have_every_mechanism_and_row() -> None:
     frame = quick("pure-random-queries")
-    assert set(frame["rows"]) == {0, 2, 8, 16}
+    assert set(frame["jl_rows"]) == {0, 2, 8, 16}
     jl = frame[frame["mechanism"] == "jl"]
-    assert (jl.groupby("product")["best"].sum() == 1).all()
-    assert frame["error"].notna().all()
+    assert (jl.groupby("users_times_epsilon")["is_best"].sum() == 1).all()
+    assert frame["l2_error"].notna().all()
     for _, rows in frame[frame["mechanism"].isin(["laplace", "k-norm", "recursive-full"])].groupby("mechanism"):
-        scaled = (rows["error"] * rows["product"]).to_numpy(dtype=float)
+        scaled = (rows["l2_error"] * rows["users_times_epsilon"]).to_numpy(dtype=float)
         assert scaled == pytest.approx(scaled[0])
-    few = frame[frame["product"] == 4.0].set_index("mechanism")["error"]
+    few = frame[frame["users_times_epsilon"] == 4.0].set_index("mechanism")["l2_error"]
     assert few["k-norm-projection"] < few["k-norm"]
 
 
 def test_bodies_too_large_for_chains_give_reasons() -> None:
     settings = {"mechanisms": ["k-norm", "k-norm-projection", "laplace"]}
-    rows = rows_of("pure-random-queries", settings, shape=("129x140",), product=(4.0,))
+    rows = rows_of("pure-random-queries", settings, shape=("129x140",), users_times_epsilon=(4.0,))
     for row in rows[:2]:
         assert "at most 128 dimensions" in row["reason"]
-        assert "error" not in row
-    assert rows[2]["error"] > rows[2]["lower_bound"]
+        assert "l2_error" not in row
+    assert rows[2]["l2_error"] > rows[2]["lower_bound"]
 
 
 def test_exact_bodies_against_closed_forms() -> None:
     """One query of signs: K-norm, ball and Laplace noise are all Laplace of scale 2/ε, of mean size 2/(nε)."""
     settings = {"mechanisms": ["laplace", "k-norm", "recursive-full"]}
-    for row in rows_of("pure-random-queries", settings, shape=("1x64",), product=(8.0,)):
-        assert row["error"] == pytest.approx(2.0 / 8.0, rel=0.1 if row["mechanism"] == "recursive-full" else 1e-9)
+    for row in rows_of("pure-random-queries", settings, shape=("1x64",), users_times_epsilon=(8.0,)):
+        assert row["l2_error"] == pytest.approx(2.0 / 8.0, rel=0.1 if row["mechanism"] == "recursive-full" else 1e-9)
 
 
 # Constants.
@@ -195,13 +198,13 @@ def test_exact_bodies_against_closed_forms() -> None:
 
 def test_constants_are_errors_over_twice_the_width() -> None:
     """Two queries that are all four corners: B is a square of half-side 2, and w(K) = E|G₁| + E|G₂| = 2√(2/π)."""
-    rows = rows_of("pure-constants", {"draws": 24}, queries=(2,), domain_size=(64,), product=(16.0,))
+    rows = rows_of("pure-constants", {"draws": 24}, queries=(2,), domain_size=(64,), users_times_epsilon=(16.0,))
     raw, projected = rows
     assert raw["width"] == pytest.approx(2.0 * math.sqrt(2.0 / math.pi), rel=0.03)
     # E‖Z‖ = 3·E‖U‖, U uniform in the square of half-side 2: E‖U‖ = 2·(√2 + ln(1 + √2))/3.
     exact = 2.0 * (math.sqrt(2.0) + math.log(1.0 + math.sqrt(2.0))) / math.sqrt(2.0) / 16.0
     assert raw["low"] <= exact <= raw["high"]
-    assert raw["constant"] == pytest.approx(raw["error"] * 16.0 / (2.0 * raw["width"]))
+    assert raw["error_constant"] == pytest.approx(raw["l2_error"] * 16.0 / (2.0 * raw["width"]))
     assert projected["low"] < raw["high"]
 
 

@@ -28,7 +28,11 @@ def test_the_figure_has_no_overlaps_and_a_caption(name: str) -> None:
 
 
 def test_the_printed_constant_stays_wrong_and_the_right_one_does_not() -> None:
-    rows = quick("correlational-queries").query("oracle == 'exact'").set_index(["constant", "queries"])["error"]
+    rows = (
+        quick("correlational-queries")
+        .query("oracle == 'exact'")
+        .set_index(["scaling", "queries_asked"])["correlation_error"]
+    )
     assert rows["as-printed", 1000] == pytest.approx(1.0 - 0.5**0.5, abs=0.05)
     assert rows["unbiased", 1000] < 0.4 * rows["unbiased", 30]
 
@@ -36,38 +40,59 @@ def test_the_printed_constant_stays_wrong_and_the_right_one_does_not() -> None:
 def test_the_needed_tolerance_learns_and_the_printed_one_stalls() -> None:
     for name in LEARNERS:
         rows = quick(name)
-        share = rows.groupby(rows["learner"].str.startswith("learner/"))["learned"].mean()
+        share = rows.groupby(rows["learner"].str.startswith("learner/"))["success"].mean()
         assert share[True] == 1.0
         assert share[False] < 0.1
-        assert np.all(rows["dimension"] >= rows["estimate"])
+        assert np.all(rows["learner_dimension"] >= rows["estimate"])
 
 
 def test_a_stream_needs_fewer_users_and_no_model_too_few() -> None:
     rows = quick("pan-private").set_index(["epsilon", "model"])
     for epsilon in (0.1, 1.0):
         stream, local = (rows.loc[(epsilon, model)] for model in ("pan-private-stream", "sequential-reports"))
-        assert stream["users"] < local["users"]
-        assert stream["pan_private_bound"] <= stream["least"]
-        assert local["sequential_bound"] <= local["least"]
+        assert stream["mean_users"] < local["mean_users"]
+        assert stream["pan_private_bound"] <= stream["fewest_users"]
+        assert local["sequential_bound"] <= local["fewest_users"]
 
 
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("correlational-queries", {"low": 0.3, "bound": 0.2}, "error"),
+    ("correlational-queries", {"low": 0.3, "guaranteed_error": 0.2}, "correlation_error"),
     ("correlational-success", {"low": 0.3, "limit": 0.2}, "low"),
-    ("sq-dimension", {"high": 1.0, "dimension": 1.1, "floor": 0.0}, "high"),
-    ("sq-dimension", {"high": 2.0, "dimension": 1.1, "floor": 1.2}, "dimension"),
+    ("sq-dimension", {"upper": 1.0, "sq_dimension": 1.1, "floor": 0.0}, "upper"),
+    ("sq-dimension", {"upper": 2.0, "sq_dimension": 1.1, "floor": 1.2}, "sq_dimension"),
     (
         "query-complexity",
-        {"learner": "learner/exact", "most": 9, "promised": 8, "learned_high": 1, "needed": 0.9},
-        "most",
+        {
+            "learner": "learner/exact",
+            "most_queries": 9,
+            "guaranteed_queries": 8,
+            "success_high": 1,
+            "target_share": 0.9,
+        },
+        "most_queries",
     ),
-    ("query-complexity", {"learner": "learner/exact", "most": 7, "promised": 8, "learned_high": 0.8, "needed": 0.9},
-     "learned_high"),
-    ("pan-private", {"model": "pan-private-stream", "least": 5, "pan_private_bound": 6.0, "sequential_bound": 1.0},
-     "least"),
-    ("pan-private", {"model": "sequential-reports", "least": 5, "pan_private_bound": 1.0, "sequential_bound": 6.0},
-     "least"),
-)  # fmt: skip
+    (
+        "query-complexity",
+        {
+            "learner": "learner/exact",
+            "most_queries": 7,
+            "guaranteed_queries": 8,
+            "success_high": 0.8,
+            "target_share": 0.9,
+        },
+        "success_high",
+    ),
+    (
+        "pan-private",
+        {"model": "pan-private-stream", "fewest_users": 5, "pan_private_bound": 6.0, "sequential_bound": 1.0},
+        "fewest_users",
+    ),
+    (
+        "pan-private",
+        {"model": "sequential-reports", "fewest_users": 5, "pan_private_bound": 1.0, "sequential_bound": 6.0},
+        "fewest_users",
+    ),
+)
 
 
 @pytest.mark.parametrize(("kind", "row", "column"), BAD)
@@ -97,7 +122,7 @@ def test_runs_are_not_counted_with_the_chance_that_settled_their_dimension(monke
     asked = {"trials": 6, "pilots": 4, "learners": ["learner/exact"]}
     (row,) = rows_of("query-complexity", asked, concept_class=["parities"], class_size=[2])
     pilots, counted = met[:-6], met[-6:]
-    assert {d for d, _ in counted} == {row["dimension"]} == {d for d, _ in pilots[-8:]}
+    assert {d for d, _ in counted} == {row["learner_dimension"]} == {d for d, _ in pilots[-8:]}
     assert not {chance for _, chance in pilots} & {chance for _, chance in counted}
     assert len({chance for _, chance in counted}) == 6
 
@@ -120,7 +145,7 @@ def test_the_limit_on_hard_laws_is_the_formula_and_is_nearly_reached() -> None:
     assert hard.variance == pytest.approx(variance, rel=1e-6)
     assert correlational_success(hard, 0.09, 4) == pytest.approx(variance * (4 / 0.09**2 + 100), rel=1e-6)
     assert correlational_success(hard, 0.09, 4, 0.05) == 1.0
-    rows = quick("correlational-success").query("tolerance == 0.09 and queries == 4").set_index("algorithm")
+    rows = quick("correlational-success").query("tolerance == 0.09 and queries_asked == 4").set_index("algorithm")
     assert rows.loc["every-concept", "success"] > 0.6 * rows.loc["every-concept", "limit"]
     assert rows.loc["random-signs", "success"] < 0.5 * rows.loc["every-concept", "success"]
 
@@ -128,10 +153,10 @@ def test_the_limit_on_hard_laws_is_the_formula_and_is_nearly_reached() -> None:
 def test_the_dimension_of_parities_is_the_known_one_and_a_large_class_has_a_reason() -> None:
     frame = quick("sq-dimension").set_index(["quantity", "class_size", "form"])
     row = frame.loc[("sqd-uniform", 2, "one query")]
-    assert row["status"] == "certified"
-    assert row["dimension"] == pytest.approx(2.0, abs=1e-5)
-    assert row["high"] == pytest.approx(2.0, abs=1e-5)
-    assert frame.loc[("sqd-realizable", 2, "one query"), "status"] == "estimate"
+    assert row["certainty"] == "certified"
+    assert row["sq_dimension"] == pytest.approx(2.0, abs=1e-5)
+    assert row["upper"] == pytest.approx(2.0, abs=1e-5)
+    assert frame.loc[("sqd-realizable", 2, "one query"), "certainty"] == "estimate"
     for row in rows_of("sq-dimension", concept_class=["parities"], class_size=[5]):
         assert "exact up to 16" in row["reason"]
 
@@ -146,5 +171,5 @@ def test_the_promised_share_is_met_on_runs_that_settled_nothing(name: str) -> No
     rows += rows_of("pan-private", {"trials": 100, "pilots": 40}, seed=1, epsilon=[1.0], **grid)
     assert len(rows) == 4
     for row in rows:
-        assert row["needed"] == 0.95
-        assert row["learned"] >= 0.95
+        assert row["target_share"] == 0.95
+        assert row["success"] >= 0.95

@@ -27,11 +27,11 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         for method in asked["methods"]:
             point = {"workload": name, "domain_size": n, "p": p, "method": method}
             if method == "classical" and p > 2.0:
-                yield {**point, "bound": 1.0, "reason": "for small p only"}
+                yield {**point, "lower_bound": 1.0, "reason": "for small p only"}
                 continue
             noise = float(rng_for(asked.seed, "toy", name, str(n)).random())
             value = queries**2 * asked["scale"] + noise
-            yield {**point, "value": value, "low": value - 1.0, "high": value + 1.0, "bound": 1.0}
+            yield {**point, "l2_error": value, "low": value - 1.0, "high": value + 1.0, "lower_bound": 1.0}
 
 
 def check(row: Mapping[str, Any]) -> Problem:
@@ -63,11 +63,11 @@ EXPERIMENT = Experiment(
         WORKLOAD.column(),
         DOMAIN_SIZE.column(),
         ORDER.column(),
-        Column("method", "text", "method"),
-        Column("value", "number", "value", "v", "A value.", "reason", at_least=0.0),
-        Column("low", "number", "lower end", empty="reason"),
-        Column("high", "number", "upper end", empty="reason"),
-        Column("bound", "number", "bound"),
+        Column("method"),
+        Column("l2_error", empty="reason", at_least=0.0),
+        Column("low", empty="reason"),
+        Column("high", empty="reason"),
+        Column("lower_bound"),
         REASON,
     ),
     keys=("workload", "domain_size", "p", "method"),
@@ -78,12 +78,12 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel="workload",
         x="domain_size",
-        y="value",
+        y="l2_error",
         series="method",
         dash="p",
         low="low",
         high="high",
-        below="bound",
+        below="lower_bound",
         x_scale="log2",
         text="Values of no worth.",
     ),

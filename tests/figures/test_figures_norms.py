@@ -34,7 +34,7 @@ def norm_row(norm: str, n: int, alpha: float = math.nan, scale: float = 1.0) -> 
         "seed": 0,
         "queries": n,
         "norm": norm,
-        "alpha": alpha,
+        "entry_error": alpha,
         "lower": value,
         "upper": value * (1 + 1e-4),
     }
@@ -79,8 +79,12 @@ def prefix_errors(
         for n in sizes:
             best = 1.0 + math.log(n) / math.pi
             for name, factor in (("optimal", 1.0), ("square-root", 1.1), ("binary-tree", 1.4), ("identity", n**0.4)):
-                row = {"study": "s", "domain_size": n, "order": order, "factorization": name, "lower_bound": best}
-                row |= {"error": best * factor, "ratio": best * factor / best, "trace_bound": 0.97 * best}
+                row = {"study": "s", "domain_size": n, "p": order, "factorization": name, "lower_bound": best}
+                row |= {
+                    "order_p_error": best * factor,
+                    "ratio_to_bound": best * factor / best,
+                    "trace_bound": 0.97 * best,
+                }
                 rows.append(row | {"logarithm": math.log(n) / math.pi})
     return tables.from_rows(rows, "prefix-factorizations")
 
@@ -158,7 +162,7 @@ def test_the_sandwich_is_drawn_over_alpha() -> None:
     [ax] = registry.draw("norms", frame).axes
     [dashed] = [line for line in ax.lines if line.get_color() == style.GREY]
     shifted = frame[frame["norm"] == "gamma-2-shifted"]
-    np.testing.assert_allclose(dashed.get_ydata(), 2 * shifted["upper"] + 1 + shifted["alpha"])
+    np.testing.assert_allclose(dashed.get_ydata(), 2 * shifted["upper"] + 1 + shifted["entry_error"])
     legend = [t.get_text() for t in registry.draw("norms", frame).legends[0].get_texts()]
     shifted_gamma = gamma("2", r"\hat{\mathregular{γ}}")
     assert legend == [*(f"{g}(W, α)" for g in (gamma("2"), shifted_gamma)), f"2{shifted_gamma}(W, α) + 1 + α"]
@@ -204,9 +208,9 @@ def test_what_is_missing_is_told_everywhere() -> None:
 
 def test_a_factorization_far_above_the_others_leaves_its_panel() -> None:
     frame = prefix_errors()
-    for ax, (_, part) in zip(registry.draw("prefix-factorizations", frame).axes, frame.groupby("order"), strict=True):
+    for ax, (_, part) in zip(registry.draw("prefix-factorizations", frame).axes, frame.groupby("p"), strict=True):
         for name, look in style.FACTORIZATIONS.items():
-            errors = part.loc[part["factorization"] == name, "error"].to_numpy()
+            errors = part.loc[part["factorization"] == name, "order_p_error"].to_numpy()
             shown = marked(ax, look)
             inside = np.isfinite(shown)
             np.testing.assert_array_equal(shown[inside], errors[inside])
@@ -223,7 +227,7 @@ BAD = [
     ({"known_lower": 1.0, "known_upper": 1.0, "known": "closed form"}, "be at most known_upper"),
     ({"known_lower": 1.0}, "only there"),
     ({"trace_bound": 9.0}, "be at most upper"),
-    ({"alpha": -0.1}, "be at least 0, or empty"),
+    ({"entry_error": -0.1}, "be at least 0, or empty"),
     ({"status": "fine"}, "be one of ok, unavailable"),
 ]
 
@@ -239,9 +243,9 @@ def test_a_table_that_contradicts_itself_is_refused(change: dict[str, Any], rule
 def test_prefix_errors_below_the_optimum_are_refused() -> None:
     row = prefix_errors((4,), (2.0,)).to_dict("records")[0]
     for change, rule in (
-        ({"error": 0.9 * row["error"], "ratio": 0.9}, "no factorization is below the optimum"),
-        ({"ratio": 1.5}, "be error over lower_bound"),
-        ({"order": 1.0}, "be at least 2"),
+        ({"order_p_error": 0.9 * row["order_p_error"], "ratio_to_bound": 0.9}, "no factorization is below the optimum"),
+        ({"ratio_to_bound": 1.5}, "be order_p_error over lower_bound"),
+        ({"p": 1.0}, "be at least 2"),
     ):
         with pytest.raises(BadValue, match=rule):
             tables.from_rows([row | change], "prefix-factorizations")

@@ -125,7 +125,7 @@ def test_consistency_draws_errors_and_ratios() -> None:
         np.testing.assert_allclose(drawn, np.sort(rows["measured_error"] * rows["users"]))
         marked = [line for line in strip.lines if line.get_marker() != "None"]
         drawn = np.sort(np.concatenate([np.ravel(line.get_ydata()) for line in marked]))
-        np.testing.assert_allclose(drawn, np.sort(rows[rows["processing"] != "none"]["ratio"]))
+        np.testing.assert_allclose(drawn, np.sort(rows[rows["processing"] != "none"]["ratio_to_unprocessed"]))
         assert strip.get_ylim()[1] >= rows["ratio_high"].max()
     view = consistency_view.view(frame)
     lowest = np.nanmin(view.ratios("hadamard", "nonnegative"))
@@ -166,7 +166,7 @@ def test_edited_cells_are_refused(tmp_path: Path, column: str, cell: str, says: 
         ("trials", "7", "be one in a study"),
         ("measured_error", "1e9", "whole number|number|interval"),
         ("measured_error", "1000000.0", "in its interval"),
-        ("ratio", "0.5", "in its interval"),
+        ("ratio_to_unprocessed", "0.5", "in its interval"),
         ("violation", "-1.0", "at least 0"),
         ("violation", "", "be a number"),
         ("status", "refused", "be empty where"),
@@ -200,4 +200,4 @@ def test_latex_has_every_number() -> None:
     cells = next(iter(table.rows.values()))
     found = number(next(cell for head, cell in cells.items() if head.endswith("non-negative") and "Hadamard" in head))
     first = frame[(frame["processing"] == "nonnegative") & (frame["mechanism"] == "hadamard")].iloc[0]
-    assert math.isclose(found, first["ratio"], abs_tol=5e-4)
+    assert math.isclose(found, first["ratio_to_unprocessed"], abs_tol=5e-4)

@@ -28,7 +28,7 @@ def ratio_row(ratio: float | str, bound: float = 4.0) -> dict[str, Any]:
     if isinstance(ratio, str):
         return {**near, "status": "refused", "reason": ratio}
     average, worst = ratio * bound, 1.2 * ratio * bound
-    numbers = {"ratio": average / bound, "worst_ratio": worst / bound}
+    numbers = {"ratio_to_bound": average / bound, "worst_ratio": worst / bound}
     return {**near, **numbers, "average_variance": average, "worst_variance": worst, "status": "ok"}
 
 
@@ -132,7 +132,7 @@ def test_gaps_are_the_tables_numbers_on_an_axis_from_one(scale: float) -> None:
         registry.draw("optimality-gap", frame).axes, frame.groupby("workload", sort=False), strict=True
     ):
         for name, rows in part.groupby("mechanism"):
-            np.testing.assert_array_equal(marked(ax, str(name)), rows["ratio"])
+            np.testing.assert_array_equal(marked(ax, str(name)), rows["ratio_to_bound"])
         ticks = ax.get_yticks()
         assert ax.get_yscale() == "log"
         assert ticks[0] == 1.0 > ax.get_ylim()[0] > 0.5
@@ -158,8 +158,8 @@ def test_every_start_is_a_point_and_medians_a_line() -> None:
     ax = figure.axes[0]
     points = np.concatenate([np.ravel(line.get_ydata()) for line in ax.lines if line.get_marker() == "o"])
     shown = frame[(frame["workload"] == "histogram") & (frame["status"] == "ok")]
-    np.testing.assert_array_equal(np.sort(points), np.sort(shown["ratio"]))
-    medians = shown[shown["mechanism"] == "optimised"].groupby("row_factor")["ratio"].median()
+    np.testing.assert_array_equal(np.sort(points), np.sort(shown["ratio_to_bound"]))
+    medians = shown[shown["mechanism"] == "optimised"].groupby("row_factor")["ratio_to_bound"].median()
     np.testing.assert_allclose(marked(ax, "optimised"), medians)
     assert "not drawn: Matrix mechanism (L1) — no rows" in [t.get_text() for t in figure.texts]
     assert "one of 5 random starts" in said("", "", frame)

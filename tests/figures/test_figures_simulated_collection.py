@@ -62,9 +62,9 @@ def test_markers_and_ratios_are_the_tables_numbers(make_collections: Make) -> No
         rows = frame[(frame["mechanism"] == name) & (frame["status"] == "ok")]
         by_users = (rows["measured_error"] * rows["users"]).groupby(rows["users"]).mean()
         np.testing.assert_allclose(markers(ax, name), by_users)
-        np.testing.assert_allclose(markers(strip, name), rows.groupby("users")["ratio"].mean())
+        np.testing.assert_allclose(markers(strip, name), rows.groupby("users")["ratio_to_exact"].mean())
     dashes = np.concatenate([np.ravel(line.get_ydata()) for line in strip.lines if line.get_marker() == "_"])
-    np.testing.assert_allclose(np.sort(dashes[np.isfinite(dashes)]), np.sort(frame["ratio"].dropna()))
+    np.testing.assert_allclose(np.sort(dashes[np.isfinite(dashes)]), np.sort(frame["ratio_to_exact"].dropna()))
 
 
 def test_intervals_are_the_hull_of_the_copies(make_collections: Make) -> None:
@@ -128,7 +128,9 @@ def test_intervals_that_miss_are_black_and_told(make_collections: Make) -> None:
     row = (frame["mechanism"] == "hadamard") & (frame["users"] == 100) & (frame["seed"] == 1)
     off = frame.assign(interval_low=frame["interval_low"].where(~row, frame["exact_error"] * 1.0001))
     off = off.assign(measured_error=off["measured_error"].where(~row, off["exact_error"] * 1.2))
-    off = off.assign(ratio=off["ratio"].where(~row, 1.2), interval_high=off["interval_high"].where(~row, math.inf))
+    off = off.assign(
+        ratio_to_exact=off["ratio_to_exact"].where(~row, 1.2), interval_high=off["interval_high"].where(~row, math.inf)
+    )
     figure = draw(off)
     for part in pairs(figure)[0]:
         black = [line for line in part.lines if line.get_marker() == "^" and line.get_color() == style.BLACK]
@@ -143,8 +145,11 @@ def test_intervals_that_miss_are_black_and_told(make_collections: Make) -> None:
 def test_zero_errors_are_told(make_collections: Make) -> None:
     frame = make_collections(("histogram",), FEW, (1.0,))
     free = frame["mechanism"] == "hadamard"
-    empty = dict.fromkeys(("ratio", "bias_ratio"), math.nan)
-    zero = dict.fromkeys(("exact_error", "interval_low", "interval_high"), 0.0) | {"measured_error": 0.0, "z": 0.0}
+    empty = dict.fromkeys(("ratio_to_exact", "bias_ratio"), math.nan)
+    zero = dict.fromkeys(("exact_error", "interval_low", "interval_high"), 0.0) | {
+        "measured_error": 0.0,
+        "z_score": 0.0,
+    }
     figure = draw(frame.assign(**{c: frame[c].where(~free, v) for c, v in {**zero, **empty}.items()}))
     assert "Not drawn: Hadamard (block) — exact error 0, measured at most 0" in footer(figure)
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["Hierarchical (block Hadamard)", "RAPPOR"]

@@ -47,7 +47,7 @@ def test_rows_of_refutation() -> None:
     grid = {"concept_class": ("parities",), "class_size": (2,), "epsilon": (1.0,), "users": (300, 3000)}
     settings = {"refuters": ["refuter/half-sphere"], "loss_gap": 0.15, "error": 0.05, "trials": 60}
     frame = rows_of(refutation.EXPERIMENT, Asked(grid, settings, seed=1))
-    assert (frame[["miss", "false_alarm"]].max(axis=1) == frame.error).all()
+    assert (frame[["miss", "false_alarm"]].max(axis=1) == frame.error_probability).all()
     row = dict(frame.iloc[0])
     assert refutation.check(row) is None
     for column, value in (("predicted_users", 1), ("predicted", 0.0), ("high", 0.0)):
@@ -56,22 +56,22 @@ def test_rows_of_refutation() -> None:
 
 def test_rows_of_norms_agree_with_closed_forms() -> None:
     """γ₂ of parities is (1 − α)√N, γ̂₂ is (1 − α)√(N − 1), mc is √N, η half of γ₂."""
-    asked = Asked({"concept_class": ("parities",), "class_size": (2,), "alpha": (0.1,)}, {})
-    frame = rows_of(class_norms.EXPERIMENT, asked).set_index("norm_of_class")
+    asked = Asked({"concept_class": ("parities",), "class_size": (2,), "entry_error": (0.1,)}, {})
+    frame = rows_of(class_norms.EXPERIMENT, asked).set_index("quantity")
     for name, value in (
         ("class-gamma-2", 0.9 * 2.0),
         ("class-gamma-2-shifted", 0.9 * np.sqrt(3.0)),
         ("class-margin", 2.0),
         ("class-eta", 0.9),
     ):
-        assert frame.low[name] * (1 - 1e-9) <= value <= frame.high[name] * (1 + 1e-9)
+        assert frame.lower[name] * (1 - 1e-9) <= value <= frame.upper[name] * (1 + 1e-9)
 
 
 def test_classes_that_are_no_good_are_refused() -> None:
     grid = {"concept_class": ("3-way-parities", "parities"), "class_size": (2, 12), "epsilon": (1.0,), "users": (9,)}
     problems = list(agnostic_learning.refuse_sizes(Asked(grid, {})))
     assert [problem.name for problem in problems] == ["grid.concept_class[0]"] * 2 + ["grid.concept_class[1]"]
-    asked = Asked({"concept_class": ("points",), "class_size": (1,), "alpha": (0.1, 1.0)}, {})
+    asked = Asked({"concept_class": ("points",), "class_size": (1,), "entry_error": (0.1, 1.0)}, {})
     assert len(list(class_norms.refuse(asked))) == 2
 
 
@@ -99,10 +99,10 @@ def test_promises_of_every_task() -> None:
     """The share at the predicted users is not below the promise, and no number of users below its bound."""
     frame = quick("conjunction-gap")
     assert set(frame.shown) == {"predicted", "lower bound"}
-    assert (frame.share_high >= frame.promised).all()
+    assert (frame.success_high >= frame.target_share).all()
     row = dict(frame.iloc[0])
     assert learning_users.check(row) is None
-    wrong = {"share_high": 0.5, "predicted_users": 1, "measured_users": 1, "guaranteed_users": 10}
+    wrong = {"success_high": 0.5, "predicted_users": 1, "measured_users": 1, "guaranteed_users": 10}
     for column, value in wrong.items():
         assert learning_users.check(row | {column: value})[0] == column
     kearns = frame[frame.task == "users/kearns-learner"]

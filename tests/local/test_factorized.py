@@ -463,6 +463,6 @@ def test_rows_of_studies_have_equal_keys_and_agree() -> None:
     for row in measured:
         assert row["measured_low"] <= row["gaussian_error"] <= row["measured_high"]
         assert row["gaussian_error"] <= row["predicted_error"] <= row["guaranteed_error"]
-    assert measured[0]["measured"] / measured[1]["measured"] == pytest.approx(4, rel=0.15)
+    assert measured[0]["measured_error"] / measured[1]["measured_error"] == pytest.approx(4, rel=0.15)
     again = list(local_release.errors(W, 1.0, 0.1, "dyadic-tree", [200, 3200], relative_width=0.05))
     assert repr(again) == repr(measured)

@@ -146,7 +146,15 @@ def test_a_table_has_a_column_for_everything() -> None:
     frame = as_frame(rows_of("hadamard", asked("prefix")))
     assert len(frame) == 4
     assert {"workload", "domain_size", "epsilon", "seed", "population", "users", "mechanism", "trials"} <= set(frame)
-    assert {"exact_error", "measured_error", "interval_low", "interval_high", "ratio", "z", "status"} <= set(frame)
+    assert {
+        "exact_error",
+        "measured_error",
+        "interval_low",
+        "interval_high",
+        "ratio_to_exact",
+        "z_score",
+        "status",
+    } <= set(frame)
 
 
 @pytest.mark.parametrize(

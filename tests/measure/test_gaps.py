@@ -61,7 +61,7 @@ def test_ratios_are_over_the_strongest_bound() -> None:
     frame = gap_table(measured(a=(6.0, 8.0), b="no", c=(0.0, 0.0)), bounds(weak=1.0, strong=4.0))
     assert frame["status"].tolist() == ["ok", "refused", "free"]
     assert set(frame["bound_name"]) == {"strong"}
-    np.testing.assert_array_equal(frame["ratio"], [1.5, math.nan, math.nan])
+    np.testing.assert_array_equal(frame["ratio_to_bound"], [1.5, math.nan, math.nan])
     np.testing.assert_array_equal(frame["worst_ratio"], [2.0, math.nan, math.nan])
     assert frame["reason"].tolist() == ["", "no", "its variance is 0"]
 
@@ -69,12 +69,12 @@ def test_ratios_are_over_the_strongest_bound() -> None:
 def test_a_vacuous_bound_gives_no_ratio() -> None:
     frame = gap_table(measured(a=(6.0, 8.0)), bounds(weak=0.0))
     assert frame.loc[0, "status"] == "unbounded"
-    assert math.isnan(frame.loc[0, "ratio"])
+    assert math.isnan(frame.loc[0, "ratio_to_bound"])
 
 
 def test_below_the_bound_is_refused_but_for_rounding() -> None:
     """A bound above a private strategy is wrong, and an (ε, δ)-private mechanism does not belong here."""
-    assert gap_table(measured(a=(4.0 - 1e-12, 4.0)), bounds(b=4.0)).loc[0, "ratio"] < 1
+    assert gap_table(measured(a=(4.0 - 1e-12, 4.0)), bounds(b=4.0)).loc[0, "ratio_to_bound"] < 1
     with pytest.raises(BadValue, match="at least 1, as for every ε-LDP strategy"):
         gap_table(measured(a=(3.999, 4.0)), bounds(b=4.0))
 
@@ -89,8 +89,8 @@ def test_the_best_mechanism_on_histogram_has_no_gap() -> None:
     ]
     frame = gap_table(found, as_frame(measure_bounds(["svd", "centred-svd"], workloads, [1.0, 3.0])))
     best = frame[frame["mechanism"] == "subset-selection"]
-    np.testing.assert_allclose(best[["ratio", "worst_ratio"]], 1.0, rtol=1e-9)
-    assert (frame.loc[frame["mechanism"] == "randomized-response", "ratio"] > 1.01).any()
+    np.testing.assert_allclose(best[["ratio_to_bound", "worst_ratio"]], 1.0, rtol=1e-9)
+    assert (frame.loc[frame["mechanism"] == "randomized-response", "ratio_to_bound"] > 1.01).any()
 
 
 def prefix(n: int = 8) -> tuple[Any, pd.DataFrame]:
@@ -114,7 +114,7 @@ def test_every_start_is_its_own_and_repeats() -> None:
     none = as_frame(measure_starts("matrix-l2", asked, [1.0], wanted))
     assert set(none["reason"]) == {"it does not choose a number of rows"}
     frame = table_from("initialisation", parts([first, none], bound))
-    assert (frame["ratio"].dropna() > 1).all()
+    assert (frame["ratio_to_bound"].dropna() > 1).all()
     assert frame["status"].tolist() == ["ok"] * 6 + ["unavailable"] * 6
     assert tables.kind_of(frame) == "initialisation"
 

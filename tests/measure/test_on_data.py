@@ -176,12 +176,12 @@ def test_errors_fall_and_the_unprocessed_ones_are_exact() -> None:
     assert len(rows) == 3 * 2 * 2
     for none, free, fixed in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         assert none.measured_error == pytest.approx(none.exact_error, abs=6 * none.standard_error)
-        assert none.ratio == 1.0
+        assert none.ratio_to_unprocessed == 1.0
         for row in (free, fixed):
-            assert row.ratio < 1
+            assert row.ratio_to_unprocessed < 1
             assert row.exact_error == none.exact_error
-            assert row.ratio == pytest.approx(row.measured_error / none.measured_error, rel=1e-12)
-            assert row.ratio_low <= row.ratio <= row.ratio_high
+            assert row.ratio_to_unprocessed == pytest.approx(row.measured_error / none.measured_error, rel=1e-12)
+            assert row.ratio_low <= row.ratio_to_unprocessed <= row.ratio_high
             assert row.violation < 1e-11
 
 
@@ -227,7 +227,7 @@ def test_intervals_cover_what_they_should() -> None:
     after = 0.5 * before + 0.05 * rng.standard_normal((2000, 30))
     cover: dict[str, Callable[[int], bool]] = {
         "mean": lambda i: student(before[i], 0.1)[2] <= 1.15 <= student(before[i], 0.1)[3],
-        "ratio": lambda i: (
+        "ratio_to_unprocessed": lambda i: (
             abs(paired_ratio(after[i], before[i], 0.1)[0] - 0.5)
             <= paired_ratio(after[i], before[i], 0.1)[2] - paired_ratio(after[i], before[i], 0.1)[0]
         ),

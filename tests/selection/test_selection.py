@@ -311,14 +311,14 @@ def test_quick_studies_obey_their_rules_and_can_be_drawn(name: str) -> None:
     [
         ("selection", "high", 1e-3),
         ("selection-success", "limit", 0.01),
-        ("disjointness", "least", 1.01),
+        ("disjointness", "lower_bound", 1.01),
         ("channel-information", "limit", 1e-9),
     ],
 )
 def test_rows_that_contradict_a_bound_are_refused(name: str, column: str, value: float) -> None:
     row = quick(name).iloc[0].to_dict() | {column: value}
     if name == "selection":
-        row |= {"users": 1e-3, "low": 1e-3}
+        row |= {"needed_users": 1e-3, "low": 1e-3}
     assert registry.experiment(name).check(row) is not None
 
 

@@ -58,7 +58,7 @@ def compared() -> pd.DataFrame:
 def test_improvement_of_known_numbers(compared: pd.DataFrame) -> None:
     assert compared["status"].tolist() == ["ok", "ok", "alone", "free", "ok", "refused"]
     assert compared["competitor"].tolist() == ["hadamard", "rappor", "", "", "rappor", ""]
-    np.testing.assert_array_equal(compared["ratio"], [2.0, 1.0, math.nan, math.nan, 0.25, math.nan])
+    np.testing.assert_array_equal(compared["improvement"], [2.0, 1.0, math.nan, math.nan, 0.25, math.nan])
     np.testing.assert_array_equal(compared["ratio_to_bound"], [1.5, 2.0, 2.5, math.nan, 5.0, math.nan])
     assert compared["reason"].tolist()[5] == "no way"
     assert set(compared["mechanism"]) == {"optimised"}
@@ -68,7 +68,7 @@ def test_what_is_excluded_does_not_compete() -> None:
     frame = table({("prefix", 1.0): {"rappor": 9.0, "hadamard": 6.0, "optimised": 3.0}})
     for exclude, competitor, ratio in ((), "optimised", 0.5), (("optimised",), "rappor", 1.5):
         found = improvement(frame, "hadamard", exclude)
-        assert (found["competitor"][0], found["ratio"][0]) == (competitor, ratio)
+        assert (found["competitor"][0], found["improvement"][0]) == (competitor, ratio)
         assert found["excluded"][0] == " ".join(exclude)
         assert ("without Optimised" in tables.latex(found)) == bool(exclude)
     alone = improvement(frame, "hadamard", ["optimised", "rappor"])
@@ -86,7 +86,7 @@ def test_improvement_over_seeds_keeps_them(make_table: MakeTable) -> None:
     frame = make_table({"prefix": 1.0}, {"hadamard": 3.0, "hierarchical": 2.0, "rappor": 9.0}, (1.0, 2.0), seeds=(0, 4))
     found = improvement(frame, "hierarchical")
     assert found["seed"].tolist() == [0, 4, 0, 4]
-    np.testing.assert_allclose(found["ratio"], 1.5)
+    np.testing.assert_allclose(found["improvement"], 1.5)
     np.testing.assert_allclose(found["ratio_to_bound"] * found["lower_bound"], found["sample_complexity"])
 
 
@@ -180,7 +180,7 @@ def test_both_forms_are_written(make_table: MakeTable, tmp_path: Path, make: Cal
 @pytest.mark.parametrize(
     ("column", "cell", "says"),
     [
-        ("ratio", "3.0", "competitor_sample_complexity over"),
+        ("improvement", "3.0", "competitor_sample_complexity over"),
         ("ratio_to_bound", "", "be a number where"),
         ("ratio_to_bound", "9.0", "sample_complexity over lower_bound"),
         ("competitor", "optimised", "be another mechanism"),

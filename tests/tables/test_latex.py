@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from factormech import labels
-from factormech.experiments.base import Column
 from factormech.experiments.paper_table import PaperTable, Shown
 from factormech.tables import kinds, papers
 from factormech.tables.latex import LINE, typeset
@@ -128,18 +129,33 @@ def _daggers(text: str) -> list[str]:
 
 # Small tables.
 
-COLUMNS = {
+
+@dataclass
+class Plain:
+    """A column that is in no vocabulary."""
+
+    name: str
+    type: str
+    label: str
+    symbol: str = ""
+
+    @property
+    def short(self) -> str:
+        return self.symbol or self.label
+
+
+COLUMNS: Any = {
     column.name: column
     for column in (
-        Column("place", "text", "place"),
-        Column("n", "integer", "domain size n", "n"),
-        Column("alpha", "number", "error α", "α"),
-        Column("who", "text", "mechanism"),
-        Column("error", "number", "error"),
-        Column("upper", "number", "norm", "Γ"),
-        Column("lower", "number", "norm"),
-        Column("bound", "number", "bound"),
-        Column("reason", "text", "reason"),
+        Plain("place", "text", "place"),
+        Plain("n", "integer", "domain size n", "n"),
+        Plain("alpha", "number", "error α", "α"),
+        Plain("who", "text", "mechanism"),
+        Plain("error", "number", "error"),
+        Plain("upper", "number", "norm", "Γ"),
+        Plain("lower", "number", "norm"),
+        Plain("bound", "number", "bound"),
+        Plain("reason", "text", "reason"),
     )
 }
 PAPER = PaperTable(rows=("place", "n"), columns=("who",), shown=(Shown("error"),), best="min", bound="bound")

@@ -14,6 +14,7 @@ from factormech.errors import BadValue, UnknownName
 from factormech.experiments.asked import Asked
 from factormech.experiments.base import Axis, Experiment, Setting
 from factormech.experiments.registry import experiment, is_experiment, names
+from factormech.experiments.renamed import RENAMED
 from factormech.family import Family
 
 Node: TypeAlias = Mapping[str, Any]
@@ -56,6 +57,7 @@ def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
         "rule": words + (f" and, if wanted, {', '.join(more)}" if more else ""),
         "remedy": f"give for example {_flow(example)}",
         "properties": axes,
+        "renamed": {old: new for old, new in RENAMED.get(kind.kind, {}).items() if new in axes},
     }
     settings = {setting.name: _setting(setting) for setting in kind.settings}
     required = [setting.name for setting in kind.settings if setting.default is None and not setting.optional]

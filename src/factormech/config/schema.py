@@ -1,8 +1,9 @@
 """A JSON Schema as plain words: problems, defaults and the reference of settings, all from one file.
 
-The schema is of draft 2020-12 with three keys more: ``remedy`` (what to do about a bad value), ``rule`` (what
-holds of a good one, where the other keys cannot tell) and ``partial`` (settings that replace others, so that
-no defaults are filled in). No word of a validator reaches the user.
+The schema is of draft 2020-12 with four keys more: ``remedy`` (what to do about a bad value), ``rule`` (what
+holds of a good one, where the other keys cannot tell), ``partial`` (settings that replace others, so that
+no defaults are filled in) and ``renamed`` (older names of keys, with those that they have now). No word of a
+validator reaches the user.
 """
 
 from __future__ import annotations
@@ -195,7 +196,7 @@ def _translate(error: Any) -> Iterator[BadValue]:
     elif error.validator == "additionalProperties":
         known = list(node["properties"])
         for key in (key for key in value if key not in known):
-            yield _unknown_key((*path, key), value[key], known)
+            yield _unknown_key((*path, key), value[key], known, mapping(node.get("renamed")).get(key))
     elif error.validator == "uniqueItems":
         for i, entry in enumerate(value):
             if any(entry == other and isinstance(entry, bool) == isinstance(other, bool) for other in value[:i]):
@@ -204,7 +205,9 @@ def _translate(error: Any) -> Iterator[BadValue]:
         yield BadValue(place(path), value, rule(node), _remedy(node, value))
 
 
-def _unknown_key(path: tuple[str | int, ...], value: Any, known: list[str]) -> BadValue:
+def _unknown_key(path: tuple[str | int, ...], value: Any, known: list[str], now: str | None) -> BadValue:
+    if now is not None:
+        return BadValue(place(path), value, f"be called {now}", f"write {now} in the place of {path[-1]}")
     near = difflib.get_close_matches(str(path[-1]), known, n=1)
     remedy = (f"did you mean {near[0]!r}? " if near else "") + f"known here: {', '.join(known)}"
     return BadValue(place(path), value, "be a known setting", remedy)

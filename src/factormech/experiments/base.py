@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 from factormech.errors import BadValue
@@ -45,18 +46,14 @@ COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "quick")
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table.
+    """A column of a kind of table: its name in the vocabulary, and the rules of the kind's rows.
+
+    What a column means is in :mod:`factormech.experiments.columns`, the same for every kind.
 
     Parameters
     ----------
-    name, type
-        As in the CSV; an integer is never missing.
-    label
-        What a reader calls it, as on an axis: "privacy budget ε".
-    symbol
-        The same in a few characters, as at the head of a column or in "ε = 0.5"; the label, if not given.
-    description
-        What it is, in full.
+    name
+        The name in the vocabulary.
     empty
         ``never``, or in rows with a ``reason`` (and at least one of these columns is), or ``free``.
     at_least
@@ -68,27 +65,43 @@ class Column:
     """
 
     name: str
-    type: Type
-    label: str
-    symbol: str = ""
-    description: str = ""
     empty: Literal["never", "reason", "free"] = "never"
     at_least: float | None = None
     infinite: bool = False
     added: Any = None
 
+    def __post_init__(self) -> None:
+        """Refuse a name that is not in the vocabulary."""
+        vocabulary().meaning(self.name)
+
+    @property
+    def type(self) -> Type:
+        """The type of the values; an integer is never missing, so integers that may be are stored as numbers."""
+        found: Type = vocabulary().meaning(self.name).type
+        return "number" if found == "integer" and self.empty != "never" else found
+
+    @property
+    def label(self) -> str:
+        """What a reader calls the column, as on an axis."""
+        return str(vocabulary().meaning(self.name).label)
+
     @property
     def short(self) -> str:
-        """The symbol, or what stands for it."""
-        return self.symbol or self.label
+        """The symbol, or the label of a column without one."""
+        return str(vocabulary().meaning(self.name).symbol) or self.label
 
 
-REASON = Column("reason", "text", "reason", description="Why there are no numbers, where there are none.", empty="free")
+def vocabulary() -> Any:
+    """Return the module of the meanings, by its name: a label is no part of the code that a measurement depends on."""
+    return import_module("factormech.experiments.columns")
+
+
+REASON = Column("reason", empty="free")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a study's grid: a list of values, each of which obeys a JSON-schema fragment.
+    """An axis of a study's grid: a column of the vocabulary, and a list of values that obey a JSON-schema fragment.
 
     Parameters
     ----------
@@ -97,32 +110,33 @@ class Axis:
         ``domain_size`` their sizes are checked.
     entry
         The schema of a value; ``rule`` says what the other keys cannot.
-    label, symbol, description
-        As of a :class:`Column`.
     example
         A good value.
     default
         The axis of a study that leaves it out; ``None`` if it must be given.
     names
         What the values are names of.
+    note
+        A sentence on the values that the kind takes.
     """
 
     name: str
     entry: Mapping[str, Any]
-    label: str
     example: Any
-    symbol: str = ""
-    description: str = ""
     default: tuple[Any, ...] | None = None
     names: Family | None = None
+    note: str = ""
+
+    @property
+    def description(self) -> str:
+        """What a value means, and what the kind says of it."""
+        return f"{vocabulary().meaning(self.name).description} {self.note}".strip()
 
     def column(self) -> Column:
         """The column of this axis in a table, where the values obey the least one of the axis."""
-        types: dict[str, Type] = {"integer": "integer", "string": "text"}
-        type_ = types.get(str(self.entry.get("type")), "number")
-        infinite = type_ == "number" and "type" not in self.entry  # a number, or the word inf
-        least = self.entry.get("minimum")
-        return Column(self.name, type_, self.label, self.symbol, self.description, at_least=least, infinite=infinite)
+        number = vocabulary().meaning(self.name).type == "number"
+        infinite = number and "type" not in self.entry  # a number, or the word inf
+        return Column(self.name, at_least=self.entry.get("minimum"), infinite=infinite)
 
 
 @dataclass(frozen=True)
@@ -266,8 +280,6 @@ class Experiment:
         for table in self.tables:
             _check_known(f"tables of {where}", table.names, names)
         for column in self.columns:
-            if column.type == "integer" and column.empty != "never":
-                raise BadValue(f"column {column.name} of {where}", column.empty, "never be empty", "make it a number")
             if column.empty == "reason" and "reason" not in names:
                 raise BadValue(f"columns of {where}", names, "have REASON", "add it, or let the column be empty freely")
 

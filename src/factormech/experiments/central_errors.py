@@ -63,10 +63,11 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel=("workload", "p", "epsilon", "delta"),
         x="domain_size",
-        y="error",
+        y="order_p_error",
         series="mechanism",
         low="low",
         high="high",
+        bars="an interval with error one in a million",
         below="lower_bound",
         x_scale="log2",
         text="Errors are per query, (E‖·‖_p^p / k)^(1/p), exact, for p < ∞, and E‖·‖_∞, simulated, for p = ∞. "

@@ -43,7 +43,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         )  # fmt: skip
         for row in rows:
             moment = 1.0 if math.isinf(row["p"]) else gaussian_norm(row["p"])
-            yield {**point, **row, "logarithm": sigma * moment * math.log(n) / math.pi}
+            yield {**point, **row, "scaled_logarithm": sigma * moment * math.log(n) / math.pi}
 
 
 EXPERIMENT = Experiment(
@@ -54,14 +54,7 @@ EXPERIMENT = Experiment(
     columns=(
         *(axis.column() for axis in AXES),
         *trusted.ORDER_COLUMNS,
-        Column(
-            "logarithm",
-            "number",
-            "σ mₚ ln(n)/π (p = ∞: σ ln(n)/π)",
-            "σ mₚ ln(n)/π",
-            "σ m_p ln(n)/π for p < ∞; σ ln(n)/π for p = ∞; σ of sensitivity 1.",
-            at_least=0.0,
-        ),
+        Column("scaled_logarithm", at_least=0.0),
         REASON,
     ),
     keys=("domain_size", "p", "epsilon", "delta", "mechanism"),
@@ -71,12 +64,13 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel=("p", "epsilon", "delta"),
         x="domain_size",
-        y="error",
+        y="order_p_error",
         series="mechanism",
         low="low",
         high="high",
+        bars="an interval with error one in a million",
         below="lower_bound",
-        references=("logarithm",),
+        references=("scaled_logarithm",),
         x_scale="log2",
         text="Errors are per query, (E‖·‖_p^p / n)^(1/p), exact, for p < ∞, and E‖·‖_∞, simulated, for p = ∞. "
         "The bound holds for every mechanism on the data that are worst for it.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, WORKLOAD
@@ -42,7 +43,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 yield from ({**point, "quantity": each, "reason": Q} for each in OF_THE_MATRIX + OF_PAIRS)
                 continue
             for quantity, (lower, upper, limit) in {**_of_matrix(Q, epsilon), **_of_pairs(test, Q, epsilon)}.items():
-                values = {"lower": lower, "upper": upper, "limit": limit, "share": lower / limit}
+                values = {"lower": lower, "upper": upper, "limit": limit, "share_of_limit": lower / limit}
                 yield {**point, "quantity": quantity, **values}
 
 
@@ -80,8 +81,7 @@ def check(row: Mapping[str, Any]) -> Problem:
     return ("lower", "be at most limit") if row["lower"] > row["limit"] * (1.0 + ROUNDING) else None
 
 
-def _number(name: str, label: str, description: str) -> Column:
-    return Column(name, "number", label, description=description, empty="reason", at_least=0.0)
+_number = partial(Column, empty="reason", at_least=0.0)
 
 
 EXPERIMENT = Experiment(
@@ -101,13 +101,13 @@ EXPERIMENT = Experiment(
     columns=(
         WORKLOAD.column(),
         DOMAIN_SIZE.column(),
-        Column("quantity", "text", "quantity"),
-        Column("mechanism", "text", "mechanism"),
+        Column("quantity"),
+        Column("mechanism"),
         EPSILON.column(),
-        _number("share", "share of the limit", "The lower end over the limit."),
-        _number("lower", "lower end", "Certified; information and divergences in nats."),
-        _number("upper", "upper end", "Certified; equal to the lower end where a formula is exact."),
-        _number("limit", "limit", "What no ε-LDP report exceeds."),
+        _number("share_of_limit"),
+        _number("lower"),
+        _number("upper"),
+        _number("limit"),
         REASON,
     ),
     keys=("workload", "domain_size", "quantity", "mechanism", "epsilon"),
@@ -118,7 +118,7 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel=("workload", "domain_size", "quantity"),
         x="epsilon",
-        y="share",
+        y="share_of_limit",
         series="mechanism",
         x_scale="log",
         y_scale="linear",

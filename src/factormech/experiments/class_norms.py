@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from factormech.errors import BadValue
-from factormech.experiments.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS
+from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS, ENTRY_ERROR
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, split
 
 # Series name: quantity of the registry of norms.
@@ -31,11 +31,11 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.norms.approximate.norms import approximate_norm
     from factormech.norms.registry import compute
 
-    for name, size, alpha in asked.points("concept_class", "class_size", "alpha"):
+    for name, size, alpha in asked.points("concept_class", "class_size", "entry_error"):
         concepts = concept_class(name, size)
         for title, quantity in QUANTITIES.items():
             point = {
-                "concept_class": name, "class_size": size, "alpha": alpha, "norm_of_class": title,
+                "concept_class": name, "class_size": size, "entry_error": alpha, "quantity": title,
                 "concepts": concepts.size, "merged": concepts.merged,
             }  # fmt: skip
             rows = _rows(title, concepts.size, concepts.domain_size)
@@ -46,7 +46,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 found = approximate_norm(difference_matrix(concepts), alpha)
             else:
                 found = compute(quantity, concepts.labels, alpha=None if title == "class-margin" else alpha)
-            yield {**point, "value": found.upper, "low": found.lower, "high": found.upper}
+            yield {**point, "norm_value": found.upper, "lower": found.lower, "upper": found.upper}
 
 
 def _rows(title: str, k: int, T: int) -> int:
@@ -57,10 +57,10 @@ def _rows(title: str, k: int, T: int) -> int:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """Ends in order, and no norm above √k: W = I·W, with rows of length 1 and columns of √k."""
-    if row["low"] > row["high"]:
-        return "low", "be at most high"
-    if row["low"] > row["concepts"] ** 0.5 * (1.0 + 1e-9):
-        return "low", "be at most the root of the number of concepts"
+    if row["lower"] > row["upper"]:
+        return "lower", "be at most upper"
+    if row["lower"] > row["concepts"] ** 0.5 * (1.0 + 1e-9):
+        return "lower", "be at most the root of the number of concepts"
     return None
 
 
@@ -68,9 +68,9 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
     """Classes that do not exist at a size, and an α that leaves nothing."""
     from factormech.learning.concepts import concept_class
 
-    for i, alpha in enumerate(asked["alpha"]):
+    for i, alpha in enumerate(asked["entry_error"]):
         if alpha >= 1.0:
-            yield BadValue(f"grid.alpha[{i}]", alpha, "be below 1, the size of a label", "give for example 0.1")
+            yield BadValue(f"grid.entry_error[{i}]", alpha, "be below 1, the size of a label", "give for example 0.1")
     for i, name in enumerate(asked["concept_class"]):
         for size in asked["class_size"]:
             try:
@@ -84,34 +84,35 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 EXPERIMENT = Experiment(
     kind="class-norms",
     description="Factorization norms, η and margin complexity of concept classes against their size.",
-    axes=(CONCEPT_CLASS, CLASS_SIZE, replace(ALPHA, default=(0.1,))),
+    axes=(CONCEPT_CLASS, CLASS_SIZE, replace(ENTRY_ERROR, default=(0.1,))),
     columns=(
         CONCEPT_CLASS.column(),
         CLASS_SIZE.column(),
-        ALPHA.column(),
-        Column("norm_of_class", "text", "quantity", description="Which."),
-        Column("concepts", "integer", "concepts k", "k", "Distinct concepts.", at_least=1),
-        Column("merged", "integer", "merged concepts", "", "Duplicates that were left out.", at_least=0),
-        Column("value", "number", "value", "", "The upper end.", "reason", at_least=0.0),
-        Column("low", "number", "lower end", "", "the certified lower end", "reason", at_least=0.0),
-        Column("high", "number", "upper end", "", "the certified upper end", "reason", at_least=0.0),
+        ENTRY_ERROR.column(),
+        Column("quantity"),
+        Column("concepts", at_least=1),
+        Column("merged", at_least=0),
+        Column("norm_value", empty="reason", at_least=0.0),
+        Column("lower", empty="reason", at_least=0.0),
+        Column("upper", empty="reason", at_least=0.0),
         REASON,
     ),
-    keys=("concept_class", "class_size", "alpha", "norm_of_class"),
+    keys=("concept_class", "class_size", "entry_error", "quantity"),
     measure=measure,
     check=check,
     refuse=refuse,
     parts=split("concept_class"),
     figure=Curves(
-        panel=("concept_class", "alpha"),
+        panel=("concept_class", "entry_error"),
         x="class_size",
-        y="value",
-        series="norm_of_class",
-        low="low",
-        high="high",
+        y="norm_value",
+        series="quantity",
+        low="lower",
+        high="upper",
+        bars="the certified lower end to the certified upper end",
         x_scale="log2",
         y_scale="log",
         text="Norms of the ±1 matrix of each class; the certified intervals are bars.",
     ),
-    seconds=lambda asked: 1.0 * len(asked["concept_class"]) * len(asked["class_size"]) * len(asked["alpha"]),
+    seconds=lambda asked: 1.0 * len(asked["concept_class"]) * len(asked["class_size"]) * len(asked["entry_error"]),
 )

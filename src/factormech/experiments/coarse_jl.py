@@ -1,4 +1,4 @@
-"""Coarse JL against JL release where a net is small: types in clusters, errors against nε (Nikolov, SODA 2023).
+"""Coarse JL against JL release where a net is small: types in clusters, errors against Nε (Nikolov, SODA 2023).
 
 Random signs of k queries for a few centres; each type has the answers of its centre but for ``flips`` of them, drawn at
 random. Types of one cluster are at most 2√(2·flips/k) apart in ‖·‖/√k and centres about √2, so the greedy pass of
@@ -18,14 +18,7 @@ from factormech.experiments import pure, pure_marginals
 from factormech.experiments.base import Asked, Axis, Experiment, Problem, Setting, split
 from factormech.experiments.pure_skew import DRAWS, MATRICES, QUERIES, TYPES
 
-FLIPS = Axis(
-    "flips",
-    {"type": "integer", "minimum": 0, "maximum": 128},
-    "answers turned over",
-    2,
-    symbol="flips",
-    description="Answers in which a type differs from the centre of its cluster.",
-)
+FLIPS = Axis("flips", {"type": "integer", "minimum": 0, "maximum": 128}, 2)
 
 
 def clustered(queries: int, types: int, centres: int, flips: int, rng: Any) -> FloatArray:
@@ -55,11 +48,17 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
         Q = clustered(k, N, asked["centres"], flips, chance("queries"))
         ready, tried = prepare(Q), pure_marginals.tried(Q, asked, chance("noise"))
-        for product in asked["product"]:
+        for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
             bound = lower_bound(ready, n, epsilon)
-            here = {"flips": flips, "queries": k, "domain_size": N, "centres": asked["centres"], "product": product}
-            here |= {"epsilon": epsilon, "users": n, "lower_bound": bound.value, "method": bound.method}
+            here = {
+                "flips": flips,
+                "queries": k,
+                "domain_size": N,
+                "centres": asked["centres"],
+                "users_times_epsilon": product,
+            }
+            here |= {"epsilon": epsilon, "users": n, "lower_bound": bound.value, "bound_method": bound.method}
             data = [x for _, x in candidates(Q, n, chance("data", str(n)))]
             for mechanism, releases in tried.items():
                 row = here | {"mechanism": mechanism}
@@ -70,7 +69,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of persons, more flips than queries, more centres than types."""
+    """Products of no whole number of users, more flips than queries, more centres than types."""
     yield from pure.refuse_products(asked)
     for i, flips in enumerate(asked["flips"]):
         if flips > asked["queries"]:
@@ -89,7 +88,7 @@ _SETTINGS = {setting.name: setting for setting in pure_marginals.EXPERIMENT.sett
 
 EXPERIMENT = Experiment(
     kind="coarse-jl",
-    description="Coarse JL against JL release on types in clusters, errors against nε, above the packing bound.",
+    description="Coarse JL against JL release on types in clusters, errors against Nε, above the packing bound.",
     axes=(FLIPS, pure.PRODUCT),
     settings=(
         pure.EPSILON,
@@ -104,10 +103,10 @@ EXPERIMENT = Experiment(
     columns=(
         FLIPS.column(),
         *(replace(_SHARED[name]) for name in ("domain_size", "queries")),
-        replace(_SHARED["queries"], name="centres", label="clusters", symbol="", description="Number of clusters."),
+        replace(_SHARED["queries"], name="centres"),
         *(column for name, column in _SHARED.items() if name not in ("workload", "domain_size", "queries")),
     ),
-    keys=("flips", "mechanism", "product"),
+    keys=("flips", "mechanism", "users_times_epsilon"),
     measure=measure,
     check=check,
     refuse=refuse,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 STATUSES = ("ok", "refused", "unavailable")
 NONE, FREE, FIXED = PROCESSINGS = ("none", "nonnegative", "nonnegative-total")
-_RATIOS = ("ratio", "ratio_low", "ratio_high")
+_RATIOS = ("ratio_to_unprocessed", "ratio_low", "ratio_high")
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
@@ -80,12 +80,12 @@ def _problem_of_measured(row: Mapping[str, Any]) -> Problem:
             return column, "be a number where the status is ok"
         if row[column] < 0:
             return column, "be at least 0"
-    if not row["interval_low"] <= row["measured_error"] <= row["interval_high"]:
+    if not row["measured_low"] <= row["measured_error"] <= row["measured_high"]:
         return "measured_error", "be in its interval"
-    if not free and not row["ratio_low"] <= row["ratio"] <= row["ratio_high"]:
-        return "ratio", "be in its interval"
-    if row["processing"] == NONE and not free and not math.isclose(row["ratio"], 1.0, rel_tol=1e-9):
-        return "ratio", "be 1 where nothing was processed"
+    if not free and not row["ratio_low"] <= row["ratio_to_unprocessed"] <= row["ratio_high"]:
+        return "ratio_to_unprocessed", "be in its interval"
+    if row["processing"] == NONE and not free and not math.isclose(row["ratio_to_unprocessed"], 1.0, rel_tol=1e-9):
+        return "ratio_to_unprocessed", "be 1 where nothing was processed"
     return None
 
 
@@ -123,20 +123,20 @@ EXPERIMENT = Experiment(
         SEED.column(),
         DATA.column(),
         USERS.column(),
-        Column("mechanism", "text", "mechanism", description="The mechanism."),
-        Column("processing", "text", "processing", description="What was done to the estimate."),
-        Column("metric", "text", "metric", description="What errors are measured in."),
-        Column("trials", "integer", "trials", description="Collections run at the point."),
-        Column("level", "number", "level", description="Two-sided level of the interval."),
-        number("exact_error", "exact error", "Expectation of the error of the unprocessed estimate."),
-        number("measured_error", "measured error", "Mean over the trials."),
-        number("standard_error", "standard error", "Of the measured error."),
-        number("interval_low", "interval, low", "Of the measured error."),
-        number("interval_high", "interval, high", "Of the measured error."),
-        number("ratio", "processed over unprocessed", symbol="ratio"),
-        number("ratio_low", "ratio, low"),
-        number("ratio_high", "ratio, high"),
-        number("violation", "violation", "Of the conditions of the optimum, relative."),
+        Column("mechanism"),
+        Column("processing"),
+        Column("metric"),
+        Column("trials"),
+        Column("level"),
+        number("exact_error"),
+        number("measured_error"),
+        number("standard_error"),
+        number("measured_low"),
+        number("measured_high"),
+        number("ratio_to_unprocessed"),
+        number("ratio_low"),
+        number("ratio_high"),
+        number("violation"),
         grids.STATUS,
         grids.REASON,
     ),
@@ -152,7 +152,7 @@ EXPERIMENT = Experiment(
         PaperTable(
             rows=("data", "workload", "domain_size", "epsilon", "users"),
             columns=("mechanism", "processing"),
-            shown=(Shown("ratio"),),
+            shown=(Shown("ratio_to_unprocessed"),),
             without=(("processing", NONE),),
             text="Error after each processing over that of the unprocessed estimates of the same collections",
         ),

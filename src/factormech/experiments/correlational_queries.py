@@ -19,22 +19,8 @@ CONSTANTS = ("unbiased", "as-printed")
 # Standard errors that a bar reaches up and down.
 BARS = 3.0
 
-TOLERANCE = Axis(
-    "tolerance",
-    {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-    "tolerance τ",
-    0.05,
-    symbol="τ",
-    description="Tolerances τ of the oracle.",
-)
-QUERIES = Axis(
-    "queries",
-    {"type": "integer", "minimum": 1, "maximum": 1000000},
-    "queries J",
-    1000,
-    symbol="J",
-    description="Numbers of queries J.",
-)
+TOLERANCE = Axis("tolerance", {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, 0.05)
+QUERIES = Axis("queries_asked", {"type": "integer", "minimum": 1, "maximum": 1000000}, 1000)
 
 
 def _check_oracle(name: str) -> None:
@@ -105,13 +91,13 @@ def _rows(asked: Asked, one: _Asked) -> Iterator[dict[str, Any]]:
     for constant in asked["constants"]:
         scale = csq.constant_of(constant) / csq.RIGHT
         errors = np.abs(scale * means - truth).max(axis=2)
-        for j, J in enumerate(sorted(asked["queries"])):
+        for j, J in enumerate(sorted(asked["queries_asked"])):
             error = float(errors[:, j].mean())
             bar = BARS * float(errors[:, j].std(ddof=1)) / asked["trials"] ** 0.5
-            row = {"constant": constant, "queries": J, "error": error}
+            row = {"scaling": constant, "queries_asked": J, "correlation_error": error}
             row |= {"low": max(error - bar, 1e-12), "high": error + bar}
             if constant == "unbiased" and one.oracle != "simulated":
-                row["bound"] = csq.error_bound(
+                row["guaranteed_error"] = csq.error_bound(
                     one.factors,
                     J,
                     one.tolerance if one.oracle == "adversarial" else 0.0,
@@ -132,7 +118,7 @@ def _means(asked: Asked, one: _Asked) -> Any:
             csq.estimate(
                 one.factors,
                 one.answering(rng_for(asked.seed, "csq", one.oracle, str(trial))),
-                sorted(asked["queries"]),
+                sorted(asked["queries_asked"]),
                 rng_for(asked.seed, "csq", *one.axes, str(trial)),
                 attacked=one.own,
                 rounded_at=asked["privacy"] if one.oracle == "simulated" else None,
@@ -144,8 +130,8 @@ def _means(asked: Asked, one: _Asked) -> Any:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """The proved error is not surely exceeded."""
-    if row["bound"] == row["bound"] and row["low"] > row["bound"]:
-        return "error", "be at most bound"
+    if row["guaranteed_error"] == row["guaranteed_error"] and row["low"] > row["guaranteed_error"]:
+        return "correlation_error", "be at most guaranteed_error"
     return None
 
 
@@ -168,7 +154,7 @@ def refuse_classes(asked: Asked) -> Iterator[BadValue]:
 def _seconds(asked: Asked) -> float:
     cells = len(asked["concept_class"]) * len(asked["class_size"])
     runs = len(asked["tolerance"]) * len(asked["oracles"]) * asked["trials"]
-    return float(cells * (3.0 + 1e-6 * runs * max(asked["queries"])))
+    return float(cells * (3.0 + 1e-6 * runs * max(asked["queries_asked"])))
 
 
 _NAMES = {"type": "array", "minItems": 1, "uniqueItems": True}
@@ -178,9 +164,7 @@ EXPERIMENT = Experiment(
     axes=(
         CONCEPT_CLASS,
         CLASS_SIZE,
-        replace(
-            TOLERANCE, description="Tolerances τ of the adversarial oracle; a sample has 1/τ² draws for each query."
-        ),
+        replace(TOLERANCE, note="A sample has 1/τ² draws for each query."),
         QUERIES,
     ),
     settings=(
@@ -219,28 +203,29 @@ EXPERIMENT = Experiment(
     columns=(
         CONCEPT_CLASS.column(),
         CLASS_SIZE.column(),
-        Column("tolerance", "number", "tolerance τ", "τ", "Of the adversarial oracle.", at_least=0.0),
-        Column("oracle", "text", "oracle"),
-        Column("constant", "text", "constant", description="What the mean is multiplied by."),
-        Column("queries", "integer", "queries J", "J", "Correlational queries asked.", at_least=1),
-        Column("error", "number", "largest error of a correlation", "error", "Mean over the runs.", at_least=0.0),
-        Column("low", "number", "low", description="three standard errors below", at_least=0.0),
-        Column("high", "number", "high", description="three standard errors above", at_least=0.0),
-        Column("bound", "number", "proved bound", "bound", "On the mean error, any law.", "free", at_least=0.0),
+        Column("tolerance", at_least=0.0),
+        Column("oracle"),
+        Column("scaling"),
+        Column("queries_asked", at_least=1),
+        Column("correlation_error", at_least=0.0),
+        Column("low", at_least=0.0),
+        Column("high", at_least=0.0),
+        Column("guaranteed_error", empty="free", at_least=0.0),
     ),
-    keys=("concept_class", "class_size", "tolerance", "oracle", "constant", "queries"),
+    keys=("concept_class", "class_size", "tolerance", "oracle", "scaling", "queries_asked"),
     measure=measure,
     check=check,
     refuse=refuse_classes,
     parts=split("concept_class"),
     figure=Curves(
         panel=("concept_class", "class_size", "tolerance"),
-        x="queries",
-        y="error",
+        x="queries_asked",
+        y="correlation_error",
         series="oracle",
-        dash="constant",
+        dash="scaling",
         low="low",
         high="high",
+        bars="three standard errors below to three standard errors above",
         x_scale="log",
         text="The largest error over all concepts, against the number of queries; a wrong constant never gets better.",
     ),

@@ -32,7 +32,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.queries.bounds import correlational_success, hard_correlations
     from factormech.queries.correlational import factors_of
 
-    counts = sorted(asked["queries"])
+    counts = sorted(asked["queries_asked"])
     for name, size in asked.points("concept_class", "class_size"):
         concepts = concept_class(name, size)
         hard = hard_correlations(concepts, asked["correlation"])
@@ -45,7 +45,8 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                     low, high = clopper_pearson(int(good), asked["trials"], LEVEL)
                     yield {
                         "concept_class": name, "class_size": size, "tolerance": tolerance, "algorithm": title,
-                        "queries": J, "success": int(good) / asked["trials"], "low": low, "high": high, "limit": limit,
+                        "queries_asked": J, "success": int(good) / asked["trials"],
+                        "low": low, "high": high, "limit": limit,
                     }  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 def _seconds(asked: Asked) -> float:
     cells = len(asked["concept_class"]) * len(asked["class_size"])
     runs = len(asked["tolerance"]) * len(asked["algorithms"]) * asked["trials"]
-    return float(cells * (0.3 + runs * (1e-4 + 1.5e-7 * max(asked["queries"]))))
+    return float(cells * (0.3 + runs * (1e-4 + 1.5e-7 * max(asked["queries_asked"]))))
 
 
 _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "rule": "be above 0 and below 1"}
@@ -120,28 +121,27 @@ EXPERIMENT = Experiment(
     columns=(
         CONCEPT_CLASS.column(),
         CLASS_SIZE.column(),
-        Column("tolerance", "number", "tolerance τ", "τ", "Of the oracle.", at_least=0.0),
-        Column("algorithm", "text", "algorithm"),
-        Column("queries", "integer", "queries J", "J", "Correlational queries asked.", at_least=1),
-        Column("success", "number", "share of successes", "", "Over random hard laws.", at_least=0.0),
-        Column("low", "number", "low", description="Clopper–Pearson's lower end, level 0.01,", at_least=0.0),
-        Column("high", "number", "high", description="its upper end", at_least=0.0),
-        Column(
-            "limit", "number", "limit of every algorithm", "", "c-var·(J/τ² + 1/α_h²), at most 1; proved.", at_least=0.0
-        ),
+        Column("tolerance", at_least=0.0),
+        Column("algorithm"),
+        Column("queries_asked", at_least=1),
+        Column("success", at_least=0.0),
+        Column("low", at_least=0.0),
+        Column("high", at_least=0.0),
+        Column("limit", at_least=0.0),
     ),
-    keys=("concept_class", "class_size", "tolerance", "algorithm", "queries"),
+    keys=("concept_class", "class_size", "tolerance", "algorithm", "queries_asked"),
     measure=measure,
     check=check,
     refuse=refuse_classes,
     parts=split("concept_class"),
     figure=Curves(
         panel=("concept_class", "class_size", "tolerance"),
-        x="queries",
+        x="queries_asked",
         y="success",
         series="algorithm",
         low="low",
         high="high",
+        bars="a 99 % interval (Clopper–Pearson)",
         references=("limit",),
         x_scale="log",
         y_scale="linear",

@@ -27,6 +27,8 @@ class Curves:
         A second column that tells curves apart, by their line.
     low, high
         Columns with the ends of intervals around ``y``, drawn as bars.
+    bars
+        What the bars are, for the caption: "a 99 % interval"; the labels of the columns, if empty.
     below
         A column with what no curve can be below, drawn as a shaded band: where rows of one place differ in it, the
         least value, and none where one of them has none.
@@ -51,6 +53,7 @@ class Curves:
     dash: str | None = None
     low: str | None = None
     high: str | None = None
+    bars: str = ""
     below: str | None = None
     references: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()

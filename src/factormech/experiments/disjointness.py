@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from factormech.experiments.axes import USERS
@@ -35,14 +36,14 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.selection.protocols import least_users
 
     g, runs = asked["gap"], asked["trials"]
-    for d, epsilon in asked.points("dimension", "epsilon"):
+    for d, epsilon in asked.points("coordinates", "epsilon"):
         rng = rng_for(asked.seed, "disjointness", str(d), repr(epsilon), repr(g))
         apart = parties.hard_sets(d, runs, rng, meeting=False)
         meeting = parties.hard_sets(d, runs, rng, meeting=True)
         unmet, met = (parties.reports_of(sets, g, epsilon, rng) for sets in (apart, meeting))
         for name, n in asked.points("protocols", "users"):
             validation = validation_of(name, g, epsilon)
-            point = {"dimension": d, "epsilon": epsilon, "protocol": name, "users": n}
+            point = {"coordinates": d, "epsilon": epsilon, "protocol": name, "users": n}
             if n < least_users(validation):
                 reason = f"its fresh reports take {least_users(validation)} users"
                 yield from ({**point, "quantity": each, "reason": reason} for each in (INFORMATION, MISSED))
@@ -57,37 +58,36 @@ def _information(told: Any, missed: float, point: Mapping[str, Any], gap: float)
     from factormech.information.limits import transcript_information
     from factormech.selection.lower_bounds import disjointness_information, mixed_epsilon
 
-    entropy = point["dimension"] * math.log(2.0)
+    entropy = point["coordinates"] * math.log(2.0)
     cap = transcript_information(point["users"], mixed_epsilon(2.0 * gap, point["epsilon"]))
-    least = disjointness_information(point["dimension"], missed)
-    shares = {"value": told.value, "low": told.low, "high": told.high, "least": least, "most": min(cap, entropy)}
+    least = disjointness_information(point["coordinates"], missed)
+    shares = {"share": told.value, "low": told.low, "high": told.high, "lower_bound": least, "cap": min(cap, entropy)}
     return {key: value / entropy for key, value in shares.items()}
 
 
 def _missed(missed: Any, point: Mapping[str, Any], gap: float) -> dict[str, float]:
     from factormech.selection.lower_bounds import least_failure
 
-    least = least_failure(point["users"], point["dimension"], gap, point["epsilon"])
-    return {"value": missed.value, "low": missed.low, "high": missed.high, "least": least}
+    least = least_failure(point["users"], point["coordinates"], gap, point["epsilon"])
+    return {"share": missed.value, "low": missed.low, "high": missed.high, "lower_bound": least}
 
 
 def check(row: Mapping[str, Any]) -> Problem:
     """What is measured is not surely outside of what is possible."""
-    if not row["low"] <= row["value"] <= row["high"]:
-        return "value", "be between low and high"
-    if row["quantity"] == INFORMATION and row["low"] > row["most"]:
-        return "low", "be at most most: reports cannot tell more"
-    return ("high", "be at least least: disjointness takes as much") if row["high"] < row["least"] else None
+    if not row["low"] <= row["share"] <= row["high"]:
+        return "share", "be between low and high"
+    if row["quantity"] == INFORMATION and row["low"] > row["cap"]:
+        return "low", "be at most cap: reports cannot tell more"
+    return ("high", "be at least lower_bound: disjointness takes as much") if row["high"] < row["lower_bound"] else None
 
 
 def _seconds(asked: Asked) -> float:
     slow = sum(name.startswith("moss") for name in asked["protocols"]) + 0.1
-    points = len(asked["dimension"]) * len(asked["epsilon"])
+    points = len(asked["coordinates"]) * len(asked["epsilon"])
     return 2.0 + seconds_of_reports(asked, 2.0 * asked["trials"] * slow * points * float(sum(asked["users"])))
 
 
-def _number(name: str, label: str, description: str, empty: Any = "reason") -> Column:
-    return Column(name, "number", label, description=description, empty=empty, at_least=0.0)
+_number = partial(Column, at_least=0.0)
 
 
 EXPERIMENT = Experiment(
@@ -98,29 +98,30 @@ EXPERIMENT = Experiment(
     columns=(
         COORDINATES.column(),
         BUDGET.column(),
-        Column("quantity", "text", "quantity", description="information, or missed intersections."),
+        Column("quantity"),
         PROTOCOL,
         USERS.column(),
-        _number("value", "share", "Of the entropy of the sets; or of the runs in which sets meet."),
-        _number("low", "lower end", "lower end of the interval (error one in a million)"),
-        _number("high", "upper end", "upper end"),
-        _number("least", "lower bound", "Of a protocol that misses as rarely; or of any with as many users."),
-        _number("most", "cap nC*(ε')", "What n private reports can tell; none for errors.", "free"),
+        _number("share", empty="reason"),
+        _number("low", empty="reason"),
+        _number("high", empty="reason"),
+        _number("lower_bound", empty="reason"),
+        _number("cap", empty="free"),
         REASON,
     ),
-    keys=("quantity", "dimension", "epsilon", "protocol", "users"),
+    keys=("quantity", "coordinates", "epsilon", "protocol", "users"),
     measure=measure,
     check=check,
-    parts=split("dimension", "epsilon"),
+    parts=split("coordinates", "epsilon"),
     figure=Curves(
-        panel=("quantity", "dimension", "epsilon"),
+        panel=("quantity", "coordinates", "epsilon"),
         x="users",
-        y="value",
+        y="share",
         series="protocol",
         low="low",
         high="high",
-        below="least",
-        references=("most",),
+        bars="an interval with error one in a million",
+        below="lower_bound",
+        references=("cap",),
         x_scale="log",
         y_scale="linear",
         text=(

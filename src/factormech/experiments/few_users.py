@@ -40,7 +40,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             alpha=asked["alpha"], relative_width=asked["relative_width"], seed=asked.seed,
         )  # fmt: skip
         point: dict[str, Any] = {"workload": name, "domain_size": n, "epsilon": epsilon, "delta": delta}
-        both = all(any(row["mechanism"] == one and "error" in row for row in rows) for one in (PROJECTED, FACTORED))
+        both = all(any(row["mechanism"] == one and "rms_error" in row for row in rows) for one in (PROJECTED, FACTORED))
         at = crossover(rows, PROJECTED, FACTORED) if both else None
         yield from ({**point, **row} | ({} if at is None else {"crossover": at}) for row in rows)
 
@@ -48,12 +48,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 def check(row: Mapping[str, Any]) -> Problem:
     """No error that is exact at worst is below the bound; a simulated one is within its interval and its guarantee."""
     exact = row["mechanism"] not in trusted.OF_DATA[:2]
-    if exact and row["error"] < row["lower_bound"] * (1.0 - trusted.ROUNDING):
-        return "error", "be at least lower_bound"
-    if not exact and not row["low"] <= row["error"] <= row["high"]:
-        return "error", "be between low and high"
-    if not exact and not max(row["low"], row["lower_bound"]) <= row["guarantee"] * (1.0 + trusted.ROUNDING):
-        return "guarantee", "be at least low and lower_bound"
+    if exact and row["rms_error"] < row["lower_bound"] * (1.0 - trusted.ROUNDING):
+        return "rms_error", "be at least lower_bound"
+    if not exact and not row["low"] <= row["rms_error"] <= row["high"]:
+        return "rms_error", "be between low and high"
+    if not exact and not max(row["low"], row["lower_bound"]) <= row["guaranteed_error"] * (1.0 + trusted.ROUNDING):
+        return "guaranteed_error", "be at least low and lower_bound"
     return None
 
 
@@ -89,45 +89,15 @@ EXPERIMENT = Experiment(
     ),
     columns=(
         *(axis.column() for axis in AXES),
-        Column("mechanism", "text", "mechanism"),
-        Column(
-            "error",
-            "number",
-            "root mean square error per query",
-            "error",
-            "(E‖·‖₂²/k)^½: of a projection, on the worst data found; of others, on the worst data.",
-            "reason",
-            at_least=0.0,
-        ),
-        Column("low", "number", "low", description="the lower end of the interval", empty="free", at_least=0.0),
-        Column("high", "number", "high", description="the upper end, at one in a million", empty="free", at_least=0.0),
-        Column(
-            "guarantee",
-            "number",
-            "proved of the projections",
-            description="No data give a projection a larger error.",
-            empty="free",
-            at_least=0.0,
-        ),
-        Column(
-            "lower_bound",
-            "number",
-            "worst error of every private mechanism",
-            "bound",
-            "On the data of so many users that are worst for it.",
-            at_least=0.0,
-        ),
-        Column(
-            "crossover",
-            "number",
-            "users where noise with projection is as bad as the γF factors",
-            "crossover",
-            "Interpolated; empty where the curves do not cross.",
-            "free",
-            at_least=0.0,
-        ),
-        Column("sigma", "number", "noise σ", "σ", "Standard deviation of the noise on Rx.", "reason", at_least=0.0),
-        Column("worst_data", "text", "worst data found", "worst data", description="Of these users.", empty="free"),
+        Column("mechanism"),
+        Column("rms_error", empty="reason", at_least=0.0),
+        Column("low", empty="free", at_least=0.0),
+        Column("high", empty="free", at_least=0.0),
+        Column("guaranteed_error", empty="free", at_least=0.0),
+        Column("lower_bound", at_least=0.0),
+        Column("crossover", empty="free", at_least=0.0),
+        Column("sigma", empty="reason", at_least=0.0),
+        Column("worst_data", empty="free"),
         trusted.RELATION,
         REASON,
     ),
@@ -139,12 +109,13 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel=("workload", "domain_size", "epsilon", "delta"),
         x="users",
-        y="error",
+        y="rms_error",
         series="mechanism",
         low="low",
         high="high",
+        bars="an interval with error one in a million",
         below="lower_bound",
-        references=("guarantee",),
+        references=("guaranteed_error",),
         marks=("crossover",),
         x_scale="log",
         text="Errors are of counts, on the worst data: found by search for the projections, exact for the others.",

@@ -1,6 +1,6 @@
-"""Full parity under pure privacy: errors against nε of exact K-norm noise, with and without projection, and Laplace.
+"""Full parity under pure privacy: errors against Nε of exact K-norm noise, with and without projection, and Laplace.
 
-All N parities of N types have a simplex for their body: K-norm noise is drawn by its exact law and the projection is a
+All N parities of n types have a simplex for their body: K-norm noise is drawn by its exact law and the projection is a
 sort (:mod:`factormech.central.pure.parity`). The error is E‖·‖₂/√k, a mean of norms; below is what packings and means
 over data prove of every ε-private mechanism (:mod:`factormech.measure.packing_bounds`).
 """
@@ -17,21 +17,21 @@ from factormech.experiments.base import Asked, Column, Curves, Experiment, Setti
 TRIALS = Setting(
     "trials",
     {"type": "integer", "minimum": 4, "maximum": 10000},
-    "How many draws of noise all data sets and numbers of persons share.",
+    "How many draws of noise all data sets and numbers of users share.",
     100,
     default=100,
 )
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The three mechanisms at every N and nε, on draws that all data share."""
+    """The three mechanisms at every N and Nε, on draws that all data share."""
     from factormech.central.pure.parity import parity_errors
     from factormech.central.sequential import student
     from factormech.measure.packing_bounds import parity_rows, users_of
     from factormech.measure.pure_errors import LEVEL, parity_laplace_norm, sparsities_to
     from factormech.seeds import rng_for
 
-    products, epsilon = asked["product"], asked["epsilon"]
+    products, epsilon = asked["users_times_epsilon"], asked["epsilon"]
     users = [users_of(product, epsilon) for product in products]
     for N in asked["domain_size"]:
         rng = rng_for(asked.seed, "full-parity", str(N))
@@ -39,10 +39,14 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         raw, laplace = student(errors.raw, LEVEL), parity_laplace_norm(N)
         bounds = parity_rows([N], products, epsilon)
         for i, (product, n, bound) in enumerate(zip(products, users, bounds, strict=True)):
-            here = {"domain_size": N, "epsilon": epsilon, "product": product, "users": n}
-            here |= {"lower_bound": bound["lower"], "method": bound["method"], "set_size": bound["set_size"]}
+            here = {"domain_size": N, "epsilon": epsilon, "users_times_epsilon": product, "users": n}
+            here |= {
+                "lower_bound": bound["lower"],
+                "bound_method": bound["method"],
+                "set_size": bound["set_size"],
+            }
             scale = n * epsilon
-            yield here | {"mechanism": pure.LAPLACE} | dict.fromkeys(("error", "low", "high"), laplace / scale)
+            yield here | {"mechanism": pure.LAPLACE} | dict.fromkeys(("l2_error", "low", "high"), laplace / scale)
             yield here | {"mechanism": pure.RAW} | _ends(raw.value / scale, raw.low / scale, raw.high / scale)
             sparsity, worst = errors.worst(i, LEVEL)
             found = _ends(worst.value, worst.low, worst.high)
@@ -50,30 +54,30 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def _ends(value: float, low: float, high: float) -> dict[str, float]:
-    return {"error": value, "low": max(0.0, low), "high": high}
+    return {"l2_error": value, "low": max(0.0, low), "high": high}
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Types that are no power of two, and products that no whole number of persons has."""
+    """Types that are no power of two, and products that no whole number of users has."""
     yield from pure.refuse_sizes(asked)
     yield from pure.refuse_products(asked)
 
 
 def _seconds(asked: Asked) -> float:
     """Draws and sorts."""
-    sorts = sum(N * min(17, N.bit_length()) for N in asked["domain_size"]) * len(asked["product"])
+    sorts = sum(N * min(17, N.bit_length()) for N in asked["domain_size"]) * len(asked["users_times_epsilon"])
     return 0.8 + 8e-9 * float(sorts * asked["trials"])
 
 
 EXPERIMENT = Experiment(
     kind="full-parity",
-    description="Errors of pure mechanisms on all parities against nε, above the packing bound.",
+    description="Errors of pure mechanisms on all parities against Nε, above the packing bound.",
     axes=(pure.TYPES, pure.PRODUCT),
     settings=(pure.EPSILON, TRIALS),
     columns=(
         pure.TYPES.column(),
         pure.SPENT,
-        Column("mechanism", "text", "mechanism", description="laplace, k-norm or k-norm-projection."),
+        Column("mechanism"),
         pure.PRODUCT.column(),
         pure.USERS,
         pure.ERROR,
@@ -82,20 +86,21 @@ EXPERIMENT = Experiment(
         pure.SPARSITY,
         pure.LOWER,
         pure.METHOD,
-        Column("set_size", "number", "types in a set of the packing", "", "Of the best packing.", "free", at_least=1.0),
+        Column("set_size", empty="free", at_least=1.0),
     ),
-    keys=("domain_size", "mechanism", "product"),
+    keys=("domain_size", "mechanism", "users_times_epsilon"),
     measure=measure,
     check=pure.check_errors,
     refuse=refuse,
     parts=split("domain_size"),
     figure=Curves(
         panel="domain_size",
-        x="product",
-        y="error",
+        x="users_times_epsilon",
+        y="l2_error",
         series="mechanism",
         low="low",
         high="high",
+        bars="a 99.9 % interval",
         below="lower_bound",
         x_scale="log",
         text=(

@@ -1,8 +1,8 @@
 """Persons that full parity takes for an error α under pure privacy, against 1/α, with local slopes.
 
-Above: the persons at which simulated errors reach α, on the worst data found. Below: certified, by packings and means
-over data (:mod:`factormech.bounds.packing.users`). Noise alone has n ∝ 1/α; the projection makes it up to 1/α² where
-persons are few next to the types.
+Above: the users at which simulated errors reach α, on the worst data found. Below: certified, by packings and means
+over data (:mod:`factormech.bounds.packing.users`). Noise alone has N ∝ 1/α; the projection makes it up to 1/α² where
+users are few next to the types.
 """
 
 from __future__ import annotations
@@ -16,20 +16,13 @@ from factormech.errors import BadValue
 from factormech.experiments import pure
 from factormech.experiments.base import Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown, split
 
-# Numbers of the noise that is kept for all numbers of persons; more of it is drawn again for each, from the same seed.
+# Numbers of the noise that is kept for all numbers of users; more of it is drawn again for each, from the same seed.
 _KEPT = 2**22
-ACCURACY = Axis(
-    "accuracy",
-    {"type": "number", "exclusiveMinimum": 1, "maximum": 10000},
-    "accuracy 1/α",
-    8.0,
-    symbol="1/α",
-    description="Inverse errors 1/α; α is E‖·‖₂/√k.",
-)
+ACCURACY = Axis("accuracy", {"type": "number", "exclusiveMinimum": 1, "maximum": 10000}, 8.0)
 TRIALS = Setting(
     "trials",
     {"type": "integer", "minimum": 4, "maximum": 1000},
-    "How many draws of noise all data sets and numbers of persons share.",
+    "How many draws of noise all data sets and numbers of users share.",
     24,
     default=24,
 )
@@ -44,7 +37,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     for N in asked["domain_size"]:
         below = list(parity_users_rows([N], alphas, epsilon))
         for mechanism, found in _needed(asked, N, alphas).items():
-            slopes = local_slopes(x, [row["users"] for row in found])
+            slopes = local_slopes(x, [row["measured_users"] for row in found])
             for accuracy, alpha, row, bound, slope in zip(x, alphas, found, below, slopes, strict=True):
                 yield {
                     "domain_size": N,
@@ -53,10 +46,10 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                     "accuracy": accuracy,
                     "alpha": alpha,
                     **row,
-                    "slope": slope,
-                    "lower_bound": bound["users"],
+                    "local_slope": slope,
+                    "certified_users": bound["users"],
                     "lower_slope": bound["slope"],
-                    "method": bound["method"],
+                    "bound_method": bound["method"],
                 }
 
 
@@ -70,9 +63,9 @@ def _needed(asked: Asked, N: int, alphas: list[float]) -> dict[str, list[dict[st
     found: dict[str, list[dict[str, Any]]] = {pure.LAPLACE: [], pure.RAW: [], pure.PROJECTED: []}
     for alpha in alphas:
         for name, norm in ((pure.LAPLACE, parity_laplace_norm(N)), (pure.RAW, raw)):
-            found[name].append({"users": max(1, math.ceil(norm / (epsilon * alpha)))})
+            found[name].append({"measured_users": max(1, math.ceil(norm / (epsilon * alpha)))})
         users, _ = users_within(lambda n: search(n)[0], alpha)
-        found[pure.PROJECTED].append({"users": users, "sparsity": search(users)[1]})
+        found[pure.PROJECTED].append({"measured_users": users, "sparsity": search(users)[1]})
     return found
 
 
@@ -100,7 +93,9 @@ def _search(asked: Asked, N: int) -> Callable[[int], tuple[float, int, float]]:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """No mechanism takes fewer users than are proved to be needed."""
-    return None if row["users"] >= row["lower_bound"] else ("users", "be at least lower_bound")
+    return (
+        None if row["measured_users"] >= row["certified_users"] else ("measured_users", "be at least certified_users")
+    )
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
@@ -121,14 +116,14 @@ EXPERIMENT = Experiment(
     columns=(
         pure.TYPES.column(),
         pure.SPENT,
-        Column("mechanism", "text", "mechanism", description="laplace, k-norm or k-norm-projection."),
+        Column("mechanism"),
         ACCURACY.column(),
-        Column("alpha", "number", "error α", "α", "E‖·‖₂/√k on the worst data found.", at_least=0.0),
-        Column("users", "integer", "users n", "n", "Simulated; found to 1 %, or to a person.", at_least=1),
-        Column("slope", "number", "local slope of ln n in ln 1/α", "", "Between the neighbours.", "free"),
+        Column("alpha", at_least=0.0),
+        Column("measured_users", at_least=1),
+        Column("local_slope", empty="free"),
         pure.SPARSITY,
-        Column("lower_bound", "integer", "users needed", "n ≥", "By every ε-private mechanism.", at_least=1),
-        Column("lower_slope", "number", "local slope of the lower bound", "", "Between the neighbours.", "free"),
+        Column("certified_users", at_least=1),
+        Column("lower_slope", empty="free"),
         pure.METHOD,
     ),
     keys=("domain_size", "mechanism", "accuracy"),
@@ -141,9 +136,9 @@ EXPERIMENT = Experiment(
         PaperTable(
             rows=("domain_size", "epsilon", "accuracy"),
             columns=("mechanism",),
-            shown=(Shown("users"),),
+            shown=(Shown("measured_users"),),
             best="min",
-            bound="lower_bound",
+            bound="certified_users",
         ),
     ),
     seconds=_seconds,

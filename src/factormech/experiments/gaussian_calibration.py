@@ -31,7 +31,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             **point,
             "calibration": ANALYTIC,
             "sigma": analytic,
-            "ratio": 1.0,
+            "ratio_to_analytic": 1.0,
             "spent_delta": gaussian_delta(analytic, epsilon),
         }
         row = {**point, "calibration": CLASSICAL}
@@ -40,13 +40,13 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             continue
         classical = math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
         spent = gaussian_delta(classical, epsilon)
-        yield {**row, "sigma": classical, "ratio": classical / analytic, "spent_delta": spent}
+        yield {**row, "sigma": classical, "ratio_to_analytic": classical / analytic, "spent_delta": spent}
 
 
 def check(row: Mapping[str, Any]) -> Problem:
     """No calibration is below the least private one, or spends more than δ."""
-    if row["ratio"] < 1.0 - ROUNDING:
-        return "ratio", "be at least 1: less noise is not private"
+    if row["ratio_to_analytic"] < 1.0 - ROUNDING:
+        return "ratio_to_analytic", "be at least 1: less noise is not private"
     if row["spent_delta"] > row["delta"] * (1.0 + ROUNDING):
         return "spent_delta", "be at most δ"
     return None
@@ -59,11 +59,11 @@ EXPERIMENT = Experiment(
     columns=(
         DELTA.column(),
         EPSILON.column(),
-        Column("calibration", "text", "calibration", description="analytic, or classical (for ε below 1)."),
-        Column("sigma", "number", "noise σ at sensitivity 1", "σ", "Standard deviation.", "reason", at_least=0.0),
-        Column("ratio", "number", "σ over the analytic σ", description="At least 1.", empty="reason", at_least=0.0),
-        Column("spent_delta", "number", "δ spent", description="Least δ at this σ.", empty="reason", at_least=0.0),
-        Column("analytic_sigma", "number", "least private σ", "σ*", "The analytic σ.", at_least=0.0),
+        Column("calibration"),
+        Column("sigma", empty="reason", at_least=0.0),
+        Column("ratio_to_analytic", empty="reason", at_least=0.0),
+        Column("spent_delta", empty="reason", at_least=0.0),
+        Column("analytic_sigma", at_least=0.0),
         REASON,
     ),
     keys=("delta", "epsilon", "calibration"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -140,30 +140,17 @@ LEVEL = Setting(
     1e-6,
 )
 POPULATION = Axis(
-    "population",
-    {"type": "string", "minLength": 1},
-    "population",
-    "zipf",
-    description="Names of synthetic populations that the users come from.",
-    names=Family(_populations, _check_population),
+    "population", {"type": "string", "minLength": 1}, "zipf", names=Family(_populations, _check_population)
 )
-DATA = Axis(
-    "data",
-    {"type": "string", "minLength": 1},
-    "data set",
-    "hepth",
-    description="Names of data sets; domain sizes must divide their 4096 bins.",
-    names=Family(_data, _check_data),
-)
+DATA = Axis("data", {"type": "string", "minLength": 1}, "hepth", names=Family(_data, _check_data))
 
-STATUS = Column("status", "text", "status", description="`ok`, or another word with a `reason`.")
-REASON = Column("reason", "text", "reason", description="Why there are no numbers, where there are none.", empty="free")
+STATUS = Column("status")
+REASON = Column("reason", empty="free")
 SEED_COLUMN = replace(SEED.column(), added=0)
 
 
-def number(name: str, label: str, description: str = "", *, symbol: str = "", **more: Any) -> Column:
-    """A column of numbers, empty where the status of the row leaves nothing to measure."""
-    return Column(name, "number", label, symbol, description, empty="free", **more)
+# A column of numbers, empty where the status of the row leaves nothing to measure.
+number = partial(Column, empty="free")
 
 
 def costs() -> Any:

@@ -45,15 +45,15 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                     "query": v,
                     "type": x,
                     "weight": float(pairs.weights[i]),
-                    "gap": float(gaps[i]),
-                    "first": float(pairs.first[i, x]),
-                    "second": float(np.asarray(pairs.second[i, x])),
+                    "answer_gap": float(gaps[i]),
+                    "first_probability": float(pairs.first[i, x]),
+                    "second_probability": float(np.asarray(pairs.second[i, x])),
                 }
 
 
 def check(row: Mapping[str, Any]) -> Problem:
     """Probabilities and weights are at most 1."""
-    for name in ("first", "second", "weight"):
+    for name in ("first_probability", "second_probability", "weight"):
         if row[name] > 1.0 + ROUNDING:
             return name, "be at most 1"
     return None
@@ -76,12 +76,12 @@ EXPERIMENT = Experiment(
     columns=(
         WORKLOAD.column(),
         DOMAIN_SIZE.column(),
-        Column("query", "integer", "query v", "v", "From 0.", at_least=0),
-        Column("type", "integer", "type x", "x", "From 0.", at_least=0),
-        Column("weight", "number", "weight of the pair", "π", "π_v.", at_least=0.0),
-        Column("gap", "number", "difference of answers", "gap", "W_v·(λ_v − μ_v).", at_least=0.0),
-        Column("first", "number", "λ_v(x)", "λ", "Probability of the type under λ_v.", at_least=0.0),
-        Column("second", "number", "μ_v(x)", "μ", "Probability of the type under μ_v.", at_least=0.0),
+        Column("query", at_least=0),
+        Column("type", at_least=0),
+        Column("weight", at_least=0.0),
+        Column("answer_gap", at_least=0.0),
+        Column("first_probability", at_least=0.0),
+        Column("second_probability", at_least=0.0),
     ),
     keys=("workload", "domain_size", "query", "type"),
     complete=False,
@@ -89,6 +89,6 @@ EXPERIMENT = Experiment(
     check=check,
     parts=split("workload"),
     figure="factormech.figures.hard_pairs",
-    tables=(PaperTable(rows=("workload", "domain_size", "query"), shown=(Shown("weight"), Shown("gap"))),),
+    tables=(PaperTable(rows=("workload", "domain_size", "query"), shown=(Shown("weight"), Shown("answer_gap"))),),
     seconds=lambda asked: sum(0.2 + 2e-5 * n**3 for _, n in asked.points()),
 )

@@ -18,23 +18,9 @@ from factormech.experiments.base import Asked, Axis, Column, Curves, Experiment,
 RATE, RATIO = QUANTITIES = ("distance-rate", "width-ratio")
 # Of means over matrices, and of w(K) relative to it.
 LEVEL, WIDTH = 1e-3, 0.01
-SIZE = replace(DOMAIN_SIZE, label="types N", symbol="N", description="Numbers of user types N.", default=(64,))
-ROWS = Axis(
-    "rows",
-    {"type": "integer", "minimum": 1, "maximum": 4096},
-    "rows ℓ",
-    16,
-    symbol="ℓ",
-    description="Numbers of rows of the random matrix.",
-)
-MATRIX = Axis(
-    "matrix",
-    {"type": "string", "enum": ["gaussian", "signs"]},
-    "entries",
-    "gaussian",
-    description="Entries of the random matrix: gaussian N(0, 1/ℓ), or signs ±1/√ℓ.",
-    default=("gaussian", "signs"),
-)
+SIZE = replace(DOMAIN_SIZE, default=(64,))
+ROWS = Axis("jl_rows", {"type": "integer", "minimum": 1, "maximum": 4096}, 16)
+MATRIX = Axis("matrix", {"type": "string", "enum": ["gaussian", "signs"]}, "gaussian", default=("gaussian", "signs"))
 MATRICES = Setting(
     "matrices", {"type": "integer", "minimum": 2, "maximum": 100000}, "How many random matrices.", 60, default=60
 )
@@ -50,13 +36,13 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     for name, N in asked.points("workload", "domain_size"):
         Q = workload_of(asked, name, N).matrix()
         width = gaussian_width(Q, rng_for(asked.seed, "jl-distortion", name, str(N)), WIDTH).mean.value
-        for matrix, rows in asked.points("matrix", "rows"):
+        for matrix, rows in asked.points("matrix", "jl_rows"):
             rng = rng_for(asked.seed, "jl-distortion", name, str(N), matrix, str(rows))
             found = distortion(Q, rows, matrix, width, rng, matrices=asked["matrices"], level=LEVEL)
-            here = {"workload": name, "domain_size": N, "matrix": matrix, "rows": rows}
+            here = {"workload": name, "domain_size": N, "matrix": matrix, "jl_rows": rows}
             here |= {"width": width, "factor": width_factor(rows), "distortion": found.distance.value}
             for quantity, estimate in zip(QUANTITIES, (found.rate, found.width_ratio), strict=True):
-                ends = {"value": estimate.value, "low": max(0.0, estimate.low), "high": estimate.high}
+                ends = {"ratio_to_width": estimate.value, "low": max(0.0, estimate.low), "high": estimate.high}
                 yield here | {"quantity": quantity} | ends
 
 
@@ -68,12 +54,12 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """The interval is in order, and the width under Gaussian matrices is what it must be."""
-    if not row["low"] <= row["value"] <= row["high"]:
-        return "value", "be between low and high"
+    if not row["low"] <= row["ratio_to_width"] <= row["high"]:
+        return "ratio_to_width", "be between low and high"
     if row["matrix"] == "gaussian" and row["quantity"] == RATIO:
         slack = (row["high"] - row["low"]) + 2.0 * WIDTH
-        if abs(row["value"] - row["factor"]) > slack:
-            return "value", "be near factor, the exact E w(TK)/w(K) of Gaussian matrices"
+        if abs(row["ratio_to_width"] - row["factor"]) > slack:
+            return "ratio_to_width", "be near factor, the exact E w(TK)/w(K) of Gaussian matrices"
     return None
 
 
@@ -85,29 +71,30 @@ EXPERIMENT = Experiment(
     columns=(
         WORKLOAD.column(),
         SIZE.column(),
-        Column("quantity", "text", "quantity", description=f"{RATE} or {RATIO}."),
+        Column("quantity"),
         MATRIX.column(),
         ROWS.column(),
-        Column("value", "number", "distortion, and width, over w(K)", "", "The mean of the quantity.", at_least=0.0),
-        Column("low", "number", "lower end", "", "the lower end of a 99.9 % interval over matrices", at_least=0.0),
-        Column("high", "number", "upper end", "", "the upper end", at_least=0.0),
-        Column("factor", "number", "E w(TK)/w(K) of Gaussian T", "cℓ", "The exact one.", at_least=0.0),
-        Column("distortion", "number", "E max distortion", "", "Of distances between vertices.", at_least=0.0),
-        Column("width", "number", "Gaussian width w(K)", "w", f"Within about {WIDTH:.0%}.", at_least=0.0),
+        Column("ratio_to_width", at_least=0.0),
+        Column("low", at_least=0.0),
+        Column("high", at_least=0.0),
+        Column("factor", at_least=0.0),
+        Column("distortion", at_least=0.0),
+        Column("width", at_least=0.0),
     ),
-    keys=("workload", "quantity", "matrix", "rows"),
+    keys=("workload", "quantity", "matrix", "jl_rows"),
     measure=measure,
     check=check,
     refuse=refuse,
     parts=split("workload"),
     figure=Curves(
         panel="workload",
-        x="rows",
-        y="value",
+        x="jl_rows",
+        y="ratio_to_width",
         series="quantity",
         dash="matrix",
         low="low",
         high="high",
+        bars="a 99.9 % interval over matrices",
         references=("factor",),
         x_scale="log2",
         text=(
@@ -115,6 +102,6 @@ EXPERIMENT = Experiment(
             "that over all of K"
         ),
     ),
-    seconds=lambda asked: 0.3 + 1e-7 * float(sum(asked["rows"]) * sum(asked["domain_size"]) ** 2 * 2),
+    seconds=lambda asked: 0.3 + 1e-7 * float(sum(asked["jl_rows"]) * sum(asked["domain_size"]) ** 2 * 2),
     seeded=True,
 )

@@ -55,12 +55,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 continue
             task = TASKS[name](Promise(concepts, float(keys["epsilon"]), float(keys["alpha"]), beta))
             found = {
-                **row, "promised": 1.0 - beta, "trials": asked["trials"], "predicted_users": task.predicted,
+                **row, "target_share": 1.0 - beta, "trials": asked["trials"], "predicted_users": task.predicted,
                 "guaranteed_users": task.guaranteed, "least_users": task.least, **_measured(asked, task, row),
             }  # fmt: skip
-            yield {**found, "shown": SHOWN[0], "users": task.predicted}
+            yield {**found, "shown": SHOWN[0], "needed_users": task.predicted}
             if task.least > 0.0:
-                yield {**found, "shown": SHOWN[1], "users": task.least}
+                yield {**found, "shown": SHOWN[1], "needed_users": task.least}
 
 
 def _measured(asked: Asked, task: Task, row: Mapping[str, Any]) -> dict[str, float]:
@@ -83,15 +83,15 @@ def _measured(asked: Asked, task: Task, row: Mapping[str, Any]) -> dict[str, flo
             break
         step += 1
     return {
-        "share": first / trials, "share_low": low, "share_high": high,
+        "success": first / trials, "success_low": low, "success_high": high,
         "measured_users": max(1, round(task.predicted * 2.0 ** (-0.5 * step))),
     }  # fmt: skip
 
 
 def check(row: Mapping[str, Any]) -> Problem:
     """Promises are kept, and no number of users is below what is proved to be needed."""
-    if row["share_high"] < row["promised"]:
-        return "share_high", "be at least promised"
+    if row["success_high"] < row["target_share"]:
+        return "success_high", "be at least target_share"
     for column in ("predicted_users", "measured_users"):
         if row[column] < row["least_users"]:
             return column, "be at least least_users"
@@ -126,7 +126,7 @@ EXPERIMENT = Experiment(
         CONCEPT_CLASS,
         CLASS_SIZE,
         replace(EPSILON, default=(1.0,)),
-        replace(ALPHA, label="accuracy α", default=(0.1,), description="Losses or loss gaps α asked for."),
+        replace(ALPHA, default=(0.1,)),
     ),
     settings=(
         Setting(
@@ -144,28 +144,20 @@ EXPERIMENT = Experiment(
         CONCEPT_CLASS.column(),
         CLASS_SIZE.column(),
         EPSILON.column(),
-        replace(ALPHA, label="accuracy α").column(),
-        Column("task", "text", "task", description="What is done, and how."),
-        Column("concepts", "integer", "concepts k", "k", "Distinct concepts.", at_least=1),
-        Column("shown", "text", "shown", description="What `users` is: predicted, or a lower bound on every protocol."),
-        Column("users", "number", "users", "n", "To succeed with the promised probability.", "reason", at_least=0.0),
-        Column("predicted_users", "number", "users predicted", "n", "For the promised share.", "reason", at_least=1),
-        Column("guaranteed_users", "number", "users guaranteed", "", "For the promised share.", "reason", at_least=1),
-        Column("measured_users", "number", "users", "", "Fewest with the share, to a factor √2.", "reason", at_least=1),
-        Column(
-            "least_users",
-            "number",
-            "users needed",
-            "",
-            "No protocol for the task needs fewer.",
-            "reason",
-            at_least=0.0,
-        ),
-        Column("promised", "number", "promised share", "", "Of successes at the predicted users.", "reason"),
-        Column("share", "number", "measured share", "", "Of successes at the predicted users.", "reason"),
-        Column("share_low", "number", "lower end of the share", "", "Clopper–Pearson, 99 %.", "reason"),
-        Column("share_high", "number", "upper end of the share", "", "Clopper–Pearson, 99 %.", "reason"),
-        Column("trials", "number", "runs", "", "Independent runs of each kind.", "reason", at_least=1),
+        ALPHA.column(),
+        Column("task"),
+        Column("concepts", at_least=1),
+        Column("shown"),
+        Column("needed_users", empty="reason", at_least=0.0),
+        Column("predicted_users", empty="reason", at_least=1),
+        Column("guaranteed_users", empty="reason", at_least=1),
+        Column("measured_users", empty="reason", at_least=1),
+        Column("least_users", empty="reason", at_least=0.0),
+        Column("target_share", empty="reason"),
+        Column("success", empty="reason"),
+        Column("success_low", empty="reason"),
+        Column("success_high", empty="reason"),
+        Column("trials", empty="reason", at_least=1),
         REASON,
     ),
     keys=(*_KEYS, "task", "shown"),
@@ -176,7 +168,7 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel=("concept_class", "epsilon", "alpha"),
         x="class_size",
-        y="users",
+        y="needed_users",
         series="task",
         dash="shown",
         x_scale="log2",

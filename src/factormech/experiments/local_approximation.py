@@ -9,7 +9,7 @@ both norms that were looked at. A search for the best a (:mod:`factormech.local.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from factormech.errors import BadValue
@@ -31,13 +31,11 @@ from factormech.experiments.local_releases import ACCURACY, BUDGET, PANEL, panel
 GRID, BEST = "grid", "best"
 FACTORS = ("shifted", "approximate")
 SHARE = Axis(
-    "share",
+    "bias_share",
     {"type": "number", "minimum": 0, "exclusiveMaximum": 1, "rule": "be a number of at least 0 and below 1"},
-    "share of the error that is bias, a/α",
     0.5,
-    symbol="a/α",
-    description="Shares a/α of the allowed error that the factors may miss the workload by; those of the papers: 0.5.",
     default=(0.0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+    note="The papers have 0.5.",
 )
 
 
@@ -53,12 +51,16 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         constants = float(half_ranges(W.matrix()).max(initial=0.0))
         if alpha >= constants:
             reason = f"constants err by {constants:g} at most"
-            empty = [{**point, "factors": norm, "choice": GRID, "share": s} for norm in FACTORS for s in asked["share"]]
+            empty = [
+                {**point, "factors": norm, "choice": GRID, "bias_share": s}
+                for norm in FACTORS
+                for s in asked["bias_share"]
+            ]
             yield from ({**row, "reason": reason} for row in empty)
             continue
         rows = [{**point, **row} for key in FACTORS for row in _rows(W, epsilon, alpha, key, asked)]
         least = min(row["predicted_users"] for row in rows)
-        yield from ({**row, "ratio": row["predicted_users"] / least} for row in rows)
+        yield from ({**row, "ratio_to_least": row["predicted_users"] / least} for row in rows)
 
 
 def _rows(W: Any, epsilon: float, alpha: float, key: str, asked: Asked) -> list[dict[str, Any]]:
@@ -69,7 +71,7 @@ def _rows(W: Any, epsilon: float, alpha: float, key: str, asked: Asked) -> list[
     from factormech.unavailable import Unavailable
 
     found = []
-    for share in asked["share"]:
+    for share in asked["bias_share"]:
         a = share * alpha
         norm = norm_at(W, a, shifted=key == "shifted")
         shift = norm.witness.get("shift")
@@ -91,7 +93,7 @@ def _row(release: Any, key: str, share: float, alpha: float) -> dict[str, Any]:
     return {
         "factors": key,
         "choice": GRID,
-        "share": share,
+        "bias_share": share,
         "distance": release.distance,
         "predicted_users": release.predicted_users(alpha),
         "guaranteed_users": release.guaranteed_users(alpha),
@@ -118,12 +120,13 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 def seconds(asked: Asked) -> float:
     """By solves: as many as shares, and about ten in a search."""
-    solves = 2.0 * (len(asked["share"]) + 10.0) * len(asked["alpha"]) * len(asked["epsilon"]) * len(asked["workload"])
+    solves = (
+        2.0 * (len(asked["bias_share"]) + 10.0) * len(asked["alpha"]) * len(asked["epsilon"]) * len(asked["workload"])
+    )
     return float(sum(solves * (0.02 + 0.12 * (n / 64) ** 2) for n in asked["domain_size"]))
 
 
-def _users(name: str, label: str, description: str) -> Column:
-    return Column(name, "number", label, description=description, empty="reason", at_least=1.0)
+_users = partial(Column, empty="reason", at_least=1.0)
 
 
 EXPERIMENT = Experiment(
@@ -148,18 +151,18 @@ EXPERIMENT = Experiment(
         DOMAIN_SIZE.column(),
         BUDGET.column(),
         ACCURACY.column(),
-        Column("factors", "text", "factors", description="shifted: of γ̂₂(W, a); approximate: of γ₂(W, a)."),
-        Column("choice", "text", "choice", description="grid; best where the users are fewest, searched as well."),
-        replace(SHARE.column(), description="Of the factors' distance in α."),
-        Column("distance", "number", "distance a", "a", "Largest bias of an answer.", "reason", at_least=0.0),
-        Column("lower", "number", "norm, lower end", description="On the grid.", empty="free", at_least=0.0),
-        Column("upper", "number", "norm, upper end", description="On the grid.", empty="free", at_least=0.0),
-        _users("predicted_users", "users N (predicted)", "Central limit, for every data set."),
-        _users("guaranteed_users", "users N (proved)", "Proved, for every data set."),
-        Column("ratio", "number", "users N over the least", description="Predicted.", empty="reason", at_least=1.0),
+        Column("factors"),
+        Column("choice"),
+        SHARE.column(),
+        Column("distance", empty="reason", at_least=0.0),
+        Column("lower", empty="free", at_least=0.0),
+        Column("upper", empty="free", at_least=0.0),
+        _users("predicted_users"),
+        _users("guaranteed_users"),
+        Column("ratio_to_least", empty="reason", at_least=1.0),
         REASON,
     ),
-    keys=("panel", "alpha", "factors", "choice", "share"),
+    keys=("panel", "alpha", "factors", "choice", "bias_share"),
     complete=False,
     measure=measure,
     check=check,
@@ -168,7 +171,7 @@ EXPERIMENT = Experiment(
     figure="factormech.figures.local_approximation",
     tables=(
         PaperTable(
-            rows=("panel", "alpha", "share"),
+            rows=("panel", "alpha", "bias_share"),
             columns=("factors",),
             shown=(Shown("predicted_users"),),
             best="min",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from factormech.errors import UnknownName
@@ -46,7 +47,7 @@ from factormech.experiments.local_releases import (
 DEFAULT = ("randomized-response", "one-query", "dyadic-tree/half-sphere", "optimised", "shifted/half-sphere")
 _NUMBERS = (
     "delta",
-    "measured",
+    "measured_error",
     "measured_low",
     "measured_high",
     "gaussian_error",
@@ -73,9 +74,7 @@ def _check_population(name: str) -> None:
 POPULATION = Axis(
     "population",
     {"type": "string", "minLength": 1},
-    "population",
     "zipf",
-    description="Populations that the users are drawn from.",
     default=("zipf",),
     names=Family(_populations, _check_population),
 )
@@ -131,8 +130,7 @@ def seconds(asked: Asked) -> float:
     return float(points * each)
 
 
-def _number(name: str, label: str, description: str) -> Column:
-    return Column(name, "number", label, description=description, empty="reason", at_least=0.0)
+_number = partial(Column, empty="reason", at_least=0.0)
 
 
 EXPERIMENT = Experiment(
@@ -165,29 +163,23 @@ EXPERIMENT = Experiment(
         WORKLOAD.column(),
         DOMAIN_SIZE.column(),
         BUDGET.column(),
-        replace(ACCURACY.column(), label="α", description="What mechanisms that are made for one are made for."),
+        ACCURACY.column(),
         POPULATION.column(),
         MECHANISM,
         USERS.column(),
         OWN_DELTA,
-        _number("measured", "E‖answers − truth‖∞", "Mean of the measured largest errors."),
-        _number("measured_low", "lower end", "lower end of the confidence interval of the mean"),
-        _number("measured_high", "upper end", "upper end"),
-        Column("trials", "integer", "collections", description="Run.", at_least=0.0),
-        Column("stopped", "text", "stopped", description="width, or looks where it is too wide still.", empty="free"),
-        Column("level", "number", "level", description="Of the interval.", empty="reason", at_least=0.0),
-        _number("gaussian_error", "predicted on these data", "Central limit, full covariance."),
-        _number("predicted_error", "predicted for every data set", "Central limit, union bound."),
-        _number("guaranteed_error", "proved for every data set", "Moment generating functions."),
-        _number("measured_l2", "measured mean of ‖·‖²", "Mean of the measured squared errors."),
-        _number("exact_l2", "exact E‖·‖²", "By formula, bias included."),
-        Column(
-            "l2_deviations",
-            "number",
-            "deviations",
-            description="Measured less exact squares, in standard errors.",
-            empty="reason",
-        ),
+        _number("measured_error"),
+        _number("measured_low"),
+        _number("measured_high"),
+        Column("trials", at_least=0.0),
+        Column("stopped", empty="free"),
+        Column("level", empty="reason", at_least=0.0),
+        _number("gaussian_error"),
+        _number("predicted_error"),
+        _number("guaranteed_error"),
+        _number("measured_l2"),
+        _number("exact_l2"),
+        Column("l2_deviations", empty="reason"),
         REASON,
     ),
     keys=("panel", "mechanism", "users"),
@@ -200,7 +192,7 @@ EXPERIMENT = Experiment(
         PaperTable(
             rows=("panel", "users"),
             columns=("mechanism",),
-            shown=(Shown("measured"),),
+            shown=(Shown("measured_error"),),
             ends=("measured_low", "measured_high"),
         ),
     ),

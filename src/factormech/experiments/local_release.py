@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
@@ -42,7 +43,7 @@ DEFAULT = (
     "shifted/half-sphere",
     "shifted/priv-unit",
 )
-_NUMBERS = ("distance", "norm_product", "worst_variance", "privacy_loss", "predicted_users", "guaranteed_users")
+_NUMBERS = ("distance", "norm_product", "worst_answer_variance", "privacy_loss", "predicted_users", "guaranteed_users")
 _DRAWN = ("predicted_drawn", "guaranteed_drawn")
 
 
@@ -81,9 +82,9 @@ def _rows(asked: Asked, W: Any, point: Mapping[str, Any]) -> Iterator[dict[str, 
             row |= {key: found[key] for key in (*_NUMBERS, *_DRAWN, "delta")}
         # The bound is about pure privacy.
         if (delta is None and found["delta"] == 0.0) or (found["reason"] and delta is None):
-            row |= {"lower_bound": bound.users, "bound_formula": bound.formula, "bound_t": bound.t}
+            row |= {"lower_bound": bound.users, "bound_method": bound.formula, "bound_t": bound.t}
             if not found["reason"]:
-                row["ratio"] = found["predicted_drawn"] / bound.users if bound.users > 0 else math.nan
+                row["ratio_to_bound"] = found["predicted_drawn"] / bound.users if bound.users > 0 else math.nan
         yield row
 
 
@@ -103,8 +104,7 @@ def seconds(asked: Asked) -> float:
     return float(sum(len(asked["mechanisms"]) * (0.1 + 0.15 * (n / 64) ** 2.2) for n in sizes))
 
 
-def _users(name: str, label: str, symbol: str, description: str) -> Column:
-    return Column(name, "number", label, symbol, description, "reason", at_least=1.0)
+_users = partial(Column, empty="reason", at_least=1.0)
 
 
 EXPERIMENT = Experiment(
@@ -122,20 +122,20 @@ EXPERIMENT = Experiment(
         BUDGET.column(),
         ACCURACY.column(),
         MECHANISM,
-        Column("queries", "integer", "queries k", "k", "Numbers of queries."),
+        Column("queries"),
         OWN_DELTA,
-        Column("distance", "number", "distance a", "a", "Largest bias of an answer.", "reason", at_least=0.0),
-        Column("norm_product", "number", "‖R‖‖A‖", description="Of the factors, if any.", empty="free", at_least=0.0),
-        Column("worst_variance", "number", "worst variance", "", "Of an answer, one user.", "reason", at_least=0.0),
-        Column("privacy_loss", "number", "verified ε", "", "At most ε, rigorous.", "reason", at_least=0.0),
-        _users("predicted_drawn", "users N (predicted)", "N", "Central limit, for every distribution."),
-        _users("guaranteed_drawn", "users N (proved)", "", "Proved, for every distribution."),
-        _users("predicted_users", "users for data sets (predicted)", "", "Central limit, for every data set."),
-        _users("guaranteed_users", "users for data sets (proved)", "", "Proved, for every data set."),
-        Column("lower_bound", "number", "certified bound", "", "Pure ε-LDP, not interactive.", "free", at_least=0.0),
-        Column("bound_formula", "text", "what proves it", description="hard-pairs or single-query.", empty="free"),
-        Column("bound_t", "number", "t of the bound", "", "Half-gap of the pairs over α.", "free", at_least=0.0),
-        Column("ratio", "number", "predicted over bound", "", "For every distribution.", "free", at_least=0.0),
+        Column("distance", empty="reason", at_least=0.0),
+        Column("norm_product", empty="free", at_least=0.0),
+        Column("worst_answer_variance", empty="reason", at_least=0.0),
+        Column("privacy_loss", empty="reason", at_least=0.0),
+        _users("predicted_drawn"),
+        _users("guaranteed_drawn"),
+        _users("predicted_users"),
+        _users("guaranteed_users"),
+        Column("lower_bound", empty="free", at_least=0.0),
+        Column("bound_method", empty="free"),
+        Column("bound_t", empty="free", at_least=0.0),
+        Column("ratio_to_bound", empty="free", at_least=0.0),
         REASON,
     ),
     keys=("panel", "domain_size", "mechanism"),

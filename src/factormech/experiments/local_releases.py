@@ -12,9 +12,7 @@ from dataclasses import replace
 from factormech import labels
 from factormech.errors import UnknownName
 from factormech.experiments.axes import ALPHA, EPSILON
-from factormech.experiments.base import Asked, Column, Family, Setting
-
-SYMBOLS = {"domain_size": "n", "epsilon": "ε", "alpha": "α"}
+from factormech.experiments.base import Asked, Column, Family, Setting, vocabulary
 
 
 def names() -> list[str]:
@@ -61,8 +59,8 @@ def panel(asked: Asked, workload: str, **point: float | str) -> str:
     """What tells a panel from the others of its study: the workload, and the axes that have several values."""
     several = [name for name in point if len(asked[name]) > 1]
     told = [
-        f"{SYMBOLS[name]} = {labels.value_label(name, point[name])}"
-        if name in SYMBOLS
+        f"{vocabulary().meaning(name).symbol} = {labels.value_label(name, point[name])}"
+        if vocabulary().meaning(name).symbol
         else labels.value_label(name, point[name])
         for name in several
     ]
@@ -83,10 +81,7 @@ def mechanisms(default: Iterable[str]) -> Setting:
 
 BUDGET = replace(EPSILON, default=(1.0,))
 ACCURACY = replace(
-    ALPHA,
-    entry={"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "rule": "be a number above 0"},
-    label="expected ℓ∞ error α",
-    description="Expected ℓ∞ errors α of averages over the users.",
+    ALPHA, entry={"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "rule": "be a number above 0"}
 )
 DELTA_SETTING = Setting(
     "delta",
@@ -95,6 +90,6 @@ DELTA_SETTING = Setting(
     1e-9,
     default=1e-9,
 )
-PANEL = Column("panel", "text", "panel", description="What its panel of the figure shows.")
-MECHANISM = Column("mechanism", "text", "mechanism", description="With its randomizer, where users report points.")
-OWN_DELTA = Column("delta", "number", "δ of the mechanism", "δ", "0: pure.", empty="reason", at_least=0.0)
+PANEL = Column("panel")
+MECHANISM = Column("mechanism")
+OWN_DELTA = Column("delta", empty="reason", at_least=0.0)

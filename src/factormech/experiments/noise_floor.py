@@ -35,10 +35,10 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         found = least_noise(epsilon, delta, shifts=shifts)
         # Square roots are rounded to the nearest number: one step outward.
         lower, upper = math.nextafter(math.sqrt(found.lower), 0.0), math.nextafter(math.sqrt(found.upper), math.inf)
-        row = {"shifts": shifts, "delta": delta, "epsilon": epsilon, "lower": lower, "upper": upper}
+        row = {"shifts": shifts, "delta": delta, "epsilon": epsilon, "least_noise": lower, "least_noise_upper": upper}
         if delta > 0.0:
             sigma = gaussian_noise_multiplier(epsilon, delta)
-            row |= {"gaussian_sigma": sigma, "ratio": sigma / lower if lower > 0.0 else math.inf}
+            row |= {"analytic_sigma": sigma, "ratio_to_bound": sigma / lower if lower > 0.0 else math.inf}
         yield row | {"half_delta": half_delta(epsilon) if shifts == "unit" else math.nan, "method": found.method}
 
 
@@ -57,10 +57,10 @@ def half_delta(epsilon: float) -> float:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """The ends are in order, and Gaussian noise, which hides every shift, is not below."""
-    if row["lower"] > row["upper"]:
-        return "upper", "be at least lower"
-    if row["delta"] > 0.0 and row["gaussian_sigma"] < row["lower"] * (1.0 - ROUNDING):
-        return "gaussian_sigma", "be at least the least noise: Gaussian noise is private"
+    if row["least_noise"] > row["least_noise_upper"]:
+        return "least_noise_upper", "be at least least_noise"
+    if row["delta"] > 0.0 and row["analytic_sigma"] < row["least_noise"] * (1.0 - ROUNDING):
+        return "analytic_sigma", "be at least the least noise: Gaussian noise is private"
     return None
 
 
@@ -82,7 +82,6 @@ EXPERIMENT = Experiment(
                 "exclusiveMaximum": 1,
                 "rule": "be a number of at least 0 and below 1",
             },
-            description="Failure probabilities δ; 0 is pure privacy.",
         ),
     ),
     settings=(
@@ -96,23 +95,15 @@ EXPERIMENT = Experiment(
         ),
     ),
     columns=(
-        Column("shifts", "text", "shifts that are hidden", description="unit, or interval: all in [−1, 1]."),
+        Column("shifts"),
         DELTA.column(),
         EPSILON.column(),
-        Column("lower", "number", "least noise √V", "√V ≥", "Certified lower end of √V.", at_least=0.0),
-        Column("upper", "number", "least noise √V, from above", "√V ≤", "Root mean square of a noise.", at_least=0.0),
-        Column("gaussian_sigma", "number", "Gaussian σ", "σ", "The analytic σ; none at δ = 0.", "free", at_least=0.0),
-        Column("ratio", "number", "σ over √V", "σ/√V", "Over the lower end.", "free", at_least=0.0, infinite=True),
-        Column(
-            "half_delta",
-            "number",
-            "largest δ of half the pure floor",
-            "δ½",
-            "Up to this δ, √V of the unit shift is at least half of that at δ = 0.",
-            "free",
-            at_least=0.0,
-        ),
-        Column("method", "text", "method", description="closed form, hull (exact to rounding) or linear program."),
+        Column("least_noise", at_least=0.0),
+        Column("least_noise_upper", at_least=0.0),
+        Column("analytic_sigma", empty="free", at_least=0.0),
+        Column("ratio_to_bound", empty="free", at_least=0.0, infinite=True),
+        Column("half_delta", empty="free", at_least=0.0),
+        Column("method"),
     ),
     keys=("shifts", "delta", "epsilon"),
     measure=measure,
@@ -122,7 +113,11 @@ EXPERIMENT = Experiment(
     tables=(
         PaperTable(
             rows=("shifts", "delta", "epsilon"),
-            shown=(Shown("upper", label="least noise √V", low="lower"), Shown("gaussian_sigma"), Shown("ratio")),
+            shown=(
+                Shown("least_noise_upper", label="least noise √V", low="least_noise"),
+                Shown("analytic_sigma"),
+                Shown("ratio_to_bound"),
+            ),
         ),
     ),
     seconds=lambda asked: sum(

@@ -1,9 +1,9 @@
 """Factorization norms between certified ends, and what is known of them without solving.
 
-Its rows are, for every workload, domain size and seed, one per norm, and per ``alpha`` for the norms that have an error
-(it is empty for the others). ``lower`` and ``upper`` hold in exact arithmetic. ``trace_bound`` is ‖W‖_*/√(kN), below
-every exact norm; ``known_lower`` and ``known_upper`` are a closed form (equal, to rounding) or a published interval,
-which ``known`` names. The status is ``ok``, or ``unavailable`` with a reason and without numbers.
+Its rows are, for every workload, domain size and seed, one per norm, and per ``entry_error`` for the norms that have
+an error (it is empty for the others). ``lower`` and ``upper`` hold in exact arithmetic. ``trace_bound`` is
+‖W‖_*/√(kN), below every exact norm; ``known_lower`` and ``known_upper`` are a closed form (equal, to rounding) or a
+published interval, which ``known`` names. The status is ``ok``, or ``unavailable`` with a reason and without numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.errors import BadValue
 from factormech.experiments import grids, solves
 from factormech.experiments.asked import Asked
-from factormech.experiments.axes import ALPHA, DOMAIN_SIZE, SEED, WORKLOAD
+from factormech.experiments.axes import DOMAIN_SIZE, ENTRY_ERROR, SEED, WORKLOAD
 from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import number
 from factormech.experiments.optimality_gap import ordered
@@ -91,7 +91,7 @@ def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
 
 def alphas(asked: Asked) -> tuple[float, ...]:
     """The errors of the study, in order; none where its norms have none."""
-    return tuple(sorted(asked.grid.get("alpha", ())))
+    return tuple(sorted(asked.grid.get("entry_error", ())))
 
 
 def solved(asked: Asked, norm: str) -> SolvedFor:
@@ -140,7 +140,7 @@ def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any
     import pandas as pd
 
     joined = pd.concat(list(parts.values()), ignore_index=True)
-    order = ordered(joined, ["_workload", "domain_size", "seed", "_norm", "alpha"])
+    order = ordered(joined, ["_workload", "domain_size", "seed", "_norm", "entry_error"])
     yield from order[[*(column.name for column in EXPERIMENT.columns), "origin"]].to_dict("records")
 
 
@@ -149,8 +149,8 @@ def check(row: Mapping[str, Any]) -> Problem:
     problem = below(row, ("domain_size", "queries"), 1)
     if problem is not None:
         return problem
-    if row["alpha"] < 0.0:
-        return "alpha", "be at least 0, or empty"
+    if row["entry_error"] < 0.0:
+        return "entry_error", "be at least 0, or empty"
     unknown = not_among(row, "status", STATUSES)
     if unknown is not None:
         return unknown
@@ -177,7 +177,7 @@ def _problem_of_facts(row: Mapping[str, Any]) -> Problem:
 def check_table(frame: pd.DataFrame, name: str) -> None:
     """Every study has one row for each workload × domain size × seed × (norm and α) in it."""
     for study, part in frame.groupby("study", sort=False):
-        who = [f"{norm} {alpha!r}" for norm, alpha in zip(part["norm"], part["alpha"].tolist(), strict=True)]
+        who = [f"{norm} {alpha!r}" for norm, alpha in zip(part["norm"], part["entry_error"].tolist(), strict=True)]
         places = ["workload", "domain_size", "seed"]
         check_grid([*(part[key].tolist() for key in places), who], name, f"study {study}", "norm at every point")
 
@@ -185,11 +185,11 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 def refuse(asked: Asked) -> Iterator[BadValue]:
     """An error α belongs to norms that have one, and to no others."""
     tolerant = any(map(is_tolerant, asked["norms"]))
-    if tolerant and not asked["alpha"]:
-        yield BadValue("grid.alpha", [], "be given where a norm has an error", "give for example [0.1]")
-    if asked["alpha"] and not tolerant:
+    if tolerant and not asked["entry_error"]:
+        yield BadValue("grid.entry_error", [], "be given where a norm has an error", "give for example [0.1]")
+    if asked["entry_error"] and not tolerant:
         rule = "be an axis of studies with a norm that has an error"
-        yield BadValue("grid.alpha", list(asked["alpha"]), rule, "leave it out")
+        yield BadValue("grid.entry_error", list(asked["entry_error"]), rule, "leave it out")
 
 
 def by_norm(asked: Asked) -> dict[str, Asked]:
@@ -197,7 +197,7 @@ def by_norm(asked: Asked) -> dict[str, Asked]:
     found = {}
     for norm in asked["norms"]:
         part = grids.replace_settings(asked, norms=[norm])
-        found[norm] = part if is_tolerant(norm) else replace(part, grid={**part.grid, "alpha": ()})
+        found[norm] = part if is_tolerant(norm) else replace(part, grid={**part.grid, "entry_error": ()})
     return found
 
 
@@ -222,7 +222,7 @@ def memory_mb(asked: Asked) -> int:
 EXPERIMENT = Experiment(
     kind="norms",
     description="Factorization norms of workloads between certified ends.",
-    axes=(WORKLOAD, DOMAIN_SIZE, replace(ALPHA, default=()), SEED),
+    axes=(WORKLOAD, DOMAIN_SIZE, replace(ENTRY_ERROR, default=()), SEED),
     settings=(
         NORMS,
         Setting(
@@ -238,21 +238,21 @@ EXPERIMENT = Experiment(
         WORKLOAD.column(),
         DOMAIN_SIZE.column(),
         grids.SEED_COLUMN,
-        Column("queries", "integer", "queries k", "k", "Numbers of queries."),
-        Column("norm", "text", "norm", description="The norm."),
-        number("alpha", "error α of every entry", "Error that the norm allows.", symbol="α"),
-        number("lower", "lower end", "Certified."),
-        number("upper", "upper end", "Certified."),
-        number("trace_bound", "trace bound", "‖W‖_*/√(kN)."),
-        number("known_lower", "known, lower", "Closed form or published."),
-        number("known_upper", "known, upper", "Closed form or published."),
-        Column("known", "text", "what is known", description="Where the known ends come from.", empty="free"),
-        Column("method", "text", "method", description="What solved it.", empty="free"),
-        Column("stopped", "text", "stopped", description="What the solver said of its end.", empty="free"),
+        Column("queries"),
+        Column("norm"),
+        number("entry_error"),
+        number("lower"),
+        number("upper"),
+        number("trace_bound"),
+        number("known_lower"),
+        number("known_upper"),
+        Column("known", empty="free"),
+        Column("method", empty="free"),
+        Column("stopped", empty="free"),
         grids.STATUS,
         grids.REASON,
     ),
-    keys=("workload", "domain_size", "seed", "norm", "alpha"),
+    keys=("workload", "domain_size", "seed", "norm", "entry_error"),
     measure=measure,
     table=table,
     check=check,
@@ -262,7 +262,7 @@ EXPERIMENT = Experiment(
     solves=requests,
     tables=(
         PaperTable(
-            rows=("workload", "alpha", "domain_size"),
+            rows=("workload", "entry_error", "domain_size"),
             columns=("norm",),
             shown=(Shown("upper", low="lower"),),
             beside=("trace_bound",),

@@ -87,10 +87,10 @@ def _rows(asked: Asked, task: Any, axes: tuple[str, ...]) -> Iterator[dict[str, 
         yield {
             "epsilon": epsilon,
             "model": model,
-            "dimension": d,
+            "learner_dimension": d,
             **floors,
             **counted,
-            "needed": 1.0 - asked["failure"],
+            "target_share": 1.0 - asked["failure"],
         }
 
 
@@ -101,14 +101,14 @@ def _counted(found: Any, each: float) -> dict[str, Any]:
     low, high = clopper_pearson(found.learned, len(found.runs), LEVEL)
     return {
         "users_per_query": each,
-        "users": float(found.users.mean()),
-        "least": float(found.users.min()),
-        "most": float(found.users.max()),
-        "promised": each * found.promise.queries,
+        "mean_users": float(found.users.mean()),
+        "fewest_users": float(found.users.min()),
+        "most_users": float(found.users.max()),
+        "guaranteed_users": each * found.promise.queries,
         "beyond": found.beyond,
-        "learned": found.learned / len(found.runs),
-        "learned_low": low,
-        "learned_high": high,
+        "success": found.learned / len(found.runs),
+        "success_low": low,
+        "success_high": high,
     }
 
 
@@ -139,12 +139,12 @@ class _Crowd:
 def check(row: Mapping[str, Any]) -> Problem:
     """No run is below the lower bound or above the promise, which is kept as far as the runs can tell."""
     floor = "sequential_bound" if row["model"] == LOCAL else "pan_private_bound"
-    if row["least"] < row[floor]:
-        return "least", f"be at least {floor}"
-    if row["most"] > row["promised"]:
-        return "most", "be at most promised"
-    if row["learned_high"] < row["needed"]:
-        return "learned_high", "be at least needed"
+    if row["fewest_users"] < row[floor]:
+        return "fewest_users", f"be at least {floor}"
+    if row["most_users"] > row["guaranteed_users"]:
+        return "most_users", "be at most guaranteed_users"
+    if row["success_high"] < row["target_share"]:
+        return "success_high", "be at least target_share"
     return None
 
 
@@ -175,52 +175,20 @@ EXPERIMENT = Experiment(
         CONCEPT_CLASS.column(),
         CLASS_SIZE.column(),
         EPSILON.column(),
-        Column("model", "text", "model"),
-        Column(
-            "dimension",
-            "number",
-            "dimension d of the learner",
-            "d",
-            "At least 1/V at all laws that the pilot runs met, certified.",
-            "reason",
-            at_least=0.0,
-        ),
-        Column("users_per_query", "number", "users per query", "", "For the tolerance 1/(3d).", "reason", at_least=1.0),
-        Column("users", "number", "users", "", "Mean over the runs that learned.", "reason", at_least=1.0),
-        Column("least", "number", "least users", "", "the run with the fewest users", "reason", at_least=1.0),
-        Column("most", "number", "most users", "", "the one with the most", "reason", at_least=1.0),
-        Column("promised", "number", "promised users", "", "At most, but for the failure.", "reason", at_least=1.0),
-        Column(
-            "pan_private_bound",
-            "number",
-            "lower bound for a pan-private stream",
-            "n_pan",
-            "Fewer users do not refute at the promised loss.",
-            "reason",
-            at_least=0.0,
-        ),
-        Column(
-            "sequential_bound",
-            "number",
-            "lower bound for sequential reports",
-            "n_seq",
-            "Fewer users do not refute at the promised loss.",
-            "reason",
-            at_least=0.0,
-        ),
+        Column("model"),
+        Column("learner_dimension", empty="reason", at_least=0.0),
+        Column("users_per_query", empty="reason", at_least=1.0),
+        Column("mean_users", empty="reason", at_least=1.0),
+        Column("fewest_users", empty="reason", at_least=1.0),
+        Column("most_users", empty="reason", at_least=1.0),
+        Column("guaranteed_users", empty="reason", at_least=1.0),
+        Column("pan_private_bound", empty="reason", at_least=0.0),
+        Column("sequential_bound", empty="reason", at_least=0.0),
         BEYOND,
-        Column(
-            "learned",
-            "number",
-            "share of runs that learned",
-            "",
-            "To the promised loss, of runs that d was not settled with.",
-            "reason",
-            at_least=0.0,
-        ),
-        Column("learned_low", "number", "low", "", "Clopper–Pearson, level 0.01.", "reason", at_least=0.0),
-        Column("learned_high", "number", "high", "", "Clopper–Pearson, level 0.01.", "reason", at_least=0.0),
-        Column("needed", "number", "promised share", "", "Of runs that learn.", "reason", at_least=0.0),
+        Column("success", empty="reason", at_least=0.0),
+        Column("success_low", empty="reason", at_least=0.0),
+        Column("success_high", empty="reason", at_least=0.0),
+        Column("target_share", empty="reason", at_least=0.0),
         REASON,
     ),
     keys=("concept_class", "class_size", "epsilon", "model"),
@@ -231,10 +199,11 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel=("concept_class", "class_size"),
         x="epsilon",
-        y="users",
+        y="mean_users",
         series="model",
-        low="least",
-        high="most",
+        low="fewest_users",
+        high="most_users",
+        bars="the run with the fewest users to the one with the most",
         references=("pan_private_bound", "sequential_bound"),
         far_references=True,
         x_scale="log",

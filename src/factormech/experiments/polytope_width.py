@@ -33,7 +33,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 yield row | {"reason": f"more than {QUERIES_LIMIT} queries"}
                 continue
             lower, upper, method = _ends(workload, directions)
-            yield row | {"lower": lower, "upper": upper, "method": method, **_closed_form(name, n, directions)}
+            yield row | {
+                "width_lower": lower,
+                "width_upper": upper,
+                "method": method,
+                **_closed_form(name, n, directions),
+            }
 
 
 def _ends(workload: Any, directions: str) -> tuple[float, float, str]:
@@ -64,13 +69,13 @@ def _closed_form(name: str, n: int, directions: str) -> dict[str, float]:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """The ends are in order, and a closed form is between them."""
-    if row["lower"] > row["upper"]:
-        return "upper", "be at least lower"
+    if row["width_lower"] > row["width_upper"]:
+        return "width_upper", "be at least width_lower"
     closed = row.get("closed_form")
     if closed is None or math.isnan(closed):
         return None
-    between = row["lower"] * (1.0 - ROUNDING) <= closed <= row["upper"] * (1.0 + ROUNDING)
-    return None if between else ("closed_form", "be between lower and upper")
+    between = row["width_lower"] * (1.0 - ROUNDING) <= closed <= row["width_upper"] * (1.0 + ROUNDING)
+    return None if between else ("closed_form", "be between width_lower and width_upper")
 
 
 EXPERIMENT = Experiment(
@@ -80,12 +85,12 @@ EXPERIMENT = Experiment(
     columns=(
         WORKLOAD.column(),
         DOMAIN_SIZE.column(),
-        Column("directions", "text", "directions", description="Unit directions: euclidean- or maximum-directions."),
-        Column("queries", "integer", "queries k", "k", "Number of queries.", at_least=1),
-        Column("lower", "number", "lower end of κ", "κ ≥", "the certified lower end of κ", "reason", at_least=0.0),
-        Column("upper", "number", "least width κ", "κ ≤", "the upper end, of a direction", "reason", at_least=0.0),
-        Column("closed_form", "number", "closed form of κ", "", "Where there is one.", "free", at_least=0.0),
-        Column("method", "text", "method", description="How it is found.", empty="free"),
+        Column("directions"),
+        Column("queries", at_least=1),
+        Column("width_lower", empty="reason", at_least=0.0),
+        Column("width_upper", empty="reason", at_least=0.0),
+        Column("closed_form", empty="free", at_least=0.0),
+        Column("method", empty="free"),
         REASON,
     ),
     keys=("workload", "domain_size", "directions"),
@@ -95,10 +100,11 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel="workload",
         x="domain_size",
-        y="upper",
+        y="width_upper",
         series="directions",
-        low="lower",
-        high="upper",
+        low="width_lower",
+        high="width_upper",
+        bars="the certified lower end to the certified upper end",
         x_scale="log2",
         y_scale="log",
         text=(

@@ -48,15 +48,17 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
 def check(row: Mapping[str, Any]) -> Problem:
     """What holds of the numbers of a row."""
-    problem = below(row, ("domain_size",), 1) or not_positive(row, ("error", "lower_bound", "ratio", "trace_bound"))
+    problem = below(row, ("domain_size",), 1) or not_positive(
+        row, ("order_p_error", "lower_bound", "ratio_to_bound", "trace_bound")
+    )
     if problem is not None:
         return problem
-    if not row["order"] >= 2.0:
-        return "order", "be at least 2"
-    if not math.isclose(row["ratio"], row["error"] / row["lower_bound"], rel_tol=1e-12):
-        return "ratio", "be error over lower_bound"
-    if row["ratio"] < 1.0 - ROUNDING:
-        return "ratio", "be at least 1: no factorization is below the optimum"
+    if not row["p"] >= 2.0:
+        return "p", "be at least 2"
+    if not math.isclose(row["ratio_to_bound"], row["order_p_error"] / row["lower_bound"], rel_tol=1e-12):
+        return "ratio_to_bound", "be order_p_error over lower_bound"
+    if row["ratio_to_bound"] < 1.0 - ROUNDING:
+        return "ratio_to_bound", "be at least 1: no factorization is below the optimum"
     if math.isnan(row["logarithm"]):
         return "logarithm", "be a number"
     return None
@@ -65,7 +67,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 def check_table(frame: pd.DataFrame, name: str) -> None:
     """Every study has one row for each order × domain size × factorization in it."""
     for study, part in frame.groupby("study", sort=False):
-        axes = [part[key].tolist() for key in ("order", "domain_size", "factorization")]
+        axes = [part[key].tolist() for key in ("p", "domain_size", "factorization")]
         check_grid(axes, name, f"study {study}", "factorization at every order and domain size")
 
 
@@ -99,15 +101,15 @@ EXPERIMENT = Experiment(
     ),
     columns=(
         DOMAIN_SIZE.column(),
-        Column("order", "number", "order of error p", "p", "Order of the error.", infinite=True),
-        Column("factorization", "text", "factorization", description="The factorization."),
-        Column("error", "number", "error", description="Of the Gaussian mechanism of unit scale, a mean of order p."),
-        Column("lower_bound", "number", "lower bound", description="Certified lower end of the norm of this order."),
-        Column("ratio", "number", "error over the lower bound", "ratio"),
-        Column("trace_bound", "number", "trace bound", description="‖W‖_*/n."),
-        Column("logarithm", "number", "ln(n)/π"),
+        Column("p", infinite=True),
+        Column("factorization"),
+        Column("order_p_error"),
+        Column("lower_bound"),
+        Column("ratio_to_bound"),
+        Column("trace_bound"),
+        Column("logarithm"),
     ),
-    keys=("order", "domain_size", "factorization"),
+    keys=("p", "domain_size", "factorization"),
     measure=norms.measure,
     table=table,
     check=check,
@@ -117,9 +119,9 @@ EXPERIMENT = Experiment(
     solves=norms.requests,
     tables=(
         PaperTable(
-            rows=("order", "domain_size"),
+            rows=("p", "domain_size"),
             columns=("factorization",),
-            shown=(Shown("error"),),
+            shown=(Shown("order_p_error"),),
             beside=("logarithm", "trace_bound"),
             best="min",
             bound="lower_bound",

@@ -81,7 +81,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         # Numbers of users are squares of norms.
         growth = [math.sqrt(row["growth"]) if row["setting"] == "local" else row["growth"] for row in rows]
         last = max(range(len(rows)), key=lambda i: asked["size"][i])
-        scale = rows[last]["lower"] / growth[last]
+        scale = rows[last]["lower_bound"] / growth[last]
         for row, value in zip(rows, growth, strict=True):
             yield {
                 "family": family,
@@ -117,14 +117,13 @@ def _rules(row: Mapping[str, Any]) -> Problem:
     return check(row)
 
 
-SIZE = Axis("size", DOMAIN_SIZE.entry, "size T or d", 64, description="Numbers of types T, or of attributes d.")
+SIZE = Axis("size", DOMAIN_SIZE.entry, 64)
 FAMILY = Axis(
     "family",
     {"type": "string", "minLength": 1},
-    "family",
     "prefix",
-    description=f"Families of queries: {', '.join(_KNOWN)}.",
     names=Family(lambda: _KNOWN, _check_family),
+    note=f"One of {', '.join(_KNOWN)}.",
 )
 
 EXPERIMENT = Experiment(
@@ -145,18 +144,11 @@ EXPERIMENT = Experiment(
         SIZE.column(),
         *(axis.column() for axis in BUDGET),
         *COLUMNS,
-        Column("growth", "number", "published growth", "", "As published, without a constant.", at_least=0.0),
-        Column(
-            "growth_scaled",
-            "number",
-            "published growth, scaled",
-            "",
-            "The growth, or its root where it is of users, scaled to the lower bound at the largest size.",
-            at_least=0.0,
-        ),
-        Column("setting", "text", "setting", description="central, or local: the growth is of numbers of users."),
-        Column("source", "text", "source", description="The statement."),
-        Column("polytope_width", "number", "least width κ", "κ", "Of the sensitivity polytope.", at_least=0.0),
+        Column("growth", at_least=0.0),
+        Column("growth_scaled", at_least=0.0),
+        Column("setting"),
+        Column("source"),
+        Column("polytope_width", at_least=0.0),
     ),
     keys=("family", "size", "epsilon", "delta", "p"),
     measure=measure,
@@ -168,10 +160,10 @@ EXPERIMENT = Experiment(
         PaperTable(
             rows=("family", "p", "epsilon", "delta", "size"),
             shown=(
-                Shown("norm_upper", label="norm Γ", low="norm_lower"),
-                Shown("upper"),
-                Shown("lower"),
-                Shown("ratio"),
+                Shown("scaled_norm_upper", label="norm Γ", low="scaled_norm_lower"),
+                Shown("total_error"),
+                Shown("lower_bound"),
+                Shown("ratio_to_bound"),
                 Shown("growth"),
             ),
         ),

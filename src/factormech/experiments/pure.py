@@ -12,40 +12,23 @@ from factormech.experiments.axes import EPSILON as EPSILONS
 from factormech.experiments.base import Asked, Axis, Column, Problem, Setting
 
 LAPLACE, RAW, PROJECTED = "laplace", "k-norm", "k-norm-projection"
-PRODUCT = Axis(
-    "product",
-    {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000000},
-    "users times privacy budget, nε",
-    64.0,
-    symbol="nε",
-    description="Products nε, each of a whole number of persons n.",
-)
+PRODUCT = Axis("users_times_epsilon", {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000000}, 64.0)
 TYPES = replace(
     DOMAIN_SIZE,
     entry={"type": "integer", "minimum": 2, "maximum": 65536},
-    label="types N",
-    symbol="N",
-    description="Numbers of user types N, powers of two; there are as many parities.",
+    note="A power of two; there are as many parities.",
 )
 EPSILON = Setting("epsilon", EPSILONS.entry, "The privacy budget ε; δ is 0.", 1.0, default=1.0)
-SPENT = Column("epsilon", "number", "privacy budget ε", "ε", "The bounds depend on n and on ε, not on nε alone.")
-USERS = Column("users", "integer", "users n", "n", "Persons, a fixed number; neighbours replace one.", at_least=1)
-ERROR = Column("error", "number", "error E‖·‖₂/√k", "", "Of means, on the worst data found.", at_least=0.0)
-LOW = Column("low", "number", "lower end of error", "", "the lower end of the error's 99.9 % interval", at_least=0.0)
-HIGH = Column("high", "number", "upper end of error", "", "the upper end", at_least=0.0)
-SPARSITY = Column(
-    "sparsity",
-    "number",
-    "types in the worst data found",
-    "s",
-    "Types in the worst data found, of those tried; empty where all data have one error.",
-    "free",
-    at_least=1.0,
-)
-LOWER = Column("lower_bound", "number", "lower bound", "", "Of every ε-private mechanism, on worst data.", at_least=0.0)
-METHOD = Column("method", "text", "method", description="How the lower bound is proved.", empty="free")
+SPENT = Column("epsilon")
+USERS = Column("users", at_least=1)
+ERROR = Column("l2_error", at_least=0.0)
+LOW = Column("low", at_least=0.0)
+HIGH = Column("high", at_least=0.0)
+SPARSITY = Column("sparsity", empty="free", at_least=1.0)
+LOWER = Column("lower_bound", at_least=0.0)
+METHOD = Column("bound_method", empty="free")
 # Sentences of captions.
-MEANING = "ε-DP, one of n persons replaced, n fixed; the error is E‖·‖₂/√k, a mean of norms."
+MEANING = "ε-DP, one of N users replaced, N fixed; the error is E‖·‖₂/√k, a mean of norms."
 FALL_SHORT = "the guarantee is that of real numbers and exact laws: floating point falls short of it"
 
 
@@ -57,19 +40,21 @@ def refuse_sizes(asked: Asked) -> Iterator[BadValue]:
 
 
 def refuse_products(asked: Asked) -> Iterator[BadValue]:
-    """Products that no whole number of persons has."""
+    """Products that no whole number of users has."""
     epsilon = asked["epsilon"]
-    for i, product in enumerate(asked["product"]):
+    for i, product in enumerate(asked["users_times_epsilon"]):
         n = round(product / epsilon)
         if n < 1 or abs(n * epsilon - product) > 1e-9 * product:
-            rule = f"be a whole number of persons times ε = {epsilon:g}"
-            yield BadValue(f"grid.product[{i}]", product, rule, "there is at least one person, and persons are whole")
+            rule = f"be a whole number of users times ε = {epsilon:g}"
+            yield BadValue(
+                f"grid.users_times_epsilon[{i}]", product, rule, "there is at least one user, and users are whole"
+            )
 
 
 def check_errors(row: Mapping[str, Any]) -> Problem:
     """The error is within its interval, and the interval does not end below the bound."""
-    if not row["low"] <= row["error"] <= row["high"]:
-        return "error", "be between low and high"
+    if not row["low"] <= row["l2_error"] <= row["high"]:
+        return "l2_error", "be between low and high"
     if row["high"] < row["lower_bound"] * (1.0 - 1e-9):
         return "high", "be at least lower_bound: no mechanism is below it"
     return None

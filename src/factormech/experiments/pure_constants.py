@@ -1,8 +1,8 @@
-"""Constants of K-norm noise on random ±1 queries, over queries k and types N: error·nε next to 2w(K).
+"""Constants of K-norm noise on random ±1 queries, over queries k and types n: error·Nε next to 2w(K).
 
-The K-norm mechanism errs by O(w(K)/(nε)) where the body is isotropic (Nikolov, SODA 2023, Lemma 4.3); ‖·‖/√k is the
+The K-norm mechanism errs by O(w(K)/(Nε)) where the body is isotropic (Nikolov, SODA 2023, Lemma 4.3); ‖·‖/√k is the
 paper's error and w(K) = E max ⟨G, y⟩ the Gaussian width, so the constant is E‖Z‖ε/√k over 2w(K), 2w(K) being the width
-of B = K − K. With the projection the error depends on nε and on the data: nε·error on the worst data found, over the
+of B = K − K. With the projection the error depends on Nε and on the data: Nε·error on the worst data found, over the
 same. Every matrix is drawn once, its noise once for all n.
 """
 
@@ -29,25 +29,12 @@ from factormech.experiments.base import (
 )
 
 MECHANISMS = (pure.RAW, pure.PROJECTED)
-QUERIES = Axis(
-    "queries",
-    {"type": "integer", "minimum": 2, "maximum": 128},
-    "queries k",
-    16,
-    symbol="k",
-    description="Numbers of queries k.",
-)
-TYPES = replace(
-    DOMAIN_SIZE,
-    entry={"type": "integer", "minimum": 2, "maximum": 4096},
-    label="types N",
-    symbol="N",
-    description="Numbers of user types N.",
-)
+QUERIES = Axis("queries", {"type": "integer", "minimum": 2, "maximum": 128}, 16)
+TYPES = replace(DOMAIN_SIZE, entry={"type": "integer", "minimum": 2, "maximum": 4096})
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Both constants of every shape at every nε."""
+    """Both constants of every shape at every Nε."""
     from factormech.experiments.pure_constants_points import measured
 
     for k, N in asked.points("queries", "domain_size"):
@@ -55,7 +42,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products that no whole number of persons has."""
+    """Products that no whole number of users has."""
     yield from pure.refuse_products(asked)
 
 
@@ -73,7 +60,7 @@ def _seconds(asked: Asked) -> float:
 
 EXPERIMENT = Experiment(
     kind="pure-constants",
-    description="Constants of K-norm noise, raw and projected, on random ±1 queries: error times nε over 2w(K).",
+    description="Constants of K-norm noise, raw and projected, on random ±1 queries: error times Nε over 2w(K).",
     axes=(QUERIES, TYPES, pure.PRODUCT),
     settings=(
         pure.EPSILON,
@@ -96,27 +83,31 @@ EXPERIMENT = Experiment(
         QUERIES.column(),
         TYPES.column(),
         pure.PRODUCT.column(),
-        Column("mechanism", "text", "mechanism", description=f"{' or '.join(MECHANISMS)}."),
+        Column("mechanism"),
         pure.SPENT,
         pure.USERS,
-        Column("width", "number", "Gaussian width w(K)", "w", "Within about 1 %.", at_least=0.0),
+        Column("width", at_least=0.0),
         replace(pure.ERROR, empty="reason"),
         replace(pure.LOW, empty="reason"),
         replace(pure.HIGH, empty="reason"),
-        Column("constant", "number", "error·nε/2w(K)", "", "The constant of the error.", "reason", at_least=0.0),
+        Column("error_constant", empty="reason", at_least=0.0),
         pure.SPARSITY,
         pure.LOWER,
         pure.METHOD,
         REASON,
     ),
-    keys=("queries", "domain_size", "product", "mechanism"),
+    keys=("queries", "domain_size", "users_times_epsilon", "mechanism"),
     measure=measure,
     check=check,
     refuse=refuse,
     parts=split("queries", "domain_size"),
     figure="factormech.figures.pure_constants",
     tables=(
-        PaperTable(rows=("product", "queries", "domain_size"), columns=("mechanism",), shown=(Shown("constant"),)),
+        PaperTable(
+            rows=("users_times_epsilon", "queries", "domain_size"),
+            columns=("mechanism",),
+            shown=(Shown("error_constant"),),
+        ),
     ),
     seconds=_seconds,
     memory_mb=lambda _: 700,

@@ -31,22 +31,28 @@ def measured(k: int, N: int, asked: Asked) -> Iterator[dict[str, Any]]:
         return rng_for(asked.seed, "pure-constants", str(k), str(N), stream)
 
     Q, epsilon = signs(k, N, chance("queries")), asked["epsilon"]
-    users = tuple(users_of(product, epsilon) for product in asked["product"])
+    users = tuple(users_of(product, epsilon) for product in asked["users_times_epsilon"])
     streams = chance("data")
     setup = Setup(Q, epsilon, users, tuple(candidates(Q, n, streams) for n in users))
     width = gaussian_width(Q, chance("width"), WIDTH).mean.value
     ready, found = prepare(Q), _found(setup, asked, chance)
-    for i, (product, n) in enumerate(zip(asked["product"], users, strict=True)):
+    for i, (product, n) in enumerate(zip(asked["users_times_epsilon"], users, strict=True)):
         bound = lower_bound(ready, n, epsilon)
         for mechanism in (RAW, PROJECTED):
-            row = {"queries": k, "domain_size": N, "product": product, "mechanism": mechanism, "epsilon": epsilon}
-            row |= {"users": n, "width": width, "lower_bound": bound.value, "method": bound.method}
+            row = {
+                "queries": k,
+                "domain_size": N,
+                "users_times_epsilon": product,
+                "mechanism": mechanism,
+                "epsilon": epsilon,
+            }
+            row |= {"users": n, "width": width, "lower_bound": bound.value, "bound_method": bound.method}
             if isinstance(found, Unavailable):
                 yield row | {"reason": found.reason}
                 continue
             one = found[mechanism][i]
-            ends = {"error": one.error.value, "low": max(0.0, one.error.low), "high": one.error.high}
-            yield row | ends | {"constant": one.error.value * product / (2.0 * width), "sparsity": one.sparsity}
+            ends = {"l2_error": one.error.value, "low": max(0.0, one.error.low), "high": one.error.high}
+            yield row | ends | {"error_constant": one.error.value * product / (2.0 * width), "sparsity": one.sparsity}
 
 
 def _found(setup: Setup, asked: Asked, chance: Any) -> dict[str, list[Found]] | Unavailable:

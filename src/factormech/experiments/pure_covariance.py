@@ -2,7 +2,7 @@
 
 Rows are in the unit ball of R^d. ``trace`` is K-norm noise of the body of moments, ``l2-ball`` noise of the Frobenius
 ball around it, each with or without the projection on K = {A ⪰ 0, tr A ≤ 1}; ``jl-balanced`` is the release of
-ℓ = nε measurements. A covariance is M̂ − μ̂μ̂ᵀ, with half of ε for the mean (:mod:`factormech.central.pure.covariance`),
+ℓ = Nε measurements. A covariance is M̂ − μ̂μ̂ᵀ, with half of ε for the mean (:mod:`factormech.central.pure.covariance`),
 and is asked of projections alone. All of the noise is
 invariant under rotations, so data are tried along the axes: s directions with equally many rows, s = 1, 2, 4 … d.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.experiments import pure
-from factormech.experiments.axes import DIMENSION
+from factormech.experiments.axes import COORDINATES
 from factormech.experiments.base import REASON, Asked, Axis, Column, Curves, Experiment, Problem, Setting, split
 
 MOMENT, COVARIANCE = "second-moment", "covariance"
@@ -24,24 +24,14 @@ NAMES = ("trace", "trace-projection", "l2-ball", "l2-ball-projection", JL)
 # The lift through T is an iteration for each release; above, it takes minutes.
 LIFTED = 16
 LEVEL = 0.01
-SIZE = replace(
-    DIMENSION, entry={"type": "integer", "minimum": 2, "maximum": 128}, description="Entries d of a person's row."
-)
-STATISTIC = Axis(
-    "statistic",
-    {"type": "string", "enum": [MOMENT, COVARIANCE]},
-    "statistic",
-    MOMENT,
-    description="What is released: second-moment or covariance.",
-    default=(MOMENT, COVARIANCE),
-)
+SIZE = replace(COORDINATES, entry={"type": "integer", "minimum": 2, "maximum": 128})
+STATISTIC = Axis("statistic", {"type": "string", "enum": [MOMENT, COVARIANCE]}, MOMENT, default=(MOMENT, COVARIANCE))
 MECHANISM = Axis(
     "mechanism",
     {"type": "string", "enum": list(NAMES)},
-    "mechanism",
     "trace-projection",
-    description=f"Any of {', '.join(NAMES)}; a covariance is released with a projection on K alone.",
     default=NAMES,
+    note="A covariance needs a projection.",
 )
 
 
@@ -51,14 +41,20 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.seeds import rng_for
 
     epsilon = asked["epsilon"]
-    for d, statistic, mechanism in asked.points("dimension", "statistic", "mechanism"):
+    for d, statistic, mechanism in asked.points("coordinates", "statistic", "mechanism"):
         if statistic == COVARIANCE and not mechanism.endswith("-projection"):
             continue
         rng = rng_for(asked.seed, "pure-covariance", str(d), statistic, mechanism)
         reason, errors = _errors_of(mechanism, statistic, d, asked, rng)
-        for product in asked["product"]:
+        for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
-            row = {"dimension": d, "statistic": statistic, "mechanism": mechanism, "product": product, "users": n}
+            row = {
+                "coordinates": d,
+                "statistic": statistic,
+                "mechanism": mechanism,
+                "users_times_epsilon": product,
+                "users": n,
+            }
             row["epsilon"] = epsilon
             yield row | ({"reason": reason} if errors is None else _worst(errors, d, n))
 
@@ -125,23 +121,27 @@ def _worst(errors: Any, d: int, n: int) -> dict[str, Any]:
         found.append(np.linalg.norm(errors(np.diag(mean), mean, n), axis=(1, 2)))
     best = chosen(np.array(found)[None, :, :, None])
     error = best.error
-    return {"sparsity": float(sizes[best.data]), "error": error.value, "low": error.low, "high": error.high}
+    return {"sparsity": float(sizes[best.data]), "frobenius_error": error.value, "low": error.low, "high": error.high}
 
 
 def check(row: Mapping[str, Any]) -> Problem:
     """The error is within its interval."""
-    return None if row["low"] <= row["error"] <= row["high"] else ("error", "be between low and high")
+    return (
+        None if row["low"] <= row["frobenius_error"] <= row["high"] else ("frobenius_error", "be between low and high")
+    )
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of persons."""
+    """Products of no whole number of users."""
     yield from pure.refuse_products(asked)
 
 
 def _seconds(asked: Asked) -> float:
     """Chains and eigenvalues; lifts where there are any."""
-    cubes = float(sum(d**3 for d in asked["dimension"])) * len(asked["product"]) * asked["draws"]
-    lifts = sum(d**2 for d in asked["dimension"] if d <= LIFTED) * len(asked["product"]) * asked["matrices"]
+    cubes = float(sum(d**3 for d in asked["coordinates"])) * len(asked["users_times_epsilon"]) * asked["draws"]
+    lifts = (
+        sum(d**2 for d in asked["coordinates"] if d <= LIFTED) * len(asked["users_times_epsilon"]) * asked["matrices"]
+    )
     return float(2.0 + 6e-8 * cubes + 2e-3 * lifts * (JL in asked["mechanism"]))
 
 
@@ -151,7 +151,7 @@ def _count(name: str, least: int, value: int, what: str) -> Setting:
 
 EXPERIMENT = Experiment(
     kind="pure-covariance",
-    description="Errors of second moments and covariances under pure privacy, against nε.",
+    description="Errors of second moments and covariances under pure privacy, against Nε.",
     axes=(SIZE, STATISTIC, MECHANISM, pure.PRODUCT),
     settings=(
         pure.EPSILON,
@@ -161,41 +161,34 @@ EXPERIMENT = Experiment(
     columns=(
         SIZE.column(),
         STATISTIC.column(),
-        Column("mechanism", "text", "mechanism", description=f"{', '.join(NAMES)}."),
+        Column("mechanism"),
         pure.PRODUCT.column(),
         pure.SPENT,
         pure.USERS,
-        replace(pure.SPARSITY, label="directions in the worst data found", description="Directions s with rows."),
-        Column(
-            "error",
-            "number",
-            "error E‖·‖, Frobenius norm",
-            "",
-            "In Frobenius norm, on the worst data found.",
-            "reason",
-            0.0,
-        ),
-        Column("low", "number", "lower end of error", "", "the lower end of its 99 % interval", "reason", at_least=0.0),
-        Column("high", "number", "upper end of error", "", "the upper end", "reason", at_least=0.0),
+        pure.SPARSITY,
+        Column("frobenius_error", empty="reason", at_least=0.0),
+        Column("low", empty="reason", at_least=0.0),
+        Column("high", empty="reason", at_least=0.0),
         REASON,
     ),
-    keys=("dimension", "statistic", "mechanism", "product"),
+    keys=("coordinates", "statistic", "mechanism", "users_times_epsilon"),
     complete=False,
     measure=measure,
     check=check,
     refuse=refuse,
-    parts=split("dimension"),
+    parts=split("coordinates"),
     figure=Curves(
-        panel="dimension",
-        x="product",
-        y="error",
+        panel="coordinates",
+        x="users_times_epsilon",
+        y="frobenius_error",
         series="mechanism",
         dash="statistic",
         low="low",
         high="high",
+        bars="a 99 % interval",
         x_scale="log",
         text=(
-            "ε-DP, one of n persons replaced, n fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: "
+            "ε-DP, one of N users replaced, N fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: "
             f"s directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
         ),
     ),

@@ -1,4 +1,4 @@
-"""Marginals under pure privacy: errors against nε on the worst data found, above the packing bound.
+"""Marginals under pure privacy: errors against Nε on the worst data found, above the packing bound.
 
 Laplace noise errs alike on all data. Projection, JL release and Coarse JL (Nikolov, SODA 2023, Algorithms 1 and 2) are
 tried on vertices, sparse and uniform data; rows and nets are chosen on made-up data and noise of their own. A net pays
@@ -20,11 +20,11 @@ from factormech.experiments.pure_skew import DRAWS, MATRICES
 
 BALL, JL, COARSE = "l2-ball-projection", "jl", "coarse-jl"
 MECHANISMS = (pure.LAPLACE, BALL, JL, COARSE)
-SIZE = replace(DOMAIN_SIZE, label="types N", symbol="N", description="Numbers of user types N.", default=(64,))
+SIZE = replace(DOMAIN_SIZE, default=(64,))
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every mechanism on every workload, on noise that all nε share."""
+    """Every mechanism on every workload, on noise that all Nε share."""
     from factormech.bounds.packing.lower import lower_bound, prepare
     from factormech.central.pure.worst_data import candidates
     from factormech.experiments.workloads import workload_of
@@ -37,11 +37,17 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         workload = workload_of(asked, name, N)
         Q, ready = workload.matrix(), prepare(workload)
         releases_of = tried(Q, asked, rng_for(asked.seed, "pure-marginals", name, str(N), "noise"))
-        for product in asked["product"]:
+        for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
             bound = lower_bound(ready, n, epsilon)
-            here = {"workload": name, "domain_size": N, "queries": len(Q), "product": product, "epsilon": epsilon}
-            here |= {"users": n, "lower_bound": bound.value, "method": bound.method}
+            here = {
+                "workload": name,
+                "domain_size": N,
+                "queries": len(Q),
+                "users_times_epsilon": product,
+                "epsilon": epsilon,
+            }
+            here |= {"users": n, "lower_bound": bound.value, "bound_method": bound.method}
             data = [x for _, x in candidates(Q, n, rng_for(asked.seed, "pure-marginals", name, str(N), str(n)))]
             for mechanism, releases in releases_of.items():
                 row = here | {"mechanism": mechanism}
@@ -61,7 +67,7 @@ def worst_of(releases: Any, Q: Any, data: Any) -> dict[str, Any]:
     best = chosen(np.array([errors_of(drawn, Q, data) for _, drawn in releases]))
     error = best.error
     sparsity = float(np.count_nonzero(data[best.data])) if len(data) > 1 else None
-    ends = {"error": error.value, "low": error.low, "high": error.high, "sparsity": sparsity}
+    ends = {"l2_error": error.value, "low": error.low, "high": error.high, "sparsity": sparsity}
     return {**releases[best.release][0], **ends}
 
 
@@ -80,8 +86,8 @@ def tried(Q: Any, asked: Asked, rng: Any) -> dict[str, Any]:
     releases = {
         pure.LAPLACE: [({}, NoisyRelease.of(Q, laplace, projected=False))],
         BALL: [({}, NoisyRelease.of(Q, ball))],
-        JL: [({"rows": float(ell)}, JLRelease.of(Q, law, ell)) for ell in rows],
-        COARSE: [({"rows": float(net.inner.rows), "kept": float(len(net.net.kept))}, net) for net in nets],
+        JL: [({"jl_rows": float(ell)}, JLRelease.of(Q, law, ell)) for ell in rows],
+        COARSE: [({"jl_rows": float(net.inner.rows), "net_size": float(len(net.net.kept))}, net) for net in nets],
     }
     return {name: _drawn(found, asked, rng) for name, found in releases.items()}
 
@@ -101,7 +107,7 @@ def _drawn(releases: Any, asked: Asked, rng: Any) -> Any:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of persons, and several sizes."""
+    """Products of no whole number of users, and several sizes."""
     yield from pure.refuse_products(asked)
     if len(asked["domain_size"]) > 1:
         yield BadValue("grid.domain_size", list(asked["domain_size"]), "be one number", "make a study for each")
@@ -121,11 +127,12 @@ AT_REASON = [replace(column, empty="reason") for column in (pure.ERROR, pure.LOW
 
 CURVES = Curves(
     panel="workload",
-    x="product",
-    y="error",
+    x="users_times_epsilon",
+    y="l2_error",
     series="mechanism",
     low="low",
     high="high",
+    bars="a 99 % interval",
     below="lower_bound",
     x_scale="log",
     text=(
@@ -136,7 +143,7 @@ CURVES = Curves(
 
 EXPERIMENT = Experiment(
     kind="pure-marginals",
-    description="Errors of pure mechanisms on marginals against nε, above the packing bound.",
+    description="Errors of pure mechanisms on marginals against Nε, above the packing bound.",
     axes=(WORKLOAD, SIZE, pure.PRODUCT),
     settings=(
         pure.EPSILON,
@@ -153,22 +160,22 @@ EXPERIMENT = Experiment(
     columns=(
         WORKLOAD.column(),
         SIZE.column(),
-        Column("queries", "integer", "queries k", "k", "Number of queries.", at_least=1),
-        Column("mechanism", "text", "mechanism", description=f"{', '.join(MECHANISMS)}."),
+        Column("queries", at_least=1),
+        Column("mechanism"),
         pure.PRODUCT.column(),
         pure.SPENT,
         pure.USERS,
         AT_REASON[0],
-        replace(AT_REASON[1], description="the lower end of the error's 99 % interval"),
+        AT_REASON[1],
         AT_REASON[2],
         pure.SPARSITY,
-        Column("rows", "number", "rows ℓ", "ℓ", "Rows that were chosen.", "free", at_least=1.0),
-        Column("kept", "number", "types in the net", "", "Of Coarse JL's net that was chosen.", "free", at_least=1.0),
+        Column("jl_rows", empty="free", at_least=1.0),
+        Column("net_size", empty="free", at_least=1.0),
         pure.LOWER,
         pure.METHOD,
         REASON,
     ),
-    keys=("workload", "mechanism", "product"),
+    keys=("workload", "mechanism", "users_times_epsilon"),
     measure=measure,
     check=check,
     refuse=refuse,

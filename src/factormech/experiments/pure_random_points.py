@@ -61,7 +61,7 @@ def measured(name: str, k: int, N: int, asked: Asked) -> Iterator[dict[str, Any]
     """The rows of one shape."""
     signs = rng_for(asked.seed, "pure-random-queries", name, "queries").integers(0, 2, (k, N))
     Q = np.asarray(2.0 * signs - 1.0, dtype=np.float64)
-    epsilon, products = asked["epsilon"], asked["product"]
+    epsilon, products = asked["epsilon"], asked["users_times_epsilon"]
     users = tuple(users_of(product, epsilon) for product in products)
     chance = rng_for(asked.seed, "pure-random-queries", name, "data")
     setup = Setup(Q, epsilon, users, tuple(candidates(Q, n, chance) for n in users))
@@ -77,12 +77,12 @@ def measured(name: str, k: int, N: int, asked: Asked) -> Iterator[dict[str, Any]
                     "domain_size": N,
                     "epsilon": epsilon,
                     "mechanism": mechanism,
-                    "rows": ell,
-                    "product": product,
+                    "jl_rows": ell,
+                    "users_times_epsilon": product,
                     "users": n,
-                    "best": int(best is None or rows[best[i]] == ell),
+                    "is_best": int(best is None or rows[best[i]] == ell),
                     "lower_bound": bound.value,
-                    "method": bound.method,
+                    "bound_method": bound.method,
                     **_told(results, i),
                 }
 
@@ -91,8 +91,8 @@ def _told(results: list[Found] | Unavailable, i: int) -> dict[str, Any]:
     if isinstance(results, Unavailable):
         return {"reason": results.reason}
     one = results[i]
-    ends = {"error": one.error.value, "low": max(0.0, one.error.low), "high": one.error.high}
-    return {**ends, "family": one.family, "sparsity": one.sparsity}
+    ends = {"l2_error": one.error.value, "low": max(0.0, one.error.low), "high": one.error.high}
+    return {**ends, "data_family": one.family, "sparsity": one.sparsity}
 
 
 def _best(found: list[list[Found] | Unavailable], places: int) -> list[int]:

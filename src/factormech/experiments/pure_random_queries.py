@@ -1,4 +1,4 @@
-"""Random ±1 queries under pure privacy: every mechanism's error against nε, JL release with its rows swept.
+"""Random ±1 queries under pure privacy: every mechanism's error against Nε, JL release with its rows swept.
 
 Q has k rows and N columns of independent uniform signs, drawn once for each shape. The error is E‖·‖₂/√k on the worst
 data found among vertices, sparse and uniform data (:mod:`factormech.central.pure.worst_data`), chosen on some draws and
@@ -30,14 +30,7 @@ from factormech.experiments.base import (
 
 MECHANISMS = ("laplace", "l2-ball-projection", "k-norm", "k-norm-projection", "recursive-full", "jl")
 _SHAPE = r"([1-9][0-9]{0,3})x([1-9][0-9]{0,4})"
-SHAPE = Axis(
-    "shape",
-    {"type": "string", "pattern": f"^{_SHAPE}$", "rule": "be queries x types, as 16x256"},
-    "queries × types",
-    "16x256",
-    symbol="k × N",
-    description="Numbers of queries k and of types N, as 16x256.",
-)
+SHAPE = Axis("shape", {"type": "string", "pattern": f"^{_SHAPE}$", "rule": "be queries x types, as 16x256"}, "16x256")
 
 
 def shape_of(name: str) -> tuple[int, int]:
@@ -57,7 +50,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Shapes without queries to ask or types to tell apart, and products that no whole number of persons has."""
+    """Shapes without queries to ask or types to tell apart, and products that no whole number of users has."""
     for i, name in enumerate(asked["shape"]):
         if shape_of(name)[1] < 2 or shape_of(name)[0] > 1024 or shape_of(name)[1] > 2048:
             rule = "have at most 1024 queries, and 2 to 2048 types"
@@ -86,7 +79,7 @@ def _count(name: str, least: int, most: int, description: str, value: int) -> Se
 
 EXPERIMENT = Experiment(
     kind="pure-random-queries",
-    description="Errors of every pure mechanism on random ±1 queries against nε, with the rows ℓ of JL release swept.",
+    description="Errors of every pure mechanism on random ±1 queries against Nε, with the rows ℓ of JL release swept.",
     axes=(SHAPE, pure.PRODUCT),
     settings=(
         pure.EPSILON,
@@ -110,24 +103,24 @@ EXPERIMENT = Experiment(
     ),
     columns=(
         SHAPE.column(),
-        Column("queries", "integer", "queries k", "k", "Number of queries.", at_least=1),
-        Column("domain_size", "integer", "types N", "N", "Number of types.", at_least=1),
+        Column("queries", at_least=1),
+        Column("domain_size", at_least=1),
         pure.SPENT,
-        Column("mechanism", "text", "mechanism", description="The mechanism."),
-        Column("rows", "integer", "rows ℓ of the JL matrix", "ℓ", "Of JL release; 0 for the others.", at_least=0),
+        Column("mechanism"),
+        Column("jl_rows", at_least=0),
         pure.PRODUCT.column(),
         pure.USERS,
         replace(pure.ERROR, empty="reason"),
         replace(pure.LOW, empty="reason"),
         replace(pure.HIGH, empty="reason"),
-        Column("best", "integer", "whether ℓ is the best", "", "1 but for ℓ that err more than another.", at_least=0),
-        Column("family", "text", "family of the worst data found", description="Of those tried.", empty="free"),
+        Column("is_best", at_least=0),
+        Column("data_family", empty="free"),
         pure.SPARSITY,
         pure.LOWER,
         pure.METHOD,
         REASON,
     ),
-    keys=("shape", "mechanism", "rows", "product"),
+    keys=("shape", "mechanism", "jl_rows", "users_times_epsilon"),
     complete=False,
     measure=measure,
     check=check,
@@ -136,12 +129,12 @@ EXPERIMENT = Experiment(
     figure="factormech.figures.pure_random_queries",
     tables=(
         PaperTable(
-            rows=("shape", "product"),
+            rows=("shape", "users_times_epsilon"),
             columns=("mechanism",),
-            shown=(Shown("error"),),
+            shown=(Shown("l2_error"),),
             best="min",
             bound="lower_bound",
-            where=(("best", 1),),
+            where=(("is_best", 1),),
             ends=("low", "high"),
         ),
     ),

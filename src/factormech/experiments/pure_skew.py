@@ -1,6 +1,6 @@
-"""JL release against projection where some queries are longer than the others: who errs less, over skew and nε.
+"""JL release against projection where some queries are longer than the others: who errs less, over skew and Nε.
 
-Random signs of k queries and N types, the first few queries scaled by the skew, all of them so that a fixed answer of 0
+Random signs of k queries and n types, the first few queries scaled by the skew, all of them so that a fixed answer of 0
 errs by 1. Bodies with few long directions are where mapping to few dimensions can pay (Nikolov, SODA 2023, Theorem
 1.2); whether noise and projection alone does as well under pure privacy is left open there.
 
@@ -20,14 +20,7 @@ from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment,
 
 BALL, JL = "l2-ball-projection", "jl"
 MECHANISMS = (BALL, pure.PROJECTED, JL)
-SKEW = Axis(
-    "skew",
-    {"type": "number", "minimum": 1, "maximum": 1000},
-    "skew: length of a long query over that of the others",
-    4.0,
-    symbol="skew",
-    description="How many times as long the long queries are as the others.",
-)
+SKEW = Axis("skew", {"type": "number", "minimum": 1, "maximum": 1000}, 4.0)
 QUERIES = Setting("queries", {"type": "integer", "minimum": 2, "maximum": 128}, "Queries k.", 96, default=96)
 TYPES = Setting("types", {"type": "integer", "minimum": 2, "maximum": 4096}, "Types N.", 256, default=256)
 LONG = Setting("long", {"type": "integer", "minimum": 1, "maximum": 128}, "How many queries are long.", 4, default=4)
@@ -44,7 +37,7 @@ DRAWS = Setting(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every mechanism at every skew and nε, on the worst data found."""
+    """Every mechanism at every skew and Nε, on the worst data found."""
     from factormech.bounds.packing.lower import lower_bound, prepare
     from factormech.central.pure.worst_data import candidates
     from factormech.measure.packing_bounds import users_of
@@ -60,14 +53,20 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         Q = scales[:, None] * R
         releases = _releases(Q, scales, raw, asked, rng_for(asked.seed, "pure-skew", "noise", str(skew)))
         ready = prepare(Q)
-        for product in asked["product"]:
+        for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
             bound = lower_bound(ready, n, epsilon)
             data = candidates(Q, n, rng_for(asked.seed, "pure-skew", "data", str(n)))
             for mechanism in MECHANISMS:
-                row = {"skew": skew, "product": product, "mechanism": mechanism, "epsilon": epsilon, "users": n}
+                row = {
+                    "skew": skew,
+                    "users_times_epsilon": product,
+                    "mechanism": mechanism,
+                    "epsilon": epsilon,
+                    "users": n,
+                }
                 row |= {"queries": k, "domain_size": N, "long": asked["long"]}
-                row |= {"lower_bound": bound.value, "method": bound.method}
+                row |= {"lower_bound": bound.value, "bound_method": bound.method}
                 tried = releases[mechanism]
                 if isinstance(tried, Unavailable):
                     yield row | {"reason": tried.reason}
@@ -75,9 +74,9 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 best = chosen(_errors([drawn for _, drawn in tried], Q, [counts for _, counts in data]))
                 error, counts = best.error, data[best.data][1]
                 yield row | {
-                    "rows": float(tried[best.release][0]) if mechanism == JL else None,
+                    "jl_rows": float(tried[best.release][0]) if mechanism == JL else None,
                     "sparsity": float((counts > 0).sum()),
-                    "error": error.value,
+                    "l2_error": error.value,
                     "low": error.low,
                     "high": error.high,
                 }
@@ -126,7 +125,7 @@ def _errors(tried: Any, Q: Any, data: Any) -> Any:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of persons, more rows or long queries than queries."""
+    """Products of no whole number of users, more rows or long queries than queries."""
     yield from pure.refuse_products(asked)
     k = asked["queries"]
     if asked["long"] > k:
@@ -149,7 +148,7 @@ def _seconds(asked: Asked) -> float:
 
 EXPERIMENT = Experiment(
     kind="pure-skew",
-    description="JL release against projections under pure privacy, over the skew of the queries and nε.",
+    description="JL release against projections under pure privacy, over the skew of the queries and Nε.",
     axes=(SKEW, pure.PRODUCT),
     settings=(
         pure.EPSILON,
@@ -169,31 +168,31 @@ EXPERIMENT = Experiment(
     columns=(
         SKEW.column(),
         pure.PRODUCT.column(),
-        Column("mechanism", "text", "mechanism", description=f"{', '.join(MECHANISMS)}."),
+        Column("mechanism"),
         pure.SPENT,
-        Column("queries", "integer", "queries k", "k", "Of random signs.", at_least=1),
-        Column("domain_size", "integer", "types N", "N", "User types.", at_least=1),
-        Column("long", "integer", "long queries", "", "How many are longer than the others.", at_least=1),
+        Column("queries", at_least=1),
+        Column("domain_size", at_least=1),
+        Column("long", at_least=1),
         pure.USERS,
-        Column("rows", "number", "rows ℓ", "ℓ", "Rows that JL release chose.", "free", at_least=1.0),
+        Column("jl_rows", empty="free", at_least=1.0),
         pure.SPARSITY,
-        Column("error", "number", "error E‖·‖₂/√k", "", "On the worst data found.", "reason", at_least=0.0),
-        Column("low", "number", "lower end of error", "", "the lower end of its 99 % interval", "reason", at_least=0.0),
-        Column("high", "number", "upper end of error", "", "the upper end", "reason", at_least=0.0),
+        Column("l2_error", empty="reason", at_least=0.0),
+        Column("low", empty="reason", at_least=0.0),
+        Column("high", empty="reason", at_least=0.0),
         pure.LOWER,
         pure.METHOD,
         REASON,
     ),
-    keys=("skew", "product", "mechanism"),
+    keys=("skew", "users_times_epsilon", "mechanism"),
     measure=measure,
     check=check,
     refuse=refuse,
     figure="factormech.figures.pure_skew",
     tables=(
         PaperTable(
-            rows=("skew", "product"),
+            rows=("skew", "users_times_epsilon"),
             columns=("mechanism",),
-            shown=(Shown("error"),),
+            shown=(Shown("l2_error"),),
             best="min",
             bound="lower_bound",
             ends=("low", "high"),

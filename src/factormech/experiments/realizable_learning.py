@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.experiments.agnostic_learning import LEVEL, interval_of_mean, refuse_sizes
+from factormech.experiments.agnostic_learning import interval_of_mean, refuse_sizes
 from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
 from factormech.experiments.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
 
@@ -114,24 +114,17 @@ EXPERIMENT = Experiment(
         CLASS_SIZE.column(),
         EPSILON.column(),
         USERS.column(),
-        Column("learner", "text", "learner", description="By the randomizer of its reports."),
-        Column("concepts", "integer", "concepts k", "k", "Distinct concepts.", at_least=1),
-        Column("trials", "integer", "runs", "", "Independent runs.", at_least=2),
-        Column("distance", "number", "distance a", "a", "Of the approximate factorization.", at_least=0.0),
-        Column("loss", "number", "expected loss", "L", "Mean over the runs, worst law found.", at_least=0.0),
-        Column(
-            "low",
-            "number",
-            "lower end",
-            "",
-            f"a {100 * (1 - LEVEL):.0f} % interval (empirical Bernstein), from its lower end",
-            at_least=0.0,
-        ),
-        Column("high", "number", "upper end", "", "its upper end", at_least=0.0),
-        Column("predicted", "number", "predicted bound", "", "Central-limit bound for every law.", at_least=0.0),
-        Column("lower_bound", "number", "lower bound", "", "For every learner, on some law.", at_least=0.0),
-        Column("predicted_users", "integer", "users predicted", "", "To reach the loss asked for.", at_least=1),
-        Column("guaranteed_users", "integer", "users guaranteed", "", "To reach the loss asked for.", at_least=1),
+        Column("learner"),
+        Column("concepts", at_least=1),
+        Column("trials", at_least=2),
+        Column("distance", at_least=0.0),
+        Column("loss", at_least=0.0),
+        Column("low", at_least=0.0),
+        Column("high", at_least=0.0),
+        Column("predicted", at_least=0.0),
+        Column("lower_bound", at_least=0.0),
+        Column("predicted_users", at_least=1),
+        Column("guaranteed_users", at_least=1),
     ),
     keys=("concept_class", "class_size", "epsilon", "users", "learner"),
     measure=measure,
@@ -145,6 +138,7 @@ EXPERIMENT = Experiment(
         series="learner",
         low="low",
         high="high",
+        bars="a 99 % interval (empirical Bernstein)",
         below="lower_bound",
         x_scale="log",
         y_scale="log",

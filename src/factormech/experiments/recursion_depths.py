@@ -22,32 +22,15 @@ from factormech.experiments.base import REASON, Asked, Axis, Column, Curves, Exp
 from factormech.experiments.pure_skew import LONG, QUERIES, SKEW, TYPES
 
 FORM = Axis(
-    "form",
+    "subspace_noise",
     {"type": "string", "enum": ["projected", "hardt-talwar"]},
-    "noise of a subspace",
     "projected",
-    description="Noise of the projected body, or projected noise of the body.",
     default=("projected", "hardt-talwar"),
 )
 # Names of shares, and of the splits that make them.
 SHARES: dict[str, Literal["optimal", "equal"]] = {"best-shares": "optimal", "equal-shares": "equal"}
-SPLIT = Axis(
-    "split",
-    {"type": "string", "enum": list(SHARES)},
-    "shares of ε",
-    "best-shares",
-    symbol="shares",
-    description="Shares of ε: those of least E‖Z‖², or equal.",
-    default=tuple(SHARES),
-)
-DEPTH = Axis(
-    "depth",
-    {"type": "integer", "minimum": 1, "maximum": 10},
-    "subspaces",
-    3,
-    description="Numbers of subspaces; a body with fewer has a reason beyond its last.",
-    default=(1, 2, 3, 4, 5),
-)
+SPLIT = Axis("split", {"type": "string", "enum": list(SHARES)}, "best-shares", default=tuple(SHARES))
+DEPTH = Axis("depth", {"type": "integer", "minimum": 1, "maximum": 10}, 3, default=(1, 2, 3, 4, 5))
 SAMPLES = Setting(
     "samples",
     {"type": "integer", "minimum": 500, "maximum": 1000000},
@@ -66,7 +49,7 @@ LEVEL = 1e-3
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """nε times the error of every depth."""
+    """Nε times the error of every depth."""
     from factormech.central.pure.knorm import knorm_noise
     from factormech.measure.skewed_queries import lengths, signs
     from factormech.seeds import rng_for
@@ -74,7 +57,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
     k = asked["queries"]
     R = signs(k, asked["types"], rng_for(asked.seed, "recursion-depths", "queries"))
-    points = list(asked.points("form", "split", "depth"))
+    points = list(asked.points("subspace_noise", "split", "depth"))
     for skew in asked["skew"]:
         Q = lengths(k, asked["long"], skew)[:, None] * R
         noise, runs = knorm_noise(Q, 1.0), []
@@ -83,7 +66,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             runs.append(_one_ladder(Q, noise, points, asked, chance))
         refused = [run for run in runs if isinstance(run, Unavailable)]
         for form, division, depth in points:
-            row = {"skew": skew, "form": form, "split": division, "depth": depth}
+            row = {"skew": skew, "subspace_noise": form, "split": division, "depth": depth}
             row |= {"queries": k, "domain_size": asked["types"], "long": asked["long"]}
             found = refused[0] if refused else [run[form, division, depth] for run in runs]
             yield row | _over_ladders(found, k)
@@ -95,7 +78,7 @@ def _one_ladder(Q: Any, noise: Any, points: Any, asked: Asked, rng: Any) -> Any:
     from factormech.central.pure.recursive import ladders
     from factormech.unavailable import Unavailable
 
-    steps = ladders(Q, rng, asked["form"], draws=asked["samples"], noise=noise)
+    steps = ladders(Q, rng, asked["subspace_noise"], draws=asked["samples"], noise=noise)
     if isinstance(steps, Unavailable):
         return steps
     draws = LadderDraws(rng, asked["samples"])
@@ -126,11 +109,11 @@ def _over_ladders(found: Any, k: int) -> dict[str, Any]:
     unit = 1.0 / math.sqrt(k)
     mean = student(np.array([norm for norm, _, _ in found]), LEVEL)
     return {
-        "error": mean.value * unit,
+        "scaled_error": mean.value * unit,
         "low": max(0.0, mean.low * unit),
         "high": mean.high * unit,
-        "root_mean_square": math.sqrt(float(np.mean([square for _, square, _ in found])) / k),
-        "best": float(1 + np.argmin(np.mean([costs for _, _, costs in found], axis=0))),
+        "scaled_root_mean_square": math.sqrt(float(np.mean([square for _, square, _ in found])) / k),
+        "best_depth": float(1 + np.argmin(np.mean([costs for _, _, costs in found], axis=0))),
     }
 
 
@@ -142,7 +125,7 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """The error is within its interval."""
-    return None if row["low"] <= row["error"] <= row["high"] else ("error", "be between low and high")
+    return None if row["low"] <= row["scaled_error"] <= row["high"] else ("scaled_error", "be between low and high")
 
 
 EXPERIMENT = Experiment(
@@ -161,17 +144,17 @@ EXPERIMENT = Experiment(
         FORM.column(),
         SPLIT.column(),
         DEPTH.column(),
-        Column("queries", "integer", "queries k", "k", "Of random signs.", at_least=1),
-        Column("domain_size", "integer", "types N", "N", "User types.", at_least=1),
-        Column("long", "integer", "long queries", "", "How many are longer than the others.", at_least=1),
-        Column("error", "number", "error times nε", "", "nε·E‖·‖₂/√k, over ladders and noise.", "reason", at_least=0.0),
-        Column("low", "number", "lower end", "", "the lower end of its 99.9 % interval", "reason", at_least=0.0),
-        Column("high", "number", "upper end", "", "the upper end", "reason", at_least=0.0),
-        Column("root_mean_square", "number", "root mean square times nε", "", "At least that.", "reason", at_least=0.0),
-        Column("best", "number", "best depth", "", "By estimated costs, with these shares.", "free", at_least=1.0),
+        Column("queries", at_least=1),
+        Column("domain_size", at_least=1),
+        Column("long", at_least=1),
+        Column("scaled_error", empty="reason", at_least=0.0),
+        Column("low", empty="reason", at_least=0.0),
+        Column("high", empty="reason", at_least=0.0),
+        Column("scaled_root_mean_square", empty="reason", at_least=0.0),
+        Column("best_depth", empty="free", at_least=1.0),
         REASON,
     ),
-    keys=("skew", "form", "split", "depth"),
+    keys=("skew", "subspace_noise", "split", "depth"),
     measure=measure,
     check=check,
     refuse=refuse,
@@ -179,11 +162,12 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel="skew",
         x="depth",
-        y="error",
-        series="form",
+        y="scaled_error",
+        series="subspace_noise",
         dash="split",
         low="low",
         high="high",
+        bars="a 99.9 % interval",
         x_scale="log2",
         text=(
             f"{pure.MEANING} It is the same for all data, and a mean over the random ladder of subspaces too: bars are "

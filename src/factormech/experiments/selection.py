@@ -8,6 +8,7 @@ c = (e^ε+1)/(e^ε−1), which is flat in d for a protocol of the right order. T
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from factormech.experiments.base import Asked, Column, Curves, Experiment, Problem, Setting, split
@@ -35,7 +36,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.selection.sample_size import users_for_success
 
     g = asked["gap"]
-    for d, epsilon in asked.points("dimension", "epsilon"):
+    for d, epsilon in asked.points("coordinates", "epsilon"):
         runs = planted(d, g, epsilon, asked["trials"], rng_for(asked.seed, "selection", str(d), repr(epsilon), repr(g)))
         unit = scale(g, d, epsilon)
         bounds = _bounds(d, g, epsilon)
@@ -44,13 +45,17 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 name, runs, 1.0 / unit, validation=validation_of(name, g, epsilon), level=asked["level"]
             )
             own = bounds["sequential_users" if protocol(name).interactive else "non_interactive_users"]
-            row = {"dimension": d, "epsilon": epsilon, "protocol": name, "tried": found.tried, "lower_bound": own}
-            row |= {"users": found.users, "low": found.low, "high": found.high}
-            row |= {f"scaled_{key}": row[key] * unit for key in ("users", "low", "high")}
-            row |= {f"{key}_bound": bounds[f"{key}_users"] * unit for key in ("sequential", "non_interactive")}
-            row["disjointness_bound"] = bounds["disjointness_users"] * unit
+            row = {"coordinates": d, "epsilon": epsilon, "protocol": name, "tried": found.tried, "lower_bound": own}
+            row |= {"needed_users": found.users, "low": found.low, "high": found.high}
+            row |= {
+                "scaled_users": found.users * unit,
+                "scaled_low": found.low * unit,
+                "scaled_high": found.high * unit,
+            }
+            of_all = ("sequential", "non_interactive", "disjointness")
+            row |= {f"scaled_{key}_bound": bounds[f"{key}_users"] * unit for key in of_all}
             if name == "moss-validated":
-                row["promised_users"] = float(promised_users(d, g, epsilon, FAILURE))
+                row["guaranteed_users"] = float(promised_users(d, g, epsilon, FAILURE))
             yield row
 
 
@@ -66,13 +71,15 @@ def _bounds(d: int, gap: float, epsilon: float) -> dict[str, float]:
 
 def check(row: Mapping[str, Any]) -> Problem:
     """No protocol takes surely fewer users than every protocol must, and Theorem 7 keeps its promise."""
-    if not row["low"] <= row["users"] * (1.0 + _ROUNDING) or not row["users"] <= row["high"] * (1.0 + _ROUNDING):
-        return "users", "be between low and high"
+    if not row["low"] <= row["needed_users"] * (1.0 + _ROUNDING) or not row["needed_users"] <= row["high"] * (
+        1.0 + _ROUNDING
+    ):
+        return "needed_users", "be between low and high"
     if row["high"] < row["lower_bound"]:
         return "high", "be at least lower_bound: no protocol takes fewer users"
-    promised = row.get("promised_users")
+    promised = row.get("guaranteed_users")
     if promised is not None and row["low"] > promised:
-        return "low", "be at most promised_users"
+        return "low", "be at most guaranteed_users"
     return None
 
 
@@ -80,15 +87,14 @@ def _seconds(asked: Asked) -> float:
     from factormech.experiments.selection_base import scale
 
     reports = 0.0
-    for d, epsilon in asked.points("dimension", "epsilon"):
+    for d, epsilon in asked.points("coordinates", "epsilon"):
         # About twenty numbers of users are tried; MOSS with a uniform user has the most.
         dear = sum(name in ("moss-uniform", "moss-validated") for name in asked["protocols"])
         reports += asked["trials"] * 45.0 * (dear + 0.2) / scale(asked["gap"], d, epsilon)
     return 2.0 + seconds_of_reports(asked, reports)
 
 
-def _number(name: str, label: str, description: str, **more: Any) -> Column:
-    return Column(name, "number", label, description=description, at_least=0.0, **more)
+_number = partial(Column, at_least=0.0)
 
 
 EXPERIMENT = Experiment(
@@ -111,32 +117,33 @@ EXPERIMENT = Experiment(
         COORDINATES.column(),
         BUDGET.column(),
         PROTOCOL,
-        _number("users", "users n", "Users for success 2/3."),
-        _number("low", "lower end", "lower end of the interval of users"),
-        _number("high", "upper end", "upper end"),
-        _number("lower_bound", "users needed", "Users that every protocol needs (interactive, or not, as this one)."),
-        _number("scaled_users", "n·g²/(c²d)", "Users in units of c²d/g²."),
-        _number("scaled_low", "lower end, scaled", "lower end"),
-        _number("scaled_high", "upper end, scaled", "upper end"),
-        _number("sequential_bound", "lower bound", "Of all sequential protocols, scaled."),
-        _number("non_interactive_bound", "lower bound, non-interactive", "Of all non-interactive protocols, scaled."),
-        _number("disjointness_bound", "by set disjointness", "Of protocols that are right on every law, scaled."),
-        _number("promised_users", "promised", "Users with which Theorem 7 promises success 2/3.", empty="free"),
-        Column("tried", "integer", "numbers of users tried", at_least=1.0),
+        _number("needed_users"),
+        _number("low"),
+        _number("high"),
+        _number("lower_bound"),
+        _number("scaled_users"),
+        _number("scaled_low"),
+        _number("scaled_high"),
+        _number("scaled_sequential_bound"),
+        _number("scaled_non_interactive_bound"),
+        _number("scaled_disjointness_bound"),
+        _number("guaranteed_users", empty="free"),
+        Column("tried", at_least=1.0),
     ),
-    keys=("dimension", "epsilon", "protocol"),
+    keys=("coordinates", "epsilon", "protocol"),
     measure=measure,
     check=check,
-    parts=split("dimension", "epsilon"),
+    parts=split("coordinates", "epsilon"),
     figure=Curves(
         panel="epsilon",
-        x="dimension",
+        x="coordinates",
         y="scaled_users",
         series="protocol",
         low="scaled_low",
         high="scaled_high",
-        below="sequential_bound",
-        references=("non_interactive_bound",),
+        bars="an interval with error one in a million",
+        below="scaled_sequential_bound",
+        references=("scaled_non_interactive_bound",),
         x_scale="log2",
         y_scale="log",
         text=(

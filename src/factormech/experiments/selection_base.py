@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from factormech.experiments.axes import DIMENSION, EPSILON
+from factormech.experiments.axes import COORDINATES as ANY_COORDINATES
+from factormech.experiments.axes import EPSILON
 from factormech.experiments.base import Asked, Axis, Column, Family, Setting
 
 if TYPE_CHECKING:
@@ -42,12 +43,7 @@ PROTOCOLS = Setting(
     ["moss-most-played"],
     names=Family(_names, _check, _module_of),
 )
-COORDINATES = replace(
-    DIMENSION,
-    entry={"type": "integer", "minimum": 2, "maximum": 4096},
-    label="coordinates d",
-    description="Numbers of coordinates d.",
-)
+COORDINATES = replace(ANY_COORDINATES, entry={"type": "integer", "minimum": 2, "maximum": 4096})
 BUDGET: Axis = replace(EPSILON, entry={"type": "number", "exclusiveMinimum": 0, "maximum": 10}, default=(1.0,))
 GAP = Setting(
     "gap",
@@ -56,7 +52,7 @@ GAP = Setting(
     0.25,
     default=0.25,
 )
-PROTOCOL = Column("protocol", "text", "protocol")
+PROTOCOL = Column("protocol")
 
 
 def trials(default: int) -> Setting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from factormech.experiments.axes import USERS
@@ -28,11 +29,11 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.selection.sample_size import successes
 
     g, runs = asked["gap"], asked["trials"]
-    for d, epsilon in asked.points("dimension", "epsilon"):
+    for d, epsilon in asked.points("coordinates", "epsilon"):
         rng = rng_for(asked.seed, "selection-success", str(d), repr(epsilon), repr(g))
         reports = planted(d, g, epsilon, runs, rng)
         for name, n in asked.points("protocols", "users"):
-            row = {"dimension": d, "epsilon": epsilon, "protocol": name, "users": n, **_limits(n, d, g, epsilon)}
+            row = {"coordinates": d, "epsilon": epsilon, "protocol": name, "users": n, **_limits(n, d, g, epsilon)}
             row["limit"] = row["sequential_limit" if protocol(name).interactive else "non_interactive_limit"]
             validation = validation_of(name, g, epsilon)
             if n < least_users(validation):
@@ -66,12 +67,11 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def _seconds(asked: Asked) -> float:
     slow = sum(name.startswith("moss") for name in asked["protocols"]) + 0.1
-    points = len(asked["dimension"]) * len(asked["epsilon"])
+    points = len(asked["coordinates"]) * len(asked["epsilon"])
     return 2.0 + seconds_of_reports(asked, asked["trials"] * slow * points * float(sum(asked["users"])))
 
 
-def _number(name: str, label: str, description: str, empty: Any = "never") -> Column:
-    return Column(name, "number", label, description=description, empty=empty, at_least=0.0)
+_number = partial(Column, at_least=0.0)
 
 
 EXPERIMENT = Experiment(
@@ -84,25 +84,26 @@ EXPERIMENT = Experiment(
         BUDGET.column(),
         PROTOCOL,
         USERS.column(),
-        _number("success", "probability of success", "Share of the runs.", "reason"),
-        _number("low", "lower end", "lower end of the interval (error one in a million)", "reason"),
-        _number("high", "upper end", "upper end", "reason"),
-        _number("limit", "limit", "What no protocol (interactive, or not, as this one) exceeds."),
-        _number("sequential_limit", "limit of every protocol", "What no sequential protocol exceeds."),
-        _number("non_interactive_limit", "limit of non-interactive protocols", "What none of them exceeds."),
+        _number("success", empty="reason"),
+        _number("low", empty="reason"),
+        _number("high", empty="reason"),
+        _number("limit"),
+        _number("sequential_limit"),
+        _number("non_interactive_limit"),
         REASON,
     ),
-    keys=("dimension", "epsilon", "protocol", "users"),
+    keys=("coordinates", "epsilon", "protocol", "users"),
     measure=measure,
     check=check,
-    parts=split("dimension", "epsilon"),
+    parts=split("coordinates", "epsilon"),
     figure=Curves(
-        panel=("dimension", "epsilon"),
+        panel=("coordinates", "epsilon"),
         x="users",
         y="success",
         series="protocol",
         low="low",
         high="high",
+        bars="an interval with error one in a million",
         references=("sequential_limit", "non_interactive_limit"),
         x_scale="log",
         y_scale="linear",

@@ -96,12 +96,7 @@ def _module_of(body: str) -> str:
 
 
 BODY = Axis(
-    "body",
-    {"type": "string", "minLength": 3},
-    "polytope",
-    "prefix/3",
-    description="Built-in workloads of two or three linearly independent queries, with their domain sizes: prefix/3.",
-    names=Family(lambda: _SHOWN, _check_body, _module_of),
+    "body", {"type": "string", "minLength": 3}, "prefix/3", names=Family(lambda: _SHOWN, _check_body, _module_of)
 )
 
 EXPERIMENT = Experiment(
@@ -110,14 +105,14 @@ EXPERIMENT = Experiment(
     axes=(BODY,),
     columns=(
         BODY.column(),
-        Column("element", "text", "element", description="corner, facet (k corners each), ellipsoid or direction."),
-        Column("number", "integer", "number", description="Of a point of this element, from 0.", at_least=0),
-        Column("x", "number", "first query", "x", "A coordinate."),
-        Column("y", "number", "second query", "y", "A coordinate."),
-        Column("z", "number", "third query", "z", "A coordinate, of three queries.", "free"),
-        Column("gamma_2", "number", "γ₂ of the factors", "γ₂", "The largest row norm of the ellipsoid.", at_least=0.0),
-        Column("width_lower", "number", "lower end of κ", "κ ≥", "Of the least width.", at_least=0.0),
-        Column("width_upper", "number", "upper end of κ", "κ ≤", "Of the least width.", at_least=0.0),
+        Column("element"),
+        Column("number", at_least=0),
+        Column("x"),
+        Column("y"),
+        Column("z", empty="free"),
+        Column("gamma_2", at_least=0.0),
+        Column("width_lower", at_least=0.0),
+        Column("width_upper", at_least=0.0),
     ),
     keys=("body", "element", "number"),
     complete=False,

@@ -31,21 +31,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STATUSES = ("ok", "refused", "unavailable")
-_RATIOS = ("ratio", "bias_ratio")
+_RATIOS = ("ratio_to_exact", "bias_ratio")
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
     """The collections of the part's mechanism at every point."""
-    from dataclasses import asdict
-
-    from factormech.measure.collection import CollectionGrid, collect
+    from factormech.measure.collection import CollectionGrid, collect, row_of
 
     grid = CollectionGrid(
         asked["users"], asked["population"], asked["trials"], level=asked["level"], root_seed=asked.seed
     )
     for name in asked["mechanisms"]:
         found = collect(name, grids.Strategies(asked, name), grids.questions(asked), asked["epsilon"], grid)
-        yield from map(asdict, found)
+        yield from map(row_of, found)
 
 
 def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
@@ -84,15 +82,15 @@ def _problem_of_measured(row: Mapping[str, Any]) -> Problem:
         empty = (single and column == "standard_error") or (free and column in _RATIOS)
         if math.isnan(row[column]) != empty:
             return column, "be a number where the status is ok, but for the spread of one trial and ratios to 0"
-        if row[column] < 0 and column != "z":
+        if row[column] < 0 and column != "z_score":
             return column, "be at least 0"
     for column in ("p_value", "bias_p_value"):
         if row[column] > 1:
             return column, "be at most 1"
     if not row["interval_low"] <= row["measured_error"] <= row["interval_high"]:
         return "measured_error", "be in its interval"
-    if not free and not math.isclose(row["ratio"], row["measured_error"] / row["exact_error"], rel_tol=1e-9):
-        return "ratio", "be measured_error over exact_error"
+    if not free and not math.isclose(row["ratio_to_exact"], row["measured_error"] / row["exact_error"], rel_tol=1e-9):
+        return "ratio_to_exact", "be measured_error over exact_error"
     return None
 
 
@@ -124,22 +122,22 @@ EXPERIMENT = Experiment(
         SEED.column(),
         POPULATION.column(),
         USERS.column(),
-        Column("mechanism", "text", "mechanism", description="The mechanism."),
-        Column("metric", "text", "metric", description="What errors are measured in."),
-        Column("trials", "integer", "trials", description="Collections run at the point."),
-        Column("level", "number", "level", description="Two-sided level of the interval."),
-        number("exact_error", "exact error", "Expectation of the error."),
-        number("measured_error", "measured error", "Mean over the trials."),
-        number("standard_error", "standard error", "Of the measured error."),
-        number("interval_low", "interval, low", "Of the exact error."),
-        number("interval_high", "interval, high", "Of the exact error.", infinite=True),
-        number("ratio", "measured over exact", symbol="ratio"),
-        number("z", "z", "Deviation over its exact standard deviation."),
-        number("p_value", "p", "Two-sided, of the deviation."),
-        number("bias_ratio", "bias ratio", "Scaled squared error of the mean estimate over the exact error."),
-        number("bias_p_value", "p of the bias", "One-sided."),
-        number("relative_variance", "relative variance", "Of the error of one trial."),
-        number("relative_scale", "relative scale", "Of the law of the error of one trial."),
+        Column("mechanism"),
+        Column("metric"),
+        Column("trials"),
+        Column("level"),
+        number("exact_error"),
+        number("measured_error"),
+        number("standard_error"),
+        number("interval_low"),
+        number("interval_high", infinite=True),
+        number("ratio_to_exact"),
+        number("z_score"),
+        number("p_value"),
+        number("bias_ratio"),
+        number("bias_p_value"),
+        number("relative_variance"),
+        number("relative_scale"),
         grids.STATUS,
         grids.REASON,
     ),
@@ -155,10 +153,10 @@ EXPERIMENT = Experiment(
         PaperTable(
             rows=("mechanism",),
             shown=(
-                Shown("ratio", "count", "points"),
-                Shown("z", "largest", "largest |z|"),
+                Shown("ratio_to_exact", "count", "points"),
+                Shown("z_score", "largest", "largest |z|"),
                 Shown("p_value", "min", "smallest p"),
-                Shown("ratio", "mean", "mean of measured over exact"),
+                Shown("ratio_to_exact", "mean", "mean of measured over exact"),
             ),
             text="Measured over exact errors of simulated collections",
         ),

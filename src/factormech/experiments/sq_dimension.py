@@ -45,28 +45,28 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         for quantity in sorted(asked["quantities"], key=QUANTITIES.index):
             place = {"concept_class": name, "class_size": size, "concepts": concepts.size, "quantity": quantity}
             if reason:
-                yield from ({**place, "form": form, "status": "", "reason": reason} for form in FORMS)
+                yield from ({**place, "form": form, "certainty": "", "reason": reason} for form in FORMS)
                 continue
             # Each search is wider than those before it: it begins with what they found, and is never below.
             found = _value(quantity, concepts, asked, known, rng_for(asked.seed, "sq-dimension", name, str(size)))
             if quantity != UNIFORM:
                 known.append(found)
             certified = quantity == UNIFORM and found.certified
-            place["status"] = "certified" if certified else "estimate"
+            place["certainty"] = "certified" if certified else "estimate"
             place |= {"theta": found.theta, "floor": 0.0}
             yield {
                 **place,
                 "form": QUERY,
-                "dimension": found.dimension,
-                "high": 1.0 / found.lower if quantity == UNIFORM else found.dimension,
+                "sq_dimension": found.dimension,
+                "upper": 1.0 / found.lower if quantity == UNIFORM else found.dimension,
             }
             # A norm that is at most 1.783·V: what the constant cannot take away.
             users = 1.0 / sequential_norm(found)
             yield {
                 **place,
                 "form": REPORTS,
-                "dimension": users,
-                "high": users,
+                "sq_dimension": users,
+                "upper": users,
                 "floor": found.dimension / GROTHENDIECK,
             }
 
@@ -95,9 +95,9 @@ def _value(quantity: str, concepts: Any, asked: Asked, known: list[Any], rng: An
 
 def check(row: Mapping[str, Any]) -> Problem:
     """The ends are in order, and Grothendieck's inequality holds."""
-    if row["high"] < row["dimension"] * (1.0 - 1e-9):
-        return "high", "be at least dimension"
-    return ("dimension", "be at least floor") if row["dimension"] < row["floor"] * (1.0 - 1e-6) else None
+    if row["upper"] < row["sq_dimension"] * (1.0 - 1e-9):
+        return "upper", "be at least sq_dimension"
+    return ("sq_dimension", "be at least floor") if row["sq_dimension"] < row["floor"] * (1.0 - 1e-6) else None
 
 
 def _seconds(asked: Asked) -> float:
@@ -134,14 +134,14 @@ EXPERIMENT = Experiment(
     columns=(
         CONCEPT_CLASS.column(),
         CLASS_SIZE.column(),
-        Column("concepts", "integer", "concepts", "|C|", "Number of concepts.", at_least=1),
-        Column("quantity", "text", "dimension"),
-        Column("form", "text", "form", description="One query: 1/V; sequential reports: 1/‖M‖ of the same pair."),
-        Column("status", "text", "status", description="certified, or an estimate from below"),
-        Column("theta", "number", "θ", "θ", "What the concepts may lose.", "reason", at_least=0.0),
-        Column("dimension", "number", "dimension", "", "Its lower end.", "reason", at_least=0.0),
-        Column("high", "number", "upper end", "", "If certified; else the same.", "reason", at_least=0.0),
-        Column("floor", "number", "least possible", "", "By Grothendieck's inequality.", "reason", at_least=0.0),
+        Column("concepts", at_least=1),
+        Column("quantity"),
+        Column("form"),
+        Column("certainty"),
+        Column("theta", empty="reason", at_least=0.0),
+        Column("sq_dimension", empty="reason", at_least=0.0),
+        Column("upper", empty="reason", at_least=0.0),
+        Column("floor", empty="reason", at_least=0.0),
         REASON,
     ),
     keys=("concept_class", "class_size", "quantity", "form"),
@@ -152,10 +152,10 @@ EXPERIMENT = Experiment(
     figure=Curves(
         panel="concept_class",
         x="class_size",
-        y="dimension",
+        y="sq_dimension",
         series="quantity",
         dash="form",
-        high="high",
+        high="upper",
         x_scale="log2",
         text="1/V, and 1/‖M‖ of the same pair, which is what sequential reports are bounded by; over laws both are "
         "estimates from below.",

@@ -28,7 +28,6 @@ ORDERS = replace(
         "rule": "be a whole number from 2 to 999, or inf",
     },
     example=2,
-    description="Orders p of the error: of the mean of |error|^p over queries and noise, or inf for the largest error.",
     default=(2, 4, "inf"),
 )
 RELATIVE_WIDTH = Setting(
@@ -38,7 +37,7 @@ RELATIVE_WIDTH = Setting(
     0.02,
     default=0.02,
 )
-RELATION = Column("relation", "text", "neighbours", "", "Which data are neighbours.", "free")
+RELATION = Column("relation", empty="free")
 
 
 def module_of(name: str) -> str:
@@ -90,55 +89,19 @@ BY_ORDER = mechanisms(
 
 # Of rows by order, beside the axes.
 ORDER_COLUMNS = (
-    Column("mechanism", "text", "mechanism", description="optimal has the factors of the norm of each order."),
-    Column("queries", "integer", "queries k", "k", "How many queries."),
-    Column(
-        "error",
-        "number",
-        "error of order p",
-        "error",
-        "(E‖·‖_p^p / k)^(1/p), exact, for p < ∞; E‖·‖_∞, simulated, for p = ∞.",
-        "reason",
-        at_least=0.0,
-    ),
-    Column("low", "number", "low", description="the lower end of the interval", empty="free", at_least=0.0),
-    Column("high", "number", "high", description="the upper end, at one in a million", empty="free", at_least=0.0),
-    Column("total", "number", "total error", "total", "(E‖·‖_p^p)^(1/p); E‖·‖_∞.", "reason", at_least=0.0),
-    Column(
-        "factor_error", "number", "error of the factors", "factors", "The error over σ m_p.", "reason", at_least=0.0
-    ),
-    Column("sigma", "number", "noise σ", "σ", "Standard deviation of the noise on Rx.", "reason", at_least=0.0),
-    Column(
-        "sensitivity", "number", "sensitivity", "Δ", "At least the largest column norm of R.", "reason", at_least=0.0
-    ),
-    Column(
-        "root_mean_square",
-        "number",
-        "root mean square of the largest error",
-        "(E‖·‖_∞²)^½",
-        "(E‖·‖_∞²)^½, simulated, for p = ∞.",
-        "free",
-        at_least=0.0,
-    ),
-    Column("draws", "number", "draws", description="How many draws a simulation took.", empty="free", at_least=0.0),
-    Column(
-        "lower_bound",
-        "number",
-        "error of every private mechanism",
-        "bound",
-        "√V(ε, δ) γ₍ₚ₎ for p < ∞, V₁(ε, δ) γ₂ for p = ∞.",
-        "free",
-        at_least=0.0,
-    ),
-    Column(
-        "root_lower_bound",
-        "number",
-        "bound on the root mean square",
-        "√V γ₂",
-        "√V(ε, δ) γ₂, below (E‖·‖_∞²)^½.",
-        "free",
-        at_least=0.0,
-    ),
+    Column("mechanism"),
+    Column("queries"),
+    Column("order_p_error", empty="reason", at_least=0.0),
+    Column("low", empty="free", at_least=0.0),
+    Column("high", empty="free", at_least=0.0),
+    Column("total_error", empty="reason", at_least=0.0),
+    Column("factor_error", empty="reason", at_least=0.0),
+    Column("sigma", empty="reason", at_least=0.0),
+    Column("sensitivity", empty="reason", at_least=0.0),
+    Column("root_mean_square", empty="free", at_least=0.0),
+    Column("draws", empty="free", at_least=0.0),
+    Column("lower_bound", empty="free", at_least=0.0),
+    Column("root_lower_bound", empty="free", at_least=0.0),
     RELATION,
 )
 
@@ -146,11 +109,11 @@ ORDER_COLUMNS = (
 def check_orders(row: Mapping[str, Any]) -> Problem:
     """No error is below what no mechanism has, and an interval holds its mean."""
     simulated = math.isinf(row["p"])
-    top = row["high"] if simulated else row["error"]
+    top = row["high"] if simulated else row["order_p_error"]
     if not top >= row["lower_bound"] * (1.0 - ROUNDING):
-        return "error", "be at least lower_bound"
-    if simulated and not row["low"] <= row["error"] <= row["high"]:
-        return "error", "be between low and high"
-    if simulated and not row["root_mean_square"] >= row["error"]:
+        return "order_p_error", "be at least lower_bound"
+    if simulated and not row["low"] <= row["order_p_error"] <= row["high"]:
+        return "order_p_error", "be between low and high"
+    if simulated and not row["root_mean_square"] >= row["order_p_error"]:
         return "root_mean_square", "be at least the mean"
     return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.style import Style
@@ -82,14 +83,14 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, x_name: str, looks: dict[float, St
     x = np.unique(rows[x_name].to_numpy(dtype=np.float64))
     scales.prepare_scale(ax, x, "log2")
     ax.set_yscale("log")
-    shown = rows[["upper", "lower"]].to_numpy(dtype=np.float64)
+    shown = rows[["total_error", "lower_bound"]].to_numpy(dtype=np.float64)
     logs = np.log10(shown[shown > 0.0])
     room = 0.06 * float(logs.max() - logs.min()) or 0.2
     scales.set_values(ax, float(logs.min()) - room, float(logs.max()) + room)
     for p, part in rows.groupby("p"):
         part = part.sort_values(x_name)
         at, look = part[x_name].to_numpy(dtype=np.float64), looks[p]
-        lower, upper = (part[name].to_numpy(dtype=np.float64) for name in ("lower", "upper"))
+        lower, upper = (part[name].to_numpy(dtype=np.float64) for name in ("lower_bound", "total_error"))
         ax.fill_between(at, lower, upper, color=look.colour, alpha=0.10, linewidth=0, zorder=1)
         ax.plot(at, upper, zorder=3, clip_on=False, **curves.as_drawn(look, 4.4))
         ax.plot(at, lower, zorder=2.5, **curves.as_drawn(replace(look, line=style.DASHED, marker=""), 0.0))
@@ -102,7 +103,7 @@ def _ratios(rows: pd.DataFrame) -> list[str]:
     """What is between the two, by p."""
     told = []
     for p, part in rows.groupby("p"):
-        low, high = float(part["ratio"].min()), float(part["ratio"].max())
+        low, high = float(part["ratio_to_bound"].min()), float(part["ratio_to_bound"].max())
         span = f"{low:.3g}" if high <= 1.005 * low else f"{low:.3g}–{high:.3g}"
         told.append(f"{span} (p={labels.value_label('p', p)})")
     return [f"upper/lower {', '.join(told)}"]
@@ -110,7 +111,7 @@ def _ratios(rows: pd.DataFrame) -> list[str]:
 
 def _x_label(frame: pd.DataFrame) -> str:
     if "domain_size" in frame:
-        return curves.X_LABELS["domain_size"]
+        return columns.meaning("domain_size").label
     attributes = {name != "prefix" for name in frame["family"]}
     return {frozenset({True}): "attributes d", frozenset({False}): "types T"}.get(frozenset(attributes), "size T or d")
 

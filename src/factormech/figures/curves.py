@@ -27,12 +27,6 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 3
 PANEL_HEIGHTS = {1: 2.9, 2: 2.65, 3: 1.75}  # inches, by the number of columns
 LARGEST_MARKER, SMALLEST_MARKER = 5.6, 3.4
-X_LABELS = {
-    "epsilon": "privacy budget ε",
-    "domain_size": "domain size n",
-    "row_factor": "rows of the start over domain size, m/n",
-    "alpha": "error α of every entry",
-}
 # What tells curves apart.
 Name = TypeVar("Name", bound=Hashable)
 # An entry of a legend: what is shown, and what it is called.

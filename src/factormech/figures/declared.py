@@ -227,5 +227,5 @@ def _against(table: CurveView) -> str:
 def _bars(table: CurveView) -> str:
     if table.curves.low is None or table.curves.high is None:
         return ""
-    low, high = (table.column(name) for name in (table.curves.low, table.curves.high))
-    return f"Bars: {low.description or low.label} to {high.description or high.label}"
+    low, high = (table.column(name).label for name in (table.curves.low, table.curves.high))
+    return f"Bars: {table.curves.bars or f'{low} to {high}'}"

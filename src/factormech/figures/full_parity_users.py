@@ -23,7 +23,7 @@ BELOW = "Below the lower bound for ε-private mechanisms, and its slope"
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of persons needed."""
+    """The figure of a table of users needed."""
     parts = list(frame.groupby("domain_size", sort=False))
     x = [np.unique(rows["accuracy"].to_numpy(dtype=np.float64)) for _, rows in parts]
     titles = [f"N = {N}" for N, _ in parts] + [f"slopes, N = {N}" for N, _ in parts]
@@ -41,7 +41,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             View("accuracy", float("nan"), "", float("nan"), 1, (), (), shown),
             _entries(frame),
             x_label="accuracy 1/α",
-            y_label="users n; d ln n / d ln(1/α)",
+            y_label="users N; d ln N / d ln(1/α)",
             notes=[[] for _ in panels],
             titles=titles,
         )
@@ -57,18 +57,18 @@ def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
 
 def _draw_users(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_yscale("log")
-    logs = np.log10(rows[["users", "lower_bound"]].to_numpy(dtype=np.float64))
+    logs = np.log10(rows[["measured_users", "certified_users"]].to_numpy(dtype=np.float64))
     room = 0.05 * float(logs.max() - logs.min()) or 0.2
     scales.set_values(ax, float(logs.min()) - room, float(logs.max()) + room)
     below = rows.drop_duplicates("accuracy").sort_values("accuracy")
-    x, y = (below[name].to_numpy(dtype=np.float64) for name in ("accuracy", "lower_bound"))
+    x, y = (below[name].to_numpy(dtype=np.float64) for name in ("accuracy", "certified_users"))
     ax.fill_between(x, ax.get_ylim()[0], y, color=style.BAND, linewidth=0, zorder=0.5)
     ax.plot(x, y, color=style.BAND_EDGE, linewidth=1.3, zorder=1.6)
-    _draw_lines(ax, rows, "users")
+    _draw_lines(ax, rows, "measured_users")
 
 
 def _draw_slopes(ax: Axes, rows: pd.DataFrame) -> None:
-    slopes = rows[["slope", "lower_slope"]].to_numpy(dtype=np.float64)
+    slopes = rows[["local_slope", "lower_slope"]].to_numpy(dtype=np.float64)
     slopes = slopes[np.isfinite(slopes)]
     scales.set_linear(
         ax, min(0.4, float(slopes.min(initial=0.9))) - 0.1, max(2.0, float(slopes.max(initial=2.0))) + 0.1
@@ -77,7 +77,7 @@ def _draw_slopes(ax: Axes, rows: pd.DataFrame) -> None:
         ax.axhline(line, color=style.GREY, linewidth=0.7, linestyle=style.DOTTED, zorder=1)
     below = rows.drop_duplicates("accuracy").sort_values("accuracy")
     ax.plot(below["accuracy"], below["lower_slope"].astype("float64"), color=style.BAND_EDGE, linewidth=1.3, zorder=1.6)
-    _draw_lines(ax, rows, "slope")
+    _draw_lines(ax, rows, "local_slope")
 
 
 def _draw_lines(ax: Axes, rows: pd.DataFrame, column: str) -> None:
@@ -101,10 +101,10 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
     x = sorted(set(frame["accuracy"]))
     projected = frame[frame["mechanism"] == PROJECTED]
-    slopes = projected["slope"].to_numpy(dtype=np.float64)
+    slopes = projected["local_slope"].to_numpy(dtype=np.float64)
     slopes = slopes[np.isfinite(slopes)]
     told = f"With the projection the slopes are from {slopes.min():.2f} to {slopes.max():.2f}." if len(slopes) else ""
-    what = f"users n against accuracy 1/α from {number(x[0])} to {number(x[-1])}, and local slopes below"
+    what = f"users N against accuracy 1/α from {number(x[0])} to {number(x[-1])}, and local slopes below"
     return captions.words(
         [captions.lead(title, what), text, told, "Shaded: fewer than proved to be needed."],
         [

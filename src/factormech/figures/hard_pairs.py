@@ -60,7 +60,7 @@ def _difference(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray, FloatArray]
     """λ − μ, queries × types, over the largest entry of its row; queries; weights."""
     rows = rows.sort_values(["query", "type"])
     each = rows.drop_duplicates("query")
-    values = (rows["first"] - rows["second"]).to_numpy(dtype=np.float64).reshape(len(each), -1)
+    values = (rows["first_probability"] - rows["second_probability"]).to_numpy(dtype=np.float64).reshape(len(each), -1)
     queries, weights = (each[name].to_numpy(dtype=np.float64) for name in ("query", "weight"))
     return values / np.abs(values).max(axis=1, keepdims=True), queries, weights
 
@@ -102,8 +102,9 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
     told = [
-        f"{title} (gaps from {rows['gap'].min():.3g} to {rows['gap'].max():.3g}, {rows['query'].nunique()} pairs)"
+        f"{title} (gaps from {gaps.min():.3g} to {gaps.max():.3g}, {rows['query'].nunique()} pairs)"
         for title, rows in _groups(frame)
+        for gaps in [rows["answer_gap"]]
     ]
     sizes = ", ".join(number(n) for n in sorted(set(frame["domain_size"])))
     what = f"λ_v − μ_v over the largest entry of its row, a row per query v and a column per type, n = {sizes}"

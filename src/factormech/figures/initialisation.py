@@ -33,7 +33,7 @@ POINT_SIZE, MEDIAN_SIZE = 3.0, 3.2
 
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of random starts (:mod:`factormech.tables.starts`)."""
-    table = view(frame, "ratio", "row_factor")
+    table = view(frame, "ratio_to_bound", "row_factor")
 
     def draw_panel(ax: Axes, panel: Panel, looks: Mapping[str, Style]) -> None:
         if len(panel.x) > 1:
@@ -51,7 +51,7 @@ def _draw_starts(ax: Axes, panel: Panel, frame: pd.DataFrame, table: View, looks
         median = next(curve.middle for curve in panel.curves if curve.name == name)
         ax.plot(
             rows["row_factor"] * shift,
-            rows["ratio"],
+            rows["ratio_to_bound"],
             linestyle="",
             marker="o",
             clip_on=False,
@@ -78,7 +78,7 @@ def _least_step(x: FloatArray) -> float:
 def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
-    table = view(frame, "ratio", "row_factor")
+    table = view(frame, "ratio_to_bound", "row_factor")
     size, starts = frame["domain_size"].iloc[0], frame["start"].nunique()
     what = f"average variance of what the solver finds over a lower bound, {fixed_and_varied(table)}; n = {size}"
     return captions.words(

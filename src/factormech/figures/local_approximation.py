@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 CURVES = Curves(
     panel="panel",
-    x="share",
-    y="ratio",
+    x="bias_share",
+    y="ratio_to_least",
     series="alpha",
     dash="factors",
     x_scale="linear",
@@ -46,7 +46,9 @@ def draw(frame: pd.DataFrame) -> Figure:
             colours = {name: line.get_color() for name, line in zip(names, curves, strict=True)}
             for row in best.itertuples():
                 colour = colours[row.alpha, row.factors]
-                ax.plot([row.share], [row.ratio], "*", color=colour, markersize=_STAR, zorder=6, clip_on=False)
+                ax.plot(
+                    [row.bias_share], [row.ratio_to_least], "*", color=colour, markersize=_STAR, zorder=6, clip_on=False
+                )
     return figure
 
 
@@ -58,10 +60,11 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
 
 def _price(frame: pd.DataFrame) -> str:
-    half = frame[(frame["choice"] == GRID) & (frame["share"] == 0.5) & frame["ratio"].notna()]
+    half = frame[(frame["choice"] == GRID) & (frame["bias_share"] == 0.5) & frame["ratio_to_least"].notna()]
     if half.empty:
         return ""
     low, high = (
-        labels.value_label("ratio", round(float(value), 2)) for value in (half["ratio"].min(), half["ratio"].max())
+        labels.value_label("ratio_to_least", round(float(value), 2))
+        for value in (half["ratio_to_least"].min(), half["ratio_to_least"].max())
     )
     return f" There the mechanism needs {low} to {high} times the users of the best a."

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 CURVES = Curves(
     panel="panel",
     x="users",
-    y="measured",
+    y="measured_error",
     series="mechanism",
     low="measured_low",
     high="measured_high",
+    bars="a confidence interval of the mean",
     x_scale="log",
     text=(
         "Marks: mean of ‖answers − truth‖∞ over collections that were run, truth being the averages over the very "
@@ -56,7 +57,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     pure = "All mechanisms are purely ε-LDP." if deltas in ([], [0.0]) else "δ of each mechanism is in the table."
     if run.empty:
         return local_releases.words(title, text, frame, KIND, pure)
-    half = float((0.5 * (run["measured_high"] - run["measured_low"]) / run["measured"]).max())
+    half = float((0.5 * (run["measured_high"] - run["measured_low"]) / run["measured_error"]).max())
     level = f"{1.0 - run['level'].iloc[0]:.4g}"
     people = "; ".join(dict.fromkeys(frame["population"]))
     told = f"Intervals hold with probability {level} each, and are ±{100 * half:.2g} % of the mean or narrower."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from factormech import labels
 from factormech.experiments.base import Curves, Experiment
-from factormech.experiments.local_releases import SYMBOLS
+from factormech.experiments.columns import meaning
 from factormech.figures import captions, declared
 
 if TYPE_CHECKING:
@@ -26,5 +26,5 @@ def words(title: str, text: str, frame: pd.DataFrame, kind: Experiment, *more: s
     caption, notes = declared.sentences(title, text, frame, experiment=kind)
     columns = [name for name in SHARED if name in frame.columns and name != kind.figure.x]  # type: ignore[union-attr]
     single = [(name, frame[name].iloc[0]) for name in columns if len(set(frame[name])) == 1]
-    values = ", ".join(f"{SYMBOLS[name]} = {labels.value_label(name, value)}" for name, value in single)
+    values = ", ".join(f"{meaning(name).symbol} = {labels.value_label(name, value)}" for name, value in single)
     return captions.words([*caption, f"In all panels {values}" if values else "", *more], notes)

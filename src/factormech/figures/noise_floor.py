@@ -9,6 +9,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.style import Style
@@ -50,7 +51,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             panels,
             View("epsilon", float("nan"), "", float("nan"), 1, (), (), tuple(Panel(t, x, (), (), ()) for t in titles)),
             _entries(frame, looks),
-            x_label=curves.X_LABELS["epsilon"],
+            x_label=columns.meaning("epsilon").label,
             y_label="",
             notes=[[] for _ in panels],
             titles=list(titles),
@@ -59,10 +60,13 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 
 def _draw_noise(ax: Axes, frame: pd.DataFrame, looks: dict[float, Style]) -> None:
-    _set_values(ax, (frame[["lower", "upper"]].mul(frame["epsilon"], axis=0)).to_numpy(dtype=np.float64).ravel())
+    _set_values(
+        ax,
+        (frame[["least_noise", "least_noise_upper"]].mul(frame["epsilon"], axis=0)).to_numpy(dtype=np.float64).ravel(),
+    )
     for (delta, shifts), rows in _curves(frame):
         epsilon = rows["epsilon"].to_numpy(dtype=np.float64)
-        low, high = (epsilon * rows[name].to_numpy(dtype=np.float64) for name in ("lower", "upper"))
+        low, high = (epsilon * rows[name].to_numpy(dtype=np.float64) for name in ("least_noise", "least_noise_upper"))
         look = replace(looks[delta], line=LINES[shifts])
         ax.plot(epsilon, np.where(low > 0.0, low, np.nan), clip_on=False, **_as_drawn(look, shifts))
         wide = high > SEEN * low
@@ -70,10 +74,10 @@ def _draw_noise(ax: Axes, frame: pd.DataFrame, looks: dict[float, Style]) -> Non
 
 
 def _draw_ratios(ax: Axes, frame: pd.DataFrame, looks: dict[float, Style]) -> None:
-    rest = frame[np.isfinite(frame["ratio"].astype("float64"))]
-    scales.set_ratios(ax, float(rest["ratio"].max()) if len(rest) else 1.0)
+    rest = frame[np.isfinite(frame["ratio_to_bound"].astype("float64"))]
+    scales.set_ratios(ax, float(rest["ratio_to_bound"].max()) if len(rest) else 1.0)
     for (delta, shifts), rows in _curves(rest):
-        ax.plot(rows["epsilon"], rows["ratio"], **_as_drawn(replace(looks[delta], line=LINES[shifts]), shifts))
+        ax.plot(rows["epsilon"], rows["ratio_to_bound"], **_as_drawn(replace(looks[delta], line=LINES[shifts]), shifts))
 
 
 def _curves(frame: pd.DataFrame) -> list[tuple[tuple[float, str], pd.DataFrame]]:
@@ -114,7 +118,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
         "certified lower ends of √V, the least root mean square noise that hides a shift, times ε, against privacy "
         f"budget ε from {number(x[0])} to {number(x[-1])}, in the first panel"
     )
-    second = "Second panel: the analytic Gaussian σ over √V, at δ > 0." if frame["ratio"].notna().any() else ""
+    second = "Second panel: the analytic Gaussian σ over √V, at δ > 0." if frame["ratio_to_bound"].notna().any() else ""
     third = "Third panel: up to this δ the bounds for one shift keep at least half of what δ = 0 gives."
     hidden = f"Hidden: {'; '.join(NAMES[shifts] for shifts in dict.fromkeys(frame['shifts']))}"
     return captions.words(
@@ -124,7 +128,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
 
 def _widest(frame: pd.DataFrame) -> str:
-    ratio = (frame["upper"] / frame["lower"]).to_numpy(dtype=np.float64)
+    ratio = (frame["least_noise_upper"] / frame["least_noise"]).to_numpy(dtype=np.float64)
     widest = float(np.max(ratio))
     if not widest > SEEN:
         return f"The ends of √V differ by at most {100.0 * (widest - 1.0):.1g} %."

@@ -12,6 +12,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.tables.norm_view import Asked, NormPanel, NormView, norm_view
@@ -49,7 +50,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             panels,
             _plain(table),
             [*_entries(table, looks, sizes), *_extra_entries(table)],
-            x_label=curves.X_LABELS[table.axis],
+            x_label=columns.meaning(table.axis).label,
             y_label=Y_LABEL,
             notes=[[] for _ in panels],
             footer=_missing(table),
@@ -94,7 +95,7 @@ def _set_height(ax: Axes, panel: NormPanel, axis: str) -> None:
     shown += [panel.trace, panel.sandwich, *(values for fact in panel.known for values in (fact.lower, fact.upper))]
     every = np.concatenate(shown)
     every = every[np.isfinite(every)]
-    if axis == "alpha" or not every.size or every.min() <= 0.0:
+    if axis == "entry_error" or not every.size or every.min() <= 0.0:
         top = float(every.max(initial=0.0)) or 1.0
         scales.set_linear(ax, -MARGIN * top / 2, (1.0 + MARGIN) * top)
         return
@@ -145,8 +146,8 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
     table = norm_view(frame)
     x = np.unique(np.concatenate([panel.x for panel in table.panels]))
-    varied = "error α of every entry" if table.axis == "alpha" else "domain size n"
-    fixed = f", with n = {number(table.fixed)}" if table.axis == "alpha" else ""
+    varied = "error α of every entry" if table.axis == "entry_error" else "domain size n"
+    fixed = f", with n = {number(table.fixed)}" if table.axis == "entry_error" else ""
     widest = float((frame["upper"] / frame["lower"] - 1.0).where(frame["lower"] > 0).max())
     names = "; ".join(labels.workload_label(panel.workload) for panel in table.panels)
     what = f"norms against {varied} from {number(x[0])} to {number(x[-1])}{fixed}; workloads: {names}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.captions import absent, drawn, fixed_and_varied
@@ -31,7 +32,7 @@ Y_LABEL = "average variance over the lower bound"
 
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of optimality gaps (:mod:`factormech.tables.gaps`)."""
-    table = view(frame, "ratio")
+    table = view(frame, "ratio_to_bound")
     return draw_ratios(table, lambda ax, panel, looks: curves.draw_curves(ax, panel, looks, table.drawn))
 
 
@@ -49,7 +50,7 @@ def draw_ratios(table: View, draw_panel: Callable[[Axes, Panel, Mapping[str, Sty
             panels,
             table,
             curves.mechanism_entries(table.drawn, looks),
-            x_label=curves.X_LABELS[table.axis],
+            x_label=columns.meaning(table.axis).label,
             y_label=Y_LABEL,
             notes=[_notes(panel, table) for panel in table.panels],
             set_limits=scales.set_ratio_limits,
@@ -70,7 +71,7 @@ def _notes(panel: Panel, table: View) -> list[str]:
 def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
-    table = view(frame, "ratio")
+    table = view(frame, "ratio_to_bound")
     bound = "a lower bound on that of every unbiased linear ε-LDP strategy"
     what = f"average variance over {bound}, {fixed_and_varied(table)}"
     return captions.words(

@@ -8,6 +8,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.tables.panels import Curve, Panel, View, number
@@ -27,7 +28,7 @@ ROOM = 1.6
 
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of factorizations of prefix sums (:mod:`factormech.tables.prefix_errors`)."""
-    orders = sorted(set(frame["order"]))
+    orders = sorted(set(frame["p"]))
     names = tuple(dict.fromkeys(frame["factorization"]))
     looks = {name: style.FACTORIZATIONS[name] for name in names}
     table = View("domain_size", float("nan"), "", float("nan"), 1, names, (), _panels(frame, orders, names))
@@ -39,14 +40,14 @@ def draw(frame: pd.DataFrame) -> Figure:
             shown = np.concatenate([curve.middle for curve in panel.curves])
             top = float(np.log10(np.nanmax(shown)))
             scales.set_values(ax, -0.06 * top, 1.06 * top)
-            _draw_bounds(ax, frame[frame["order"] == order], panel.x)
+            _draw_bounds(ax, frame[frame["p"] == order], panel.x)
             curves.draw_curves(ax, panel, looks, names)
         curves.finish(
             figure,
             panels,
             table,
             [*curves.mechanism_entries(names, looks), *_bound_entries()],
-            x_label=curves.X_LABELS[table.axis],
+            x_label=columns.meaning(table.axis).label,
             y_label=Y_LABEL,
             notes=[[] for _ in panels],
             titles=[labels.order_label(order) for order in orders],
@@ -57,9 +58,9 @@ def draw(frame: pd.DataFrame) -> Figure:
 def _panels(frame: pd.DataFrame, orders: list[float], names: tuple[str, ...]) -> tuple[Panel, ...]:
     found = []
     for order in orders:
-        part = frame[frame["order"] == order]
+        part = frame[frame["p"] == order]
         x = np.sort(part["domain_size"].unique()).astype(np.float64)
-        values = {name: _along(part[part["factorization"] == name], x, "error") for name in names}
+        values = {name: _along(part[part["factorization"] == name], x, "order_p_error") for name in names}
         ends = sorted(float(v[-1]) for v in values.values())
         limit = ROOM * ends[-2 if len(ends) > 1 else -1]
         inside = {name: np.where(v <= limit, v, np.nan) for name, v in values.items()}
@@ -88,10 +89,10 @@ def _bound_entries() -> list[curves.Entry]:
 def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
-    sizes, orders = sorted(set(frame["domain_size"])), sorted(set(frame["order"]))
+    sizes, orders = sorted(set(frame["domain_size"])), sorted(set(frame["p"]))
     last = frame[frame["domain_size"] == sizes[-1]]
     told = [
-        f"{labels.factorization_label(str(name))} {', '.join(f'{ratio:.3g}' for ratio in part['ratio'])}"
+        f"{labels.factorization_label(str(name))} {', '.join(f'{ratio:.3g}' for ratio in part['ratio_to_bound'])}"
         for name, part in last.groupby("factorization", sort=False)
     ]
     what = f"errors of order p against domain size n from {number(sizes[0])} to {number(sizes[-1])}"

@@ -37,7 +37,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             panels,
             View("queries", math.nan, "", math.nan, 1, (), (), tuple(Panel(t, np.ones(1), (), (), ()) for t in titles)),
             _entries(),
-            x_label="types N",
+            x_label="types n",
             y_label="queries k",
             notes=[[] for _ in titles],
             footer=_missing(frame),
@@ -47,17 +47,17 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 
 def constants(frame: pd.DataFrame, mechanism: str, product: float) -> pd.DataFrame:
-    """The constants at one nε, queries × types; NaN where there is no number."""
-    rows = frame[(frame["mechanism"] == mechanism) & (frame["product"] == product)]
-    return rows.pivot_table(index="queries", columns="domain_size", values="constant", dropna=False)
+    """The constants at one Nε, queries × types; NaN where there is no number."""
+    rows = frame[(frame["mechanism"] == mechanism) & (frame["users_times_epsilon"] == product)]
+    return rows.pivot_table(index="queries", columns="domain_size", values="error_constant", dropna=False)
 
 
 def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Of raw noise, whose constant is that of all nε, and of the projection at each nε."""
-    products = sorted(set(frame["product"]))
+    """Of raw noise, whose constant is that of all Nε, and of the projection at each Nε."""
+    products = sorted(set(frame["users_times_epsilon"]))
     found = {labels.SERIES[RAW]: constants(frame, RAW, products[0])}
     for product in products:
-        title = f"{labels.SERIES[PROJECTED]}, nε = {number(product)}"
+        title = f"{labels.SERIES[PROJECTED]}, Nε = {number(product)}"
         found[title] = constants(frame, PROJECTED, product)
     return found
 
@@ -66,14 +66,14 @@ def _entries() -> list[curves.Entry]:
     from matplotlib.patches import Patch
 
     return [
-        (Patch(facecolor="#FFFFFF", edgecolor=style.GREY, linewidth=0.8), f"nε·error = {ENDS[0]:g}·2w(K), or less"),
+        (Patch(facecolor="#FFFFFF", edgecolor=style.GREY, linewidth=0.8), f"Nε·error = {ENDS[0]:g}·2w(K), or less"),
         (Patch(facecolor=style.BLUE), "2w(K), or more"),
     ]
 
 
 def _missing(frame: pd.DataFrame) -> list[str]:
     """Shapes without a number, by reason."""
-    lacking = frame[frame["constant"].isna()]
+    lacking = frame[frame["error_constant"].isna()]
     found = []
     for reason, rows in lacking.groupby("reason", sort=False):
         shapes = dict.fromkeys(zip(rows["queries"], rows["domain_size"], strict=True))
@@ -84,16 +84,16 @@ def _missing(frame: pd.DataFrame) -> list[str]:
 def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
-    shown = frame[frame["constant"].notna()]
+    shown = frame[frame["error_constant"].notna()]
     ranges = [f"{name}: {np.nanmin(table):.2f} to {np.nanmax(table):.2f}" for name, table in _panels(shown).items()]
     projected = shown[shown["mechanism"] == PROJECTED]
-    certified = (projected["error"] / projected["lower_bound"]).min()
-    what = "error times nε over 2w(K) for k random ±1 queries and N types, one matrix for each shape"
+    certified = (projected["l2_error"] / projected["lower_bound"]).min()
+    what = "error times Nε over 2w(K) for k random ±1 queries and n types, one matrix for each shape"
     return captions.words(
         [
             captions.lead(title, what),
             text,
-            "With the projection the cells depend on nε and are of the worst data found for it.",
+            "With the projection the cells depend on Nε and are of the worst data found for it.",
             f"The errors with the projection are {certified:.1f} times the certified lower bound or more."
             if math.isfinite(certified)
             else "",

@@ -1,4 +1,4 @@
-"""Errors on random queries: of each mechanism against nε, and of JL release against its rows ℓ."""
+"""Errors on random queries: of each mechanism against Nε, and of JL release against its rows ℓ."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ __all__ = ["draw", "words"]
 
 CURVES = Curves(
     panel="shape",
-    x="product",
-    y="error",
+    x="users_times_epsilon",
+    y="l2_error",
     series="mechanism",
     low="low",
     high="high",
+    bars="a 99.9 % interval",
     below="lower_bound",
     x_scale="log",
     text=(
@@ -38,7 +39,7 @@ CURVES = Curves(
 
 
 # The second row: JL release alone, with every ℓ.
-SWEPT = replace(CURVES, x="rows", series="product", below=None, x_scale="log2")
+SWEPT = replace(CURVES, x="jl_rows", series="users_times_epsilon", below=None, x_scale="log2")
 MOST_PRODUCTS = 4
 
 
@@ -51,7 +52,7 @@ def _kind(shown: Curves = CURVES) -> Experiment:
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of errors on random queries."""
     swept = _swept(frame)
-    if swept["rows"].nunique() < 2:
+    if swept["jl_rows"].nunique() < 2:
         return declared.draw(_shown(frame), experiment=_kind())
     tables = [curve_view(_shown(frame), _kind()), curve_view(swept, _kind(SWEPT))]
     parts = [(panel, table) for table in tables for panel in table.panels]
@@ -66,11 +67,18 @@ def draw(frame: pd.DataFrame) -> Figure:
             figure,
             panels,
             View(
-                "product", math.nan, "", math.nan, 1, (), (), tuple(Panel(p.title, p.x, (), (), ()) for p, _ in parts)
+                "users_times_epsilon",
+                math.nan,
+                "",
+                math.nan,
+                1,
+                (),
+                (),
+                tuple(Panel(p.title, p.x, (), (), ()) for p, _ in parts),
             ),
             [*declared.entries(tables[0]), *_below(declared.entries(tables[1]))],
-            x_label="first row: users times privacy budget, nε; second row: rows ℓ of the JL matrix",
-            y_label=tables[0].column("error").label,
+            x_label="first row: users times privacy budget, Nε; second row: rows ℓ of the JL matrix",
+            y_label=tables[0].column("l2_error").label,
             notes=[[] for _ in panels],
             footer=tables[0].missing(),
             titles=titles,
@@ -94,24 +102,24 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
     caption, notes = declared.sentences(title, text, _shown(frame), experiment=_kind())
-    swept = frame[(frame["mechanism"] == "jl") & frame["error"].notna()]
+    swept = frame[(frame["mechanism"] == "jl") & frame["l2_error"].notna()]
     if not len(swept):
         return captions.words(caption, notes)
-    rows = ", ".join(str(ell) for ell in sorted(set(swept["rows"])))
-    best = ", ".join(str(ell) for ell in sorted(set(swept.loc[swept["best"] == 1, "rows"])))
+    rows = ", ".join(str(ell) for ell in sorted(set(swept["jl_rows"])))
+    best = ", ".join(str(ell) for ell in sorted(set(swept.loc[swept["is_best"] == 1, "jl_rows"])))
     drawn = f"JL release has ℓ of {rows}, of which {best} are drawn as the best in the first row"
     return captions.words([*caption[:2], _second(frame), *caption[2:]], [_against_projection(frame), drawn, *notes])
 
 
 def _against_projection(frame: pd.DataFrame) -> str:
     """In how many places JL release errs less than K-norm noise with the projection, and for certain."""
-    at = ["shape", "product"]
-    shown = frame[(frame["best"] == 1) & frame["error"].notna()].set_index(at)
-    other = shown.loc[shown["mechanism"] == pure.PROJECTED, ["error", "low", "high"]].add_suffix("_other")
+    at = ["shape", "users_times_epsilon"]
+    shown = frame[(frame["is_best"] == 1) & frame["l2_error"].notna()].set_index(at)
+    other = shown.loc[shown["mechanism"] == pure.PROJECTED, ["l2_error", "low", "high"]].add_suffix("_other")
     both = shown[shown["mechanism"] == "jl"].join(other, how="inner")
     if not len(both):
         return ""
-    less = int((both["error"] < both["error_other"]).sum())
+    less = int((both["l2_error"] < both["l2_error_other"]).sum())
     certain = int((both["high"] < both["low_other"]).sum())
     worse = int((both["low"] > both["high_other"]).sum())
     return (
@@ -123,23 +131,23 @@ def _against_projection(frame: pd.DataFrame) -> str:
 def _second(frame: pd.DataFrame) -> str:
     """The second row in words."""
     swept = _swept(frame)
-    if swept["rows"].nunique() < 2:
+    if swept["jl_rows"].nunique() < 2:
         return ""
-    products = ", ".join(number(value) for value in sorted(set(swept["product"])))
-    return f"Second row: JL release against its rows ℓ, on the worst data found for each, for nε of {products}."
+    products = ", ".join(number(value) for value in sorted(set(swept["users_times_epsilon"])))
+    return f"Second row: JL release against its rows ℓ, on the worst data found for each, for Nε of {products}."
 
 
 def _swept(frame: pd.DataFrame) -> pd.DataFrame:
-    """JL release with every ℓ at some of the nε."""
-    found = frame[(frame["mechanism"] == "jl") & frame["error"].notna()]
-    products = sorted(set(found["product"]))
+    """JL release with every ℓ at some of the Nε."""
+    found = frame[(frame["mechanism"] == "jl") & frame["l2_error"].notna()]
+    products = sorted(set(found["users_times_epsilon"]))
     step = max(1, -(-len(products) // MOST_PRODUCTS))
-    return _named(found[found["product"].isin(products[::step])])
+    return _named(found[found["users_times_epsilon"].isin(products[::step])])
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of the first row of panels."""
-    return _named(frame[frame["best"] == 1])
+    return _named(frame[frame["is_best"] == 1])
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:

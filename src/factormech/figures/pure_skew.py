@@ -1,4 +1,4 @@
-"""A phase diagram: JL release over each projection, over skew and nε, and how far all are above the bound."""
+"""A phase diagram: JL release over each projection, over skew and Nε, and how far all are above the bound."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from factormech import labels
 from factormech.figures import captions, cells, curves, style
 from factormech.tables.panels import Panel, View, number
+
+PRODUCT = "users_times_epsilon"
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +41,18 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View("product", math.nan, "", math.nan, 1, (), (), tuple(Panel(t, np.ones(1), (), (), ()) for t in titles)),
+            View(
+                PRODUCT,
+                math.nan,
+                "",
+                math.nan,
+                1,
+                (),
+                (),
+                tuple(Panel(t, np.ones(1), (), (), ()) for t in titles),
+            ),
             _entries(),
-            x_label="users times privacy budget, nε",
+            x_label="users times privacy budget, Nε",
             y_label="length of a long query over the others",
             notes=[[] for _ in titles],
             titles=titles,
@@ -56,7 +67,7 @@ def _told(value: float) -> str:
 def ratios(frame: pd.DataFrame, projection: str) -> pd.DataFrame:
     """JL over a projection, skews × products; NaN where one of them has no number."""
     of_jl, of_projection = (
-        frame[frame["mechanism"] == name].pivot_table(index="skew", columns="product", values="error", dropna=False)
+        frame[frame["mechanism"] == name].pivot_table(index="skew", columns=PRODUCT, values="l2_error", dropna=False)
         for name in (JL, projection)
     )
     return of_jl / of_projection
@@ -64,8 +75,8 @@ def ratios(frame: pd.DataFrame, projection: str) -> pd.DataFrame:
 
 def above_bound(frame: pd.DataFrame) -> pd.DataFrame:
     """The least error of a cell over its lower bound, skews × products."""
-    frame = frame.assign(over=frame["error"] / frame["lower_bound"])
-    return frame.pivot_table(index="skew", columns="product", values="over", aggfunc="min", dropna=False)
+    frame = frame.assign(over=frame["l2_error"] / frame["lower_bound"])
+    return frame.pivot_table(index="skew", columns=PRODUCT, values="over", aggfunc="min", dropna=False)
 
 
 def _entries() -> list[curves.Entry]:
@@ -81,11 +92,11 @@ def _entries() -> list[curves.Entry]:
 def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
-    value, low, high = (_wide(frame, column) for column in ("error", "low", "high"))
+    value, low, high = (_wide(frame, column) for column in ("l2_error", "low", "high"))
     jl, others = value.columns == JL, value.columns != JL
     wins = int((value.loc[:, jl].min(axis=1) < value.loc[:, others].min(axis=1)).sum())
     clear = int((high.loc[:, jl].min(axis=1) < low.loc[:, others].min(axis=1)).sum())
-    what = "error of JL release, with its best number of rows, over that of the projection, for each skew and nε"
+    what = "error of JL release, with its best number of rows, over that of the projection, for each skew and Nε"
     return captions.words(
         [
             captions.lead(title, what),
@@ -97,7 +108,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
         [
             f"{number(frame['queries'].iloc[0])} random signs of {number(frame['domain_size'].iloc[0])} types, the "
             f"first {number(frame['long'].iloc[0])} of them longer.",
-            "Each error is E‖·‖₂/√k on the worst data found for it, ε-DP, one of n persons replaced, n fixed.",
+            "Each error is E‖·‖₂/√k on the worst data found for it, ε-DP, one of N users replaced, N fixed.",
         ],
     )
 
@@ -116,4 +127,4 @@ def _above(frame: pd.DataFrame) -> str:
 
 def _wide(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Cells × mechanisms."""
-    return frame.pivot_table(index=["skew", "product"], columns="mechanism", values=column, dropna=False)
+    return frame.pivot_table(index=["skew", PRODUCT], columns="mechanism", values=column, dropna=False)

@@ -25,9 +25,9 @@ PROMISED: dict[str, Any] = {"color": style.GREY, "linestyle": style.DASHED, "lin
 
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of queries."""
-    rows = frame.dropna(subset=["queries"])
+    rows = frame.dropna(subset=["mean_queries"])
     rules = [rule for rule in RULES if rows["learner"].str.startswith(rule).any()]
-    d = rows["dimension"].to_numpy(dtype=np.float64)
+    d = rows["learner_dimension"].to_numpy(dtype=np.float64)
     # Dimensions are no round numbers: whole ones around them are marked.
     x = np.arange(np.floor(d.min()), np.ceil(d.max()) + 1.0) if len(d) else np.ones(1)
     names = list(dict.fromkeys(rows["learner"]))
@@ -40,8 +40,8 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View("dimension", float("nan"), "", float("nan"), 1, (), (), shown),
-            _entries(names, promised=bool(np.isfinite(rows["promised"]).any())),
+            View("learner_dimension", float("nan"), "", float("nan"), 1, (), (), shown),
+            _entries(names, promised=bool(np.isfinite(rows["guaranteed_queries"]).any())),
             x_label="dimension d of the learner",
             y_label="queries",
             notes=[[] for _ in panels],
@@ -52,18 +52,19 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 
 def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
-    values = rows[["least", "most", "promised"]].to_numpy(dtype=np.float64).ravel()
+    values = rows[["fewest_queries", "most_queries", "guaranteed_queries"]].to_numpy(dtype=np.float64).ravel()
     _set_values(ax, values[np.isfinite(values)])
     looks, sizes = style.series_styles(names, ""), curves.marker_sizes(names)
     for name, own in rows.groupby("learner", sort=False):
         d, mean, low, high = (
-            own[column].to_numpy(dtype=np.float64) for column in ("dimension", "queries", "least", "most")
+            own[column].to_numpy(dtype=np.float64)
+            for column in ("learner_dimension", "mean_queries", "fewest_queries", "most_queries")
         )
         look = looks[str(name)]
         ax.vlines(d, low, high, color=look.colour, linewidth=0.8, zorder=2.5)
         ax.plot(d, mean, zorder=3, clip_on=False, **{**curves.as_drawn(look, sizes[str(name)]), "linestyle": "none"})
-    promised = rows[np.isfinite(rows["promised"].astype("float64"))].sort_values("dimension")
-    ax.plot(promised["dimension"], promised["promised"], zorder=1.5, **PROMISED)
+    promised = rows[np.isfinite(rows["guaranteed_queries"].astype("float64"))].sort_values("learner_dimension")
+    ax.plot(promised["learner_dimension"], promised["guaranteed_queries"], zorder=1.5, **PROMISED)
 
 
 def _set_values(ax: Axes, values: FloatArray) -> None:
@@ -85,14 +86,14 @@ def _entries(names: list[str], *, promised: bool) -> list[curves.Entry]:
 
 
 def _missing(frame: pd.DataFrame) -> list[str]:
-    rest = frame[frame["queries"].isna()].drop_duplicates(["concept_class", "class_size"])
+    rest = frame[frame["mean_queries"].isna()].drop_duplicates(["concept_class", "class_size"])
     return [f"no number for {r.concept_class}, size {r.class_size}: {r.reason}" for r in rest.itertuples()]
 
 
 def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     """Caption and notes of the figure."""
 
-    rows = frame.dropna(subset=["queries"])
+    rows = frame.dropna(subset=["mean_queries"])
     classes = "; ".join(
         f"{name} {size}" for name, size in dict.fromkeys(zip(rows["concept_class"], rows["class_size"], strict=True))
     )

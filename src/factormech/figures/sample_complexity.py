@@ -13,6 +13,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import curves, style
 from factormech.figures.curves import Entry
@@ -47,7 +48,7 @@ def draw(frame: pd.DataFrame, *, band: bool = False) -> Figure:
             panels,
             table,
             [*curves.mechanism_entries(table.drawn, looks), *_bound_entries(table, lines, band=band)],
-            x_label=curves.X_LABELS[table.axis],
+            x_label=columns.meaning(table.axis).label,
             y_label=y_label(table),
             notes=[_notes(panel, table, lines) for panel in table.panels],
         )

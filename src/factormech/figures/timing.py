@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech import labels
+from factormech.experiments import columns
 from factormech.experiments.timing import ITERATION, TO_GAP
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style, text
@@ -49,7 +50,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             ax.set_title(text.balanced(figure, title, room, style.TEXT_SIZE + 0.5))
         shown, names = _legend(frame, looks, colours)
         footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in unavailable(near)]
-        text.place_around(figure, curves.X_LABELS["domain_size"], "seconds", shown, names, footer)
+        text.place_around(figure, columns.meaning("domain_size").label, "seconds", shown, names, footer)
         for ax, part in zip(panels, [single, *parts], strict=True):
             scales.thin_labels(ax, text.renderer_of(figure))
             text.place_note(figure, ax, notes(part))

@@ -107,10 +107,10 @@ def few_users_rows(
             row |= {"relation": built.relation, "sigma": built.sigma}
             if isinstance(built, ProjectedMechanism):
                 rng = rng_for(seed, "few-users", name, workload.name, str(workload.domain_size), str(count))
-                row |= {"guarantee": built.guaranteed_error(count) / per}
+                row |= {"guaranteed_error": built.guaranteed_error(count) / per}
                 row |= _worst_found(built, count, relative_width, rng)
             else:
-                row["error"] = built.exact_error(2.0, users=count if given is not None else None).per_query
+                row["rms_error"] = built.exact_error(2.0, users=count if given is not None else None).per_query
             found.append(row)
     return found
 
@@ -119,7 +119,9 @@ def crossover(rows: Sequence[Mapping[str, Any]], projection: str, factorization:
     """The number of users at which the two errors meet, by interpolation of logarithms; ``None`` where they do not."""
     curves = {}
     for name in (projection, factorization):
-        points = sorted((row["users"], row["error"]) for row in rows if row["mechanism"] == name and "error" in row)
+        points = sorted(
+            (row["users"], row["rms_error"]) for row in rows if row["mechanism"] == name and "rms_error" in row
+        )
         curves[name] = np.log(np.array(points)) if points else np.empty((0, 2))
     one, other = curves[projection], curves[factorization]
     if not one.size or one.shape != other.shape or np.any(one[:, 0] != other[:, 0]):
@@ -171,7 +173,7 @@ def _worst_found(mechanism: ProjectedMechanism, users: float, relative_width: fl
     name, worst = candidates[int(np.argmax(looks))]
     found = mechanism.simulated_error(worst, rng, relative_width).root_mean_square
     per = math.sqrt(mechanism.workload.queries)
-    return {"error": found.value / per, "low": found.low / per, "high": found.high / per, "worst_data": name}
+    return {"rms_error": found.value / per, "low": found.low / per, "high": found.high / per, "worst_data": name}
 
 
 def _error(mechanism: CentralMechanism, p: float, relative_width: float, rng: np.random.Generator) -> Row:
@@ -179,11 +181,11 @@ def _error(mechanism: CentralMechanism, p: float, relative_width: float, rng: np
     row |= {"sigma": mechanism.sigma, "sensitivity": mechanism.sensitivity}
     if not math.isinf(p):
         found = mechanism.exact_error(p)
-        return {**row, "error": found.per_query, "total": found.total}
+        return {**row, "order_p_error": found.per_query, "total_error": found.total}
     simulated = mechanism.simulated_max(rng, relative_width)
     mean = simulated.mean
     extra = {"root_mean_square": simulated.root_mean_square.value, "draws": float(simulated.draws)}
-    return {**row, "error": mean.value, "total": mean.value, "low": mean.low, "high": mean.high, **extra}
+    return {**row, "order_p_error": mean.value, "total_error": mean.value, "low": mean.low, "high": mean.high, **extra}
 
 
 def _lower_bounds(workload: Workload, p: float, epsilon: float, delta: float) -> Row:

@@ -254,8 +254,14 @@ def _row(
     )
 
 
+def row_of(found: Collection) -> dict[str, Any]:
+    """Return a collection as a row of a table, by the names of its columns."""
+    row = asdict(found)
+    return row | {"ratio_to_exact": row.pop("ratio"), "z_score": row.pop("z")}
+
+
 def as_frame(rows: Iterable[Collection]) -> pd.DataFrame:
     """A table with one row for each collection."""
     import pandas as pd
 
-    return pd.DataFrame([asdict(row) for row in rows])
+    return pd.DataFrame([row_of(row) for row in rows])

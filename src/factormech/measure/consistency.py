@@ -49,7 +49,7 @@ class Processed:
         The exact expectation for the unprocessed estimate.
     measured_error, standard_error, interval_low, interval_high
         Mean over the trials, and its interval.
-    ratio, ratio_low, ratio_high
+    ratio_to_unprocessed, ratio_low, ratio_high
         Measured error over that of the unprocessed estimates of the same reports, and its interval.
     violation
         The largest violation of the optimality conditions (0 for unprocessed estimates).
@@ -67,9 +67,9 @@ class Processed:
     exact_error: float = _NAN
     measured_error: float = _NAN
     standard_error: float = _NAN
-    interval_low: float = _NAN
-    interval_high: float = _NAN
-    ratio: float = _NAN
+    measured_low: float = _NAN
+    measured_high: float = _NAN
+    ratio_to_unprocessed: float = _NAN
     ratio_low: float = _NAN
     ratio_high: float = _NAN
     violation: float = _NAN
@@ -214,9 +214,9 @@ def _rows(
             exact_error=exact * unit,
             measured_error=mean,
             standard_error=error,
-            interval_low=low,
-            interval_high=high,
-            ratio=ratio,
+            measured_low=low,
+            measured_high=high,
+            ratio_to_unprocessed=ratio,
             ratio_low=ratio_low,
             ratio_high=ratio_high,
             violation=violation,

@@ -31,11 +31,11 @@ from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 _NO_USERS: dict[str, Any] = {
-    **dict.fromkeys(("distance", "norm_product", "worst_variance", "privacy_loss"), math.nan),
+    **dict.fromkeys(("distance", "norm_product", "worst_answer_variance", "privacy_loss"), math.nan),
     **dict.fromkeys(("predicted_users", "guaranteed_users", "predicted_drawn", "guaranteed_drawn", "dimension"), 0),
 }
 _NO_ERROR: dict[str, Any] = {
-    **dict.fromkeys(("measured", "measured_low", "measured_high", "gaussian_error", "predicted_error"), math.nan),
+    **dict.fromkeys(("measured_error", "measured_low", "measured_high", "gaussian_error", "predicted_error"), math.nan),
     **dict.fromkeys(("guaranteed_error", "measured_l2", "exact_l2", "l2_deviations", "level"), math.nan),
     "trials": 0,
     "stopped": "",
@@ -67,7 +67,7 @@ def sample_complexity(
         "reason": "",
         "distance": built.distance,
         "norm_product": built.norm_product if isinstance(built, FactorizationRelease) else math.nan,
-        "worst_variance": float(built.query_variances.max()),
+        "worst_answer_variance": float(built.query_variances.max()),
         "privacy_loss": built.privacy_loss(),
         "predicted_users": built.predicted_users(alpha),
         "guaranteed_users": built.guaranteed_users(alpha),
@@ -116,7 +116,7 @@ def _measured(built: LocalRelease, row: dict[str, Any], relative_width: float, l
     found = simulate(built, counts, rng, relative_width=relative_width, level=level)
     exact = built.l2_error(counts)
     return {
-        "measured": found.mean,
+        "measured_error": found.mean,
         "measured_low": found.low,
         "measured_high": found.high,
         "gaussian_error": built.gaussian_error(counts, rng)[0],

@@ -56,7 +56,7 @@ def measure_norm(
                 "seed": question.seed,
                 "queries": workload.queries,
                 "norm": norm,
-                "alpha": math.nan if alpha is None else alpha,
+                "entry_error": math.nan if alpha is None else alpha,
                 **_answer(norm, question, alpha, solved),
             }
 

@@ -50,7 +50,7 @@ def _rows(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict
     n = int(norm["domain_size"])
     common = {
         "domain_size": n,
-        "order": p,
+        "p": p,
         "lower_bound": norm["lower"],
         "trace_bound": trace_bound(n),
         "logarithm": math.log(n) / math.pi,
@@ -58,4 +58,4 @@ def _rows(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict
     }
     for name in names:
         error = norm["upper"] if name == OPTIMAL else classical(name, n).error(p)
-        yield {**common, "factorization": name, "error": error, "ratio": error / norm["lower"]}
+        yield {**common, "factorization": name, "order_p_error": error, "ratio_to_bound": error / norm["lower"]}

@@ -183,7 +183,7 @@ def _copies(name: str, rows: pd.DataFrame, users: FloatArray) -> Copies:
         values = source[column] * source["users"] if unit == "users" else source[column] / source["exact_error"]
         return arrange.along(values, source["users"].astype("float64"), users, how)
 
-    ratios = [live.loc[live["users"] == n, "ratio"].tolist() for n in users.tolist()]
+    ratios = [live.loc[live["users"] == n, "ratio_to_exact"].tolist() for n in users.tolist()]
     width = max([len(values) for values in ratios] + [1])
     return Copies(
         name,

@@ -68,7 +68,11 @@ def _improvement(point: pd.DataFrame, mechanism: str) -> dict[str, Any]:
         return {**kept, "status": "alone", "reason": "no other mechanism has a number here"}
     best = rivals.loc[rivals["sample_complexity"].idxmin()]
     needed = float(best["sample_complexity"])
-    competition = {"competitor": best["mechanism"], "competitor_sample_complexity": needed, "ratio": needed / value}
+    competition = {
+        "competitor": best["mechanism"],
+        "competitor_sample_complexity": needed,
+        "improvement": needed / value,
+    }
     return {**kept, **competition}
 
 

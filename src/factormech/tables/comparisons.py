@@ -1,11 +1,11 @@
 """Two tables computed from one of sample complexities: by how much a mechanism improves, and how needs grow.
 
 **Improvement** (:data:`IMPROVEMENT`): for each grid point, the
-``sample_complexity`` of ``mechanism``, the best of the others (``competitor``) with its own, and ``ratio``, competitor
-over mechanism: above 1 is an improvement. ``ratio_to_bound`` is the mechanism over the strongest lower bound, at least
+``sample_complexity`` of ``mechanism``, the best of the others (``competitor``) with its own, and ``improvement``,
+competitor over mechanism: above 1 is one. ``ratio_to_bound`` is the mechanism over the strongest lower bound, at least
 1, and empty where there is no bound above 0. ``excluded`` names the mechanisms that do not compete. The status is
-``ok``; or without a ratio, but with a reason, ``alone`` (no other mechanism has a number here), ``free`` (the mechanism
-needs no users), or the mechanism's own ``refused`` or ``unavailable``.
+``ok``; or without an improvement, but with a reason, ``alone`` (no other mechanism has a number here), ``free`` (the
+mechanism needs no users), or the mechanism's own ``refused`` or ``unavailable``.
 
 **Slopes** (:data:`SLOPES`): for each workload, ε, and mechanism or lower bound, the least-squares ``slope`` of
 log(sample complexity) against log(domain size), over ``part`` = ``all`` of the study's domain sizes and over their
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from factormech.experiments.base import Column, PaperTable, Shown, TableKind
@@ -39,7 +40,7 @@ ALL_SIZES, UPPER_HALF = PARTS = ("all", "upper-half")
 # A line through two points says nothing of how straight the curve is.
 LEAST_SIZES = 3
 _IMPROVEMENT_STATUSES = ("ok", "alone", "free", "refused", "unavailable")
-_COMPETITION = ("competitor_sample_complexity", "ratio")
+_COMPETITION = ("competitor_sample_complexity", "improvement")
 
 
 def _improvement_problem(row: Mapping[str, Any]) -> Problem:
@@ -64,8 +65,8 @@ def _problem_of_ratios(row: Mapping[str, Any]) -> Problem:
         return "competitor", "be another mechanism where the status is ok, and empty elsewhere"
     if status == "ok":
         wanted = row["competitor_sample_complexity"] / row["sample_complexity"]
-        if not math.isclose(row["ratio"], wanted, rel_tol=1e-12):
-            return "ratio", "be competitor_sample_complexity over sample_complexity"
+        if not math.isclose(row["improvement"], wanted, rel_tol=1e-12):
+            return "improvement", "be competitor_sample_complexity over sample_complexity"
     if math.isnan(row["lower_bound"]) != (row["bound_name"] == ""):
         return "bound_name", "name the bound where lower_bound has a number, and only there"
     compared = row["lower_bound"] > 0 and not math.isnan(row["sample_complexity"])
@@ -113,40 +114,39 @@ def _check_slopes(frame: pd.DataFrame, name: str) -> None:
         check_grid(axes, name, f"study {study}", "mechanism and bound of every workload")
 
 
-_METRIC = Column("metric", "text", "metric", description="The error that α bounds.")
-_ALPHA = Column("alpha", "number", "target error α", "α", "The error that the users suffice for.")
+_METRIC = Column("metric")
+_ALPHA = Column("alpha")
 _WORKLOAD, _EPSILON = (
-    Column("workload", "text", "workload", description="The workload."),
-    Column("epsilon", "number", "privacy budget ε", "ε", "The privacy budget."),
+    Column("workload"),
+    Column("epsilon"),
 )
 _ENDS = (
-    Column("status", "text", "status", description="`ok`, or another word with a `reason`."),
-    Column("reason", "text", "reason", description="Why there are no numbers, where there are none.", empty="free"),
+    Column("status"),
+    Column("reason", empty="free"),
 )
 
 
-def _number(name: str, label: str, description: str = "", symbol: str = "") -> Column:
-    return Column(name, "number", label, symbol, description, empty="free")
+_number = partial(Column, empty="free")
 
 
 IMPROVEMENT = TableKind(
     kind="improvement",
     columns=(
         _WORKLOAD,
-        Column("domain_size", "integer", "domain size n", "n", "Number of user types."),
+        Column("domain_size"),
         _EPSILON,
-        Column("seed", "integer", "seed", description="Seed of what is random.", added=0),
+        Column("seed", added=0),
         _METRIC,
         _ALPHA,
-        Column("mechanism", "text", "mechanism", description="The mechanism that is compared."),
-        _number("sample_complexity", "users N", "Users that the mechanism needs.", "N"),
-        Column("competitor", "text", "competitor", description="The best of the others.", empty="free"),
-        _number("competitor_sample_complexity", "users of the competitor", "Users that the competitor needs."),
-        _number("ratio", "competitor over mechanism", symbol="ratio"),
-        _number("lower_bound", "lower bound", "Users that every mechanism of the bound's class needs."),
-        Column("bound_name", "text", "bound", description="Which bound it is.", empty="free"),
-        _number("ratio_to_bound", "mechanism over the lower bound", symbol="over bound"),
-        Column("excluded", "text", "excluded", description="Mechanisms that do not compete.", empty="free"),
+        Column("mechanism"),
+        _number("sample_complexity"),
+        Column("competitor", empty="free"),
+        _number("competitor_sample_complexity"),
+        _number("improvement"),
+        _number("lower_bound"),
+        Column("bound_name", empty="free"),
+        _number("ratio_to_bound"),
+        Column("excluded", empty="free"),
         *_ENDS,
     ),
     keys=("workload", "domain_size", "epsilon", "seed"),
@@ -156,10 +156,10 @@ IMPROVEMENT = TableKind(
         PaperTable(
             rows=("workload", "mechanism", "excluded", "metric", "alpha"),
             shown=(
-                Shown("ratio", "min", "least"),
-                Shown("ratio", "median", "median"),
-                Shown("ratio", "max", "largest"),
-                Shown("ratio", "count", "points"),
+                Shown("improvement", "min", "least"),
+                Shown("improvement", "median", "median"),
+                Shown("improvement", "max", "largest"),
+                Shown("improvement", "count", "points"),
                 Shown("ratio_to_bound", "max", "largest over bound"),
             ),
             total="All",
@@ -174,14 +174,14 @@ SLOPES = TableKind(
         _EPSILON,
         _METRIC,
         _ALPHA,
-        Column("mechanism", "text", "mechanism", description="The mechanism, or `lower-bound`."),
-        Column("bound_name", "text", "bound", description="Which bound it is.", empty="free"),
-        Column("part", "text", "sizes used", description="`all` domain sizes, or the `upper-half`."),
-        Column("sizes", "integer", "sizes", description="How many have a number above 0."),
-        Column("smallest_size", "integer", "smallest size", description="Of these."),
-        Column("largest_size", "integer", "largest size", description="Of these."),
-        _number("slope", "slope", "Of log users against log domain size, least squares."),
-        _number("residual", "residual", "Root mean square of the logarithms from the line."),
+        Column("mechanism"),
+        Column("bound_name", empty="free"),
+        Column("part"),
+        Column("sizes"),
+        Column("smallest_size"),
+        Column("largest_size"),
+        _number("slope"),
+        _number("residual"),
         *_ENDS,
     ),
     keys=("workload", "epsilon", "mechanism", "bound_name", "part"),

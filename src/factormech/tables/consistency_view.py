@@ -133,8 +133,8 @@ def _series(name: str, rows: pd.DataFrame, users: FloatArray) -> Series:
 
 
 def _measured(rows: pd.DataFrame, users: FloatArray) -> Measured:
-    columns = (("measured_error", "mean"), ("interval_low", "min"), ("interval_high", "max"))
-    ratios = (("ratio", "mean"), ("ratio_low", "min"), ("ratio_high", "max"))
+    columns = (("measured_error", "mean"), ("measured_low", "min"), ("measured_high", "max"))
+    ratios = (("ratio_to_unprocessed", "mean"), ("ratio_low", "min"), ("ratio_high", "max"))
     return Measured(
         *(_along(rows, column, how, users) * users for column, how in columns),
         *(_along(rows, column, how, users) for column, how in ratios),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
 from factormech.experiments.base import Asked, Column, Experiment, TableKind
+from factormech.experiments.renamed import RENAMED
 from factormech.tabular import Problem, TableFormat, check_grid
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ def format_of(kind: Experiment | TableKind) -> TableFormat:
         for study, part in frame.groupby(STUDY, sort=False):
             _check_keys(part, kind, f"{name}, study {study}")
 
+    renamed = RENAMED.get(kind.kind, {})
     columns = (STUDY, KIND, *(column.name for column in kind.columns), ORIGIN)
-    return TableFormat(kind.kind, columns, integers, floats, problem, check_whole, added, infinite=infinite)
+    return TableFormat(kind.kind, columns, integers, floats, problem, check_whole, added, infinite, renamed)
 
 
 def part_of(kind: Experiment, study: str, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

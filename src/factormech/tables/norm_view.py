@@ -60,11 +60,11 @@ def norm_view(frame: pd.DataFrame) -> NormView:
     """Arrange a table; over several seeds the widest interval is shown."""
     if frame.empty:
         raise BadValue("table", "no rows", "have at least one row", "run the workflow again")
-    sizes, alphas = frame["domain_size"].nunique(), frame["alpha"].nunique()
-    axis = "alpha" if sizes == 1 and alphas > 1 else "domain_size"
-    keys = zip(frame["norm"], frame["alpha"].tolist(), strict=True)
+    sizes, alphas = frame["domain_size"].nunique(), frame["entry_error"].nunique()
+    axis = "entry_error" if sizes == 1 and alphas > 1 else "domain_size"
+    keys = zip(frame["norm"], frame["entry_error"].tolist(), strict=True)
     # Where α varies along the axis, a norm without one is no curve of its own: it is the same at every α.
-    asked = tuple(dict.fromkeys((norm, None if axis == "alpha" or math.isnan(a) else a) for norm, a in keys))
+    asked = tuple(dict.fromkeys((norm, None if axis == "entry_error" or math.isnan(a) else a) for norm, a in keys))
     fixed = math.nan if axis == "domain_size" else float(frame["domain_size"].iloc[0])
     panels = tuple(_panel(str(name), part, axis, asked) for name, part in frame.groupby("workload", sort=False))
     return NormView(axis, fixed, asked, panels)
@@ -87,7 +87,7 @@ def _panel(workload: str, frame: pd.DataFrame, axis: str, asked: tuple[Asked, ..
 
 def _rows_of(frame: pd.DataFrame, key: Asked, axis: str) -> pd.DataFrame:
     rows = frame[frame["norm"] == key[0]]
-    return rows if axis == "alpha" or key[1] is None else rows[rows["alpha"] == key[1]]
+    return rows if axis == "entry_error" or key[1] is None else rows[rows["entry_error"] == key[1]]
 
 
 def _curve(key: Asked, rows: pd.DataFrame, axis: str, x: FloatArray) -> Curve:
@@ -96,7 +96,7 @@ def _curve(key: Asked, rows: pd.DataFrame, axis: str, x: FloatArray) -> Curve:
 
 
 def _along(rows: pd.DataFrame, axis: str, x: FloatArray, column: str, how: str) -> FloatArray:
-    if axis == "alpha" and rows["alpha"].isna().all():
+    if axis == "entry_error" and rows["entry_error"].isna().all():
         return np.full(x.shape, float(rows[column].agg(how)))
     groups = rows.groupby(rows[axis].astype("float64"))[column]
     return np.asarray(groups.agg(how).reindex(x).to_numpy(dtype=np.float64))
@@ -104,6 +104,6 @@ def _along(rows: pd.DataFrame, axis: str, x: FloatArray, column: str, how: str) 
 
 def _sandwich(curves: dict[Asked, Curve], axis: str, x: FloatArray) -> FloatArray:
     names = {curve.name: curve for curve in curves.values()}
-    if axis != "alpha" or not {APPROXIMATE, SHIFTED} <= set(names):
+    if axis != "entry_error" or not {APPROXIMATE, SHIFTED} <= set(names):
         return np.full(x.shape, np.nan)
     return np.asarray(2.0 * names[SHIFTED].high + 1.0 + x)

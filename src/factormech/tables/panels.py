@@ -16,12 +16,12 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
+from factormech.experiments import columns
 from factormech.experiments.sample_complexity import LOWER_BOUND
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SYMBOLS = {"epsilon": "ε", "domain_size": "n", "users": "N", "row_factor": "m/n", "alpha": "α"}
 ABSENT = "not in the table"
 ZERO = "needs no users"
 VACUOUS = "vacuous"
@@ -159,7 +159,7 @@ def told_as(reasons: Iterable[str]) -> dict[str, str]:
 
 def span(where: Sequence[float], x: FloatArray, axis: str) -> str:
     """Places on an axis in few characters: "n ≥ 32", "ε = 0.5, 1", or "" for all of them."""
-    return places(where, x, SYMBOLS[axis])
+    return places(where, x, columns.meaning(axis).symbol)
 
 
 def places(where: Sequence[float], x: FloatArray, symbol: str) -> str:

@@ -33,8 +33,10 @@ def verdict_of(frame: pd.DataFrame) -> Verdict | None:
     measured = frame[frame["status"] == "ok"]
     if measured.empty:
         return None
-    agreement = collection_agreement(measured.itertuples(index=False))
-    z = measured["z"].abs().to_numpy()
+    agreement = collection_agreement(
+        measured.rename(columns={"z_score": "z", "ratio_to_exact": "ratio"}).itertuples(index=False)
+    )
+    z = measured["z_score"].abs().to_numpy()
     farthest = int(z.argmax())
     worst = agreement.worst
     if isinstance(worst, tuple):
