@@ -387,7 +387,9 @@ def test_a_table_is_complete_unless_its_kind_says_otherwise() -> None:
 def test_latex_says_all_that_the_table_does() -> None:
     frame = part_of(toy.EXPERIMENT, "one", rows_of())
     [table] = printed(tables.latex(frame))
-    assert table.caption == "Error $E\\|\\cdot \\|_{2}$/$\\sqrt{k}$, by workload, method and order of error $p$. $n$ = 4."
+    assert (
+        table.caption == "Error $E\\|\\cdot \\|_{2}$/$\\sqrt{k}$, by workload, method and order of error $p$. $n$ = 4."
+    )
     assert "Not shown: Classical, $\\sqrt{2" in table.notes
     assert table.notes.count("why") == 1
 
