@@ -65,10 +65,10 @@ def test_rows_of_workloads() -> None:
     rows = list(workload_rows([create("prefix", 8)], [2.0, 4.0, np.inf], [(0.5, 1e-6), (2.0, 1e-3)]))
     assert len(rows) == 6
     for row in rows:
-        gap = row["norm_upper"] / row["norm_lower"]
-        assert row["trace_lower"] <= row["lower"] < row["upper"]
-        constant = row["sigma"] * gaussian_moment(row["p"], 8) / row["least_noise"]
-        assert row["ratio"] == pytest.approx(constant * gap, rel=1e-12)
+        gap = row["scaled_norm_upper"] / row["scaled_norm_lower"]
+        assert row["trace_lower"] <= row["lower_bound"] < row["total_error"]
+        constant = row["analytic_sigma"] * gaussian_moment(row["p"], 8) / row["least_noise"]
+        assert row["ratio_to_bound"] == pytest.approx(constant * gap, rel=1e-12)
     with pytest.raises(BadValue):
         next(workload_rows([create("prefix", 8)], [2.0], [(1.0, 0.0)]))
 
@@ -87,8 +87,8 @@ def test_families_agree_with_the_solved_norms(p: float) -> None:
     for entry, name in zip(entries, ("prefix", "2-way-parities", "2-way-marginals"), strict=True):
         (row,) = workload_rows([create(name, 16)], [p], [(1.0, 1e-6)])
         assert row["queries"] == entry.queries
-        assert entry.norm_lower <= row["norm_upper"]
-        assert row["norm_lower"] <= entry.norm_upper
+        assert entry.norm_lower <= row["scaled_norm_upper"]
+        assert row["scaled_norm_lower"] <= entry.norm_upper
         assert entry.norm_upper / entry.norm_lower < (1.3 if name == "prefix" else 1 + 1e-9)
         assert entry.polytope_width == pytest.approx(minimum_width(create(name, 16)).upper, abs=1e-9)
 
@@ -96,9 +96,9 @@ def test_families_agree_with_the_solved_norms(p: float) -> None:
 def test_published_growth() -> None:
     """Upper and lower errors keep a bounded ratio to the proved growth, over many sizes."""
     rows = list(published_rows(prefix_entries([2**6, 2**12, 2**20], 2.0), [(0.5, 1e-6)]))
-    shares = [row["lower"] / row["growth"] for row in rows]
+    shares = [row["lower_bound"] / row["growth"] for row in rows]
     assert max(shares) / min(shares) < 1.6
-    assert all(row["ratio"] < 3.5 for row in rows)
+    assert all(row["ratio_to_bound"] < 3.5 for row in rows)
     (local,) = parity_entries([6], 2, 2.0, local=True)
     assert (local.queries, local.setting, local.growth) == (22, "local", 9.0)
     with pytest.raises(BadValue):
