@@ -192,10 +192,10 @@ def _strategy_commands(group: Any) -> None:
     verify = _command(group, "verify", "verify:verify", "check a stored strategy: privacy, unbiasedness, bound")
     _asks_stored(verify)
 
-    export = _command(group, "export", "export:export", "write a stored strategy's matrix, a row for each output")
-    export.add_argument("strategy", type=Path, metavar="Q.h5")
-    export.add_argument("out", type=Path, metavar="Q.csv")
-    export.add_argument("--epsilon", type=real, metavar="E", help="for a strategy that serves every budget")
+    text = "write a stored strategy as text: its matrix Q to Q.csv, its reconstruction V to Q-reconstruction.csv"
+    export = _command(group, "export", "export:export", text)
+    _asks_stored(export)
+    export.add_argument("out", type=Path, metavar="Q.csv", help="where the matrix is written, a line for each output")
 
     compare = _command(
         group, "compare", "compare:compare", "every mechanism's exact variance on a workload, best first"

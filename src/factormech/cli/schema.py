@@ -40,6 +40,8 @@ KEYS: dict[str, Key] = {
         "number",
         "what none is below: of L (`strategy optimise`, `verify`), of users (`compare`, `plan`), of the norm (`norm`)",
     ),
+    "claimed_lower_bound": Key("number", "the lower bound in a strategy file, where `verify` proves less"),
+    "claim": Key("string", "why `verify` proves less than the file claims"),
     "bound_class": Key("string", "the class of mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
     "constant_error": Key("number", "mean squared error of the best constant answer, which needs no users"),
     "shrunk_mechanism": Key("string", "the mechanism that needs the fewest users when it is shrunk"),
@@ -65,6 +67,10 @@ KEYS: dict[str, Key] = {
     "effort": Key("string", "`standard` or `best`"),
     "solver": Key("string", "which solver, or fixed mechanism, found the strategy"),
     "file": Key("string", "the file that was read or written; null if none was asked for", null=True),
+    "reconstruction": Key(
+        "string", "the file of V, a row for each query: answers are V times the counts of the reports", null=True
+    ),
+    "textbook_worst_variance": Key("number", "what the exported Q has with the reconstruction W X⁺QᵀD⁻¹ instead"),
     "privacy_loss": Key("number", "an upper bound of the ε that the strategy really has"),
     "privacy_by": Key("string", "`rational arithmetic` on the matrix, or `outward rounding`"),
     "bound_by": Key("string", "`whole numbers`, or `outward rounding`"),
@@ -137,11 +143,25 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "strategy verify": (
         (*_WORKLOAD, "epsilon", "mechanism", "file", "status", "reason"),
-        ("optimised_for", "privacy_loss", "privacy_by", "residual", *_L, "bound_by", *_VARIANCES, "rows"),
+        (
+            "optimised_for",
+            "privacy_loss",
+            "privacy_by",
+            "residual",
+            *_L,
+            "bound_by",
+            *_VARIANCES,
+            "rows",
+            "claimed_lower_bound",
+            "claim",
+        ),
     ),
     "strategy export": (
-        ("workload", "domain_size", "epsilon", "mechanism", "rows", "privacy_loss", "file", "status"),
-        (),
+        (
+            *("workload", "domain_size", "epsilon", "mechanism", "rows", "privacy_loss", "file", "reconstruction"),
+            *("status", "reason"),
+        ),
+        ("worst_variance", "textbook_worst_variance"),
     ),
     "strategy compare": (
         (

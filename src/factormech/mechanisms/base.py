@@ -259,6 +259,14 @@ class Fitted(ABC):
         return None
 
     @property
+    def reconstruction(self) -> FloatArray | None:
+        """The matrix V, queries × outputs, that the variances are of: answers are V times the counts of the reports.
+
+        None where the strategy has no matrix that can be listed.
+        """
+        return None
+
+    @property
     def gap(self) -> float:
         """Worst variance ÷ lower bound − 1; NaN where there is no bound, infinite where it proves nothing."""
         worst, bound = self.worst_variance, self.lower_bound
