@@ -105,3 +105,19 @@ def test_a_printed_bound_that_is_not_proved_is_shown_beside_the_proof(ask: Ask, 
     said = run("strategy", "verify", path).out
     assert "solver's bound" in said
     assert "keeps no proof" in said
+
+
+def test_names_of_queries_and_types_are_kept_to_the_estimates(ask: Ask, run: Run, tmp_path: Path) -> None:
+    queries, data, out = tmp_path / "ages.csv", tmp_path / "people.csv", tmp_path / "Q.h5"
+    queries.write_text("query;0-17;18-64;65+\nchildren;1;0;0\nbelow 65;1;1;0\n", encoding="cp1252")
+    data.write_text("age,count\n65+,900\n0-17,1200\n18-64,3400\n")
+    ask("strategy", "optimise", queries, "--epsilon", 1, "--out", out)
+    found = ask("collect", "simulate", out, "--data", data)
+    assert found["query_names"] == ["children", "below 65"]
+    assert found["truth"] == [1200.0, 4600.0]
+    said = run("collect", "simulate", out, "--data", data).out
+    assert "below 65" in said
+    data.write_text("age,count\n65+,900\n0-17,1200\n18-65,3400\n")
+    refused = run("collect", "simulate", out, "--data", data)
+    assert refused.code == 1
+    assert "unknown: 18-65" in refused.err

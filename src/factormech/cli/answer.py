@@ -83,6 +83,12 @@ def pairs(values: Mapping[str, str]) -> list[str]:
     return [f"{key:<{width}}  {value}" for key, value in values.items()]
 
 
+def short(text: str, width: int = 32) -> str:
+    """A name as it stands in a column: one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
 def number(value: Any, digits: int = 6) -> str:
     """A number for a reader; a dash where there is none."""
     if value is None or _is_lost(float(value)):

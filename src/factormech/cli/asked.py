@@ -179,12 +179,16 @@ def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = Fal
             rule = f"have {n} user types, as {stored.path} has"
             raise BadValue("--workload", workload.domain_size, rule, "give the workload of the strategy")
         return workload
-    from factormech.mechanisms.local import QUERIES
+    from factormech.mechanisms.local import QUERIES, QUERY_NAMES, TYPE_NAMES
 
-    if QUERIES in stored.solution.datasets:
+    datasets = stored.solution.datasets
+    if QUERIES in datasets:
         from factormech.workloads.matrix import MatrixWorkload
 
-        return MatrixWorkload(stored.workload, stored.solution.datasets[QUERIES])
+        kept = MatrixWorkload(stored.workload, datasets[QUERIES])
+        kept.query_names = tuple(map(str, datasets[QUERY_NAMES])) if QUERY_NAMES in datasets else None
+        kept.type_names = tuple(map(str, datasets[TYPE_NAMES])) if TYPE_NAMES in datasets else None
+        return kept
     return _by_name(stored, seed) if answers else _beside(stored) or _by_name(stored, seed)
 
 

@@ -310,7 +310,7 @@ class Fitted(ABC):
         Parameters
         ----------
         data
-            The number of users of each type: a list, an array, or a Series whose index names the types.
+            The number of users of each type, as :func:`factormech.answer` takes it.
         seed
             Of the noise, and of the reports.
 
@@ -334,7 +334,8 @@ class Fitted(ABC):
         import pandas as pd
 
         from factormech.seeds import rng_for
-        from factormech.workloads.given import counts_of, query_index
+        from factormech.workloads.counts import counts_of
+        from factormech.workloads.given import query_index
 
         if self.unavailable:
             raise BadValue("mechanism", self.mechanism.name, "run on this workload", self.unavailable)

@@ -30,8 +30,9 @@ from factormech.workloads.base import Workload
 if TYPE_CHECKING:
     import pandas as pd
 
-# The dataset of a strategy file that holds the queries of a workload that has no registered name.
-QUERIES = "queries"
+# The datasets of a strategy file that hold the queries of a workload without a registered name, and what they and the
+# user types are called.
+QUERIES, QUERY_NAMES, TYPE_NAMES = "queries", "query_names", "type_names"
 # By the workload, as long as it lives, and the spec of the solve that they come from.
 _BOUNDS: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 
@@ -202,6 +203,9 @@ class LocalFit(Fitted):
         datasets: dict[str, Any] = dict(self.solution.datasets)
         if not is_known(self.workload.name) or self.workload.query_names:
             datasets[QUERIES] = self.workload.matrix()
+        for key, given in ((QUERY_NAMES, self.workload.query_names), (TYPE_NAMES, self.workload.type_names)):
+            if given is not None:
+                datasets[key] = np.array([str(one) for one in given])
         store.write(path, "strategy", datasets=datasets, attributes={**_attributes(self.spec), **self.solution.record})
         return Path(path)
 

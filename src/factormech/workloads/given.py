@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
 from factormech.workloads import registry
 from factormech.workloads.base import Workload
+from factormech.workloads.counts import counts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,7 +150,8 @@ def answer(queries: Workload, data: Any) -> pd.Series:
     queries
         A workload.
     data
-        The number of users of each type: a list, an array, or a Series whose index names the types.
+        The number of users of each type: a list, an array, a Series whose index names the types, a data frame with a
+        column of types and one of counts, or the path of such a CSV file.
 
     Returns
     -------
@@ -193,29 +192,6 @@ def type_index(queries: Workload) -> pd.Index:
     if names is None:
         return pd.RangeIndex(queries.domain_size, name="type")
     return pd.Index(names, name="type", tupleize_cols=False)
-
-
-def counts_of(queries: Workload, data: Any, *, whole: bool = True) -> FloatArray:
-    """Return the number of users of each type as an array, in the order of the workload's types."""
-    names = queries.type_names
-    if names is not None and hasattr(data, "reindex") and not hasattr(data, "columns"):
-        missing, unknown = set(names) - set(data.index), set(data.index) - set(names)
-        if missing or unknown or not data.index.is_unique:
-            found = sorted(map(str, missing | unknown)) or "a type twice"
-            raise BadValue("index of data", found, "name each user type once", "correct the names, or give a list")
-        data = data.reindex(list(names))
-    x = np.asarray(data)
-    if x.dtype.kind not in "biuf" or x.shape != (queries.domain_size,):
-        rule = f"be {queries.domain_size} numbers, one for each user type of {queries.name}"
-        raise BadValue(
-            "data", f"{x.dtype.name} array of shape {x.shape}", rule, "give the number of users of each type"
-        )
-    x = x.astype(np.float64)
-    bad = np.flatnonzero(~((x >= 0.0) & (x <= 2.0**53) & ((x == np.floor(x)) | (not whole))))
-    if bad.size:
-        rule = "be a whole number of at least 0" if whole else "be a number of at least 0"
-        raise BadValue(f"data[{bad[0]}]", float(x[bad[0]]), rule, f"correct it ({bad.size} such entries)")
-    return x
 
 
 def _agreeing(made: Workload, n: int | None) -> Workload:
