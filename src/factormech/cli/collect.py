@@ -105,7 +105,7 @@ def _lines(data: dict[str, Any]) -> list[str]:
         [names[q], *(number(None if data[key] is None else float(data[key][q]), 6) for key in columns.values())]
         for q in range(shown)
     ]
-    found = [title, "", *table([*head, ""], [[*row, ""] for row in rows])]
+    found = [title, "", *table(head, rows)]
     if shown < data["queries"]:
         found.append(f"… and {data['queries'] - shown} more: --json lists all")
     if data["reason"]:

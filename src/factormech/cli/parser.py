@@ -155,6 +155,8 @@ def _asks_workload(parser: Parser) -> None:
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help=text)
     text = "the seed of a configuration, the root of every random stream (default: 0)"
     parser.add_argument("--root-seed", type=whole, default=0, metavar="R", help=text)
+    text = "a configuration whose own workloads and plugins can be named"
+    parser.add_argument("--config", type=Path, metavar="FILE.yaml", help=text)
 
 
 def _asks_epsilon(parser: Parser) -> None:

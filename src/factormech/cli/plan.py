@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, both_errors, in_points, number
+from factormech.cli.answer import Answer, Line, both_errors, in_points, number, short, table
 from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # A mechanism without a solver is worth a word if it needs no more than this share more users.
 NEARLY_AS_GOOD = 0.05
+# Queries that are listed for a reader.
+SHOWN = 12
 # A relative gap that is the solvers' rounding.
 _OPTIMAL = 1e-6
 
@@ -49,16 +51,61 @@ def plan(args: argparse.Namespace) -> Answer:
         "bound_class": ranking.bound_class,
         "gap": ranking.gap(best),
         **ranked.shrunk(ranking),
-        "advice": advice(args, ranking, best),
+        "advice": advice(ranking, best),
         "mechanisms": ranked.entries(ranking, epsilon),
         "seconds": sum(found.seconds for found in ranking.mechanisms),
         "status": "ok",
         "reason": ranking.reason,
+        **_query_errors(ranking),
     }
     remark = [ranking.reason] if ranking.reason else []
-    lines = [_title(workload.name, data), "", *ranked.lines(ranking), *remark, "", data["advice"]]
+    lines = [_title(workload.name, data), "", *ranked.lines(ranking), *remark]
+    lines += ["", *_query_lines(data), data["advice"], "", *_commands(args, ranking, best)]
     lines.append(every_protocol(workload, epsilon, alpha, args.metric))
     return Answer(data, lines)
+
+
+def _query_errors(ranking: Ranking) -> dict[str, Any]:
+    """The standard error of each query, and the names of the queries, where they are known."""
+    errors = ranking.query_errors["standard_error"]
+    if ranking.fitted is None or errors.empty:
+        return {}
+    names = ranking.fitted.workload.query_names
+    named = {} if names is None else {"query_names": list(map(str, names))}
+    return {"query_errors": errors.tolist(), **named}
+
+
+def _query_lines(data: dict[str, Any]) -> list[str]:
+    """The standard errors, in percentage points; the largest ones of many."""
+    errors = data.get("query_errors", [])
+    if not errors:
+        return []
+    head = (
+        f"With {number(data['users'])} users, the standard error of each query in percentage points, for its worst data"
+    )
+    names = data.get("query_names") or [str(q + 1) for q in range(len(errors))]
+    order = sorted(range(len(errors)), key=lambda q: (-float(f"{errors[q]:.6g}"), q))
+    shown = order if len(order) > SHOWN else range(len(errors))
+    rows = [[short(names[q]), f"{100.0 * errors[q]:.3g}"] for q in shown][:SHOWN]
+    more = len(errors) - len(rows)
+    rest = [f"… and {more} more, with smaller errors: --json lists all"] if more else []
+    return [f"{head}:", *(f"  {line}" for line in table(["query", "standard error"], rows)), *rest, ""]
+
+
+def _commands(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> list[str]:
+    """The commands that find the best mechanism and write what a collection needs."""
+    if best.mechanism != "optimised":
+        return []
+    given = {"--domain-size": args.domain_size, "--config": args.config}
+    given |= {"--seed": args.seed or None, "--root-seed": args.root_seed or None}
+    said = "".join(f" {flag} {value}" for flag, value in given.items() if value is not None)
+    goal = " --objective worst" if ranking.metric == "mse" else ""
+    return [
+        "To have it:",
+        Line.of(f"  factormech strategy optimise {args.workload}{said} --epsilon {args.epsilon:g}{goal} --out Q.h5"),
+        Line.of("  factormech strategy export Q.h5 Q.csv"),
+        "",
+    ]
 
 
 def _title(name: str, data: dict[str, Any]) -> str:
@@ -68,7 +115,7 @@ def _title(name: str, data: dict[str, Any]) -> str:
     return f"{workload}, ε = {data['epsilon']:g}; users for {what}"
 
 
-def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
+def advice(ranking: Ranking, best: Ranked) -> str:
     """A sentence on what to use, and how much better anything could be; a second one on how to come by it."""
     use, beside = f"Use {best.label}", _beside_bound(ranking, best)
     users = f"{number(best.users)} user{'' if best.users == 1 else 's'}"
@@ -78,7 +125,7 @@ def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     else:
         predicted = number(int(best.predicted_users))
         said = f"{use}: {users} are proved to be enough, and the central limit says {predicted}"
-    return f"{said}; {beside}. {_biased(ranking)}{_how(args, ranking, best)}".rstrip()
+    return f"{said}; {beside}. {_biased(ranking)}{_how(ranking, best)}".rstrip()
 
 
 def _biased(ranking: Ranking) -> str:
@@ -110,8 +157,8 @@ def _beside_bound(ranking: Ranking, best: Ranked) -> str:
     return f"{said}, and this is {over_bound(gap)} {'more' if gap < 1.0 else 'as many'}"
 
 
-def _how(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
-    """A mechanism without a solver that is nearly as good, or the command that finds the best."""
+def _how(ranking: Ranking, best: Ranked) -> str:
+    """A mechanism without a solver that is nearly as good."""
     from factormech.cli.ranked import over_bound
     from factormech.mechanisms.ranking import simple_rival
 
@@ -120,8 +167,4 @@ def _how(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
         more = rival.sample_complexity / best.sample_complexity - 1.0
         needs = "no more" if more <= _OPTIMAL else f"{over_bound(more)} more"
         return f"{rival.label} needs {needs}, and no solver."
-    if best.mechanism != "optimised":
-        return ""
-    size = f" --domain-size {args.domain_size}" if args.domain_size is not None else ""
-    goal = " --objective worst" if ranking.metric == "mse" else ""
-    return f"To have it: factormech strategy optimise {args.workload}{size} --epsilon {args.epsilon:g}{goal} --out Q.h5"
+    return ""

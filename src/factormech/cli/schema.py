@@ -79,6 +79,9 @@ KEYS: dict[str, Key] = {
     "predicted_users": Key("number", "users by the central limit (`linf`); `sample_complexity` is what is proved"),
     "norm": Key("string", "which norm"),
     "p": Key("number", "its order of error"),
+    "query_errors": Key(
+        "array", "standard error of each query with these users, as a share of them, for its worst data", items="number"
+    ),
     "query_names": Key("array", "names of the queries, where the file or data frame has them", items="string"),
     "estimates": Key("array", "the answers that the reports give, on counts of users", items="number"),
     "standard_errors": Key("array", "exact standard deviation of each on these users", null=True, items="number"),
@@ -180,7 +183,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "mechanism", "users", "sample_complexity", "lower_bound"),
             *("bound_class", "gap", "advice", "mechanisms", "seconds", "status", "reason"),
         ),
-        ("rmse", *_BIASED),
+        ("rmse", *_BIASED, "query_errors", "query_names"),
     ),
     "collect simulate": (
         (

@@ -29,10 +29,13 @@ from factormech.local.shrinkage import Constant, best_constant, shrunk_users
 from factormech.measure.sample_complexity import mse_sample_complexity
 from factormech.mechanisms.base import Mechanism
 from factormech.mechanisms.local import LocalFit, bound_of, fit
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from factormech.arrays import FloatArray
 
 # Queries plus types of the semidefinite programs that are solved here: minutes.
 SEMIDEFINITE_LIMIT = 600
@@ -40,6 +43,8 @@ _SEMIDEFINITE = frozenset({"approximate", "shifted", "half-alpha"})
 # What lower bounds hold for.
 UNBIASED, NON_INTERACTIVE = "unbiased linear ε-LDP strategy", "non-interactive ε-LDP mechanism"
 RANDOMIZERS = ("half-sphere", "priv-unit")
+# Entries of a reconstruction that is made to list the standard error of each query.
+LISTED = 2**22
 # Told before each mechanism: how many are done, of how many, and its name.
 Step = Callable[[int, int, str], None]
 
@@ -96,7 +101,8 @@ class Ranking:
     """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``.
 
     The bound holds for the mechanisms of ``bound_class``. ``constant_error`` is the error of the best constant answer
-    in the metric's unit, NaN where it is not known.
+    in the metric's unit, NaN where it is not known. ``fitted`` is the best mechanism fitted to the workload (``mse``):
+    its matrix and reconstruction are what the users of ``best`` are of.
 
     Examples
     --------
@@ -112,6 +118,34 @@ class Ranking:
     reason: str = ""
     variance_bound: float = field(default=math.nan)
     constant_error: float = field(default=math.nan)
+    fitted: LocalFit | None = None
+
+    @property
+    def query_errors(self) -> pd.DataFrame:
+        """The standard error of each query with the users of ``best``, as a share of them, for its worst data.
+
+        Empty where the best mechanism has no matrix that can be listed, or the queries are too many.
+        """
+        import pandas as pd
+
+        from factormech.workloads.given import query_index
+
+        found = self._query_errors()
+        index = query_index(self.fitted.workload) if self.fitted is not None and found is not None else []
+        return pd.DataFrame({"standard_error": [] if found is None else found}, index=index)
+
+    def _query_errors(self) -> FloatArray | None:
+        from factormech.measure.standard_errors import worst_standard_errors
+        from factormech.mechanisms.local import as_matrix, reconstruction_of
+
+        strategy = None if self.fitted is None else as_matrix(self.fitted.strategy)
+        if self.fitted is None or strategy is None or self.best is None:
+            return None
+        W = self.fitted.workload
+        if max(W.queries, W.domain_size) * strategy.outputs > LISTED:
+            return None
+        found = worst_standard_errors(W, strategy, reconstruction_of(strategy, W), self.best.users)
+        return None if isinstance(found, Unavailable) else found
 
     @property
     def bound_class(self) -> str:
@@ -174,7 +208,7 @@ def by_mean_squared_error(
     """Every strategy by its exact worst-case variance."""
     names, constant = registry.names(), best_constant(workload.centred_gram())
     found: list[Ranked] = []
-    bound = math.nan
+    bound, best, least = math.nan, None, math.inf
     for done, name in enumerate(names):
         if step is not None:
             step(done, len(names), name)
@@ -185,9 +219,11 @@ def by_mean_squared_error(
         if name == "optimised":
             bound = bound_of(fitted)
         found.append(_evaluated(fitted, constant, alpha, start))
+        if found[-1].delta == 0.0 and _digits(found[-1].sample_complexity) < least:
+            best, least = fitted, _digits(found[-1].sample_complexity)
     lower = mse_sample_complexity(max(bound, 0.0), workload.queries, alpha)
     error = constant.error / workload.queries
-    return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound, constant_error=error)
+    return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound, constant_error=error, fitted=best)
 
 
 def _evaluated(fitted: LocalFit, constant: Constant, alpha: float, start: float) -> Ranked:
@@ -279,12 +315,12 @@ def _released(
 
 
 def _sorted(found: Sequence[Ranked]) -> list[Ranked]:
-    # Nine digits: what differs by rounding alone keeps its order, on every machine.
-    return sorted(found, key=lambda one: (one.status != "ok", float(f"{_last(one.sample_complexity):.9g}")))
+    return sorted(found, key=lambda one: (one.status != "ok", _digits(one.sample_complexity)))
 
 
-def _last(x: float) -> float:
-    return math.inf if math.isnan(x) else x
+def _digits(x: float) -> float:
+    """Nine digits: what differs by rounding alone keeps its order, on every machine; no number comes last."""
+    return math.inf if math.isnan(x) else float(f"{x:.9g}")
 
 
 def simple_rival(ranking: Ranking, within: float) -> Ranked | None:

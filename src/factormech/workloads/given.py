@@ -102,11 +102,7 @@ def union(*parts: Workload, weights: Sequence[float] | None = None, name: str | 
     """
     from factormech.workloads.combinators import Union
 
-    made = Union(name or "+".join(part.name for part in parts), parts, weights)
-    if all(part.query_names for part in parts):
-        made.query_names = tuple(query for part in parts for query in part.query_names or ())
-    made.type_names = next((part.type_names for part in parts if part.type_names), None)
-    return made
+    return Union(name or "+".join(part.name for part in parts), parts, weights)
 
 
 def product(*factors: Workload, name: str | None = None) -> Workload:
@@ -136,10 +132,7 @@ def product(*factors: Workload, name: str | None = None) -> Workload:
     """
     from factormech.workloads.combinators import Kronecker
 
-    made = Kronecker(name or "×".join(factor.name for factor in factors), factors)
-    made.query_names = _products([factor.query_names for factor in factors])
-    made.type_names = _products([factor.type_names for factor in factors])
-    return made
+    return Kronecker(name or "×".join(factor.name for factor in factors), factors)
 
 
 def answer(queries: Workload, data: Any) -> pd.Series:
@@ -270,12 +263,3 @@ def _from_frame(frame: pd.DataFrame, name: str | None) -> Workload:
     made = MatrixWorkload(name or "matrix", frame.to_numpy())
     made.query_names, made.type_names = tuple(frame.index), tuple(frame.columns)
     return made
-
-
-def _products(names: Sequence[Sequence[Any] | None]) -> tuple[Any, ...] | None:
-    """The combinations of names, the last factor fastest; None where a factor has no names."""
-    import itertools
-
-    if any(each is None for each in names):
-        return None
-    return tuple(itertools.product(*(each or () for each in names)))
