@@ -137,11 +137,16 @@ def number(value: Any, digits: int = 6) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 study``, ``2 studies``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def outputs(count: int) -> str:
     """A number of outputs, which may have a hundred digits; none are those of real vectors."""
     if not count:
         return "real vectors as outputs"
-    return f"{count:,} outputs" if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
+    return counted(count, "output") if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
 
 
 def both_errors(alpha: float) -> str:

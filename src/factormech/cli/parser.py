@@ -122,6 +122,7 @@ def build() -> Parser:
     _plan_command(groups)
     _collect_commands(_group(groups, "collect", "collections of reports, simulated"))
     _study_commands(_group(groups, "study", "the studies of a configuration"))
+    _results_commands(_group(groups, "results", "the files that a run has made"))
     _trace_command(groups)
     check = _command(groups, "check", "studies:check", "check a configuration, and say what a run will take")
     _configured(check)
@@ -261,15 +262,28 @@ def _trace_command(groups: Any) -> None:
 
 
 def _study_commands(group: Any) -> None:
-    listing = _command(group, "list", "studies:listed", "their names, grids and files")
+    listing = _command(group, "list", "studies:listed", "their names and what they are of, a line each")
+    text = "only studies whose name, paper, item or title has this text, for example 'figure 1'"
+    listing.add_argument("text", nargs="?", metavar="TEXT", help=text)
     _configured(listing)
     listing.add_argument("--made", action="store_true", help="only say where the figures and tables are")
-    show = _command(group, "show", "studies:show", "one of them, with its kind, its cost and its files")
-    show.add_argument("name", metavar="NAME")
+    show = _command(group, "show", "studies:show", "one study: its grid, settings, cost and files")
+    show.add_argument("name", metavar="NAME", help="of factormech study list")
+    _configured(show)
+
+
+def _results_commands(group: Any) -> None:
+    listing = _command(group, "list", "results:listed", "how far each study is made in this folder")
+    _configured(listing)
+    show = _command(group, "show", "results:show", "the files of a study, or the studies that a file is for")
+    text = "a study's name, or the path of a figure, a table or a result file"
+    show.add_argument("name", metavar="NAME|FILE", help=text)
     _configured(show)
 
 
 def _configured(parser: Parser) -> None:
-    parser.add_argument("--config", type=Path, default=Path("config.yaml"), metavar="FILE")
-    parser.add_argument("--schema", type=Path, default=SCHEMA, metavar="FILE")
-    parser.add_argument("--quick", action="store_true", help="the small grids")
+    text = "the configuration (default: config.yaml)"
+    parser.add_argument("--config", type=Path, default=Path("config.yaml"), metavar="FILE", help=text)
+    text = f"the rules of configurations (default: {SCHEMA})"
+    parser.add_argument("--schema", type=Path, default=SCHEMA, metavar="FILE", help=text)
+    parser.add_argument("--quick", action="store_true", help="the small grids of the quick run")

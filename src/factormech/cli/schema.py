@@ -98,6 +98,15 @@ KEYS: dict[str, Key] = {
     "centred_nuclear_norm": Key("number", "the same of W − W11ᵀ/n"),
     "symmetric": Key("boolean", "whether translations of the bits of the types leave the centred Gram matrix alone"),
     "studies": Key("array", "one object for each study (`study list`)", items="study"),
+    "progress": Key("array", "one object for each study: its files, and how many of them are made", items="object"),
+    "used_by": Key("array", "names of the studies that a file is for", items="string"),
+    "made": Key("boolean", "whether any file of the study is made, or this file"),
+    "missing": Key("array", "which of `figure` and `table` are not made yet", items="string"),
+    "parts": Key("array", "how many parts are made, and of how many", items="integer"),
+    "solutions": Key("array", "how many solved files are made, and of how many", items="integer"),
+    "files": Key("array", "one object for each solution: `file`, `made`, `description`", items="object"),
+    "description": Key("string", "what a file is of: mechanism with its settings, workload, n, ε, seed"),
+    "holds": Key("object", "the attributes that a result file has"),
     "names": Key("array", "names of the studies (`check`)", items="string"),
     "study": Key("string", "name of the study"),
     "kind": Key("string", "its kind"),
@@ -115,6 +124,7 @@ KEYS: dict[str, Key] = {
 
 _WORKLOAD = ("workload", "domain_size", "queries")
 _STUDY = ("study", "kind", "paper", "artefact", "title", "grid", "figure", "table")
+_PROGRESS = ("study", "paper", "artefact", "figure", "table", "made", "missing", "parts", "solutions")
 _VARIANCES = ("worst_variance", "average_variance")
 _BIASED = ("constant_error", "shrunk_mechanism", "shrunk_users", "shrinkage")
 _L = ("objective", "lower_bound", "gap")
@@ -193,6 +203,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("consistent_estimates", "query_names"),
     ),
     "study list": (("file", "studies", "status"), ()),
+    "results list": (("progress", "status"), ()),
+    "results show": (("status",), (*_PROGRESS, "files", "file", "description", "used_by", "holds")),
     "study show": ((*_STUDY, "expected_seconds", "status"), ()),
     "trace": (("figure", "traced", "status"), ()),
     "check": (("file", "names", "measurements", "data", "expected_seconds", "cores", "status"), ()),
