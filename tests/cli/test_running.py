@@ -20,7 +20,7 @@ import pytest
 from factormech import store
 from factormech.cli.answer import plain
 from factormech.cli.parser import build
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
 from factormech.cli.schema import COMMANDS, KEYS
 from factormech.local.optimal.problem import Step
 from factormech.measure.standard_errors import estimate_covariance, standard_errors
@@ -85,6 +85,22 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(kind: type[io.Strin
     else:
         assert "\r" not in text
         assert text.endswith("\n")
+
+
+def test_progress_shows_the_share_the_gap_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 60.0, 300.0])
+    monkeypatch.setattr("factormech.cli.progress.time.monotonic", lambda: next(clock))
+    progress = Progress("solving", io.StringIO(), expected=240.0)
+    progress.told(Step("pricing", 3, 12, 1.1, 1.0))
+    said = "solving: [####............] 25 %, 60 s, about 3 min left, 3 of 12, pricing, gap 10 %"
+    assert progress.line() == said
+    assert "99 %, 5 min, longer than the expected 4 min" in progress.line()
+
+
+def test_the_time_of_a_large_solve_is_predicted_by_the_benchmark() -> None:
+    small, large = (expected_seconds(n, ["optimised"]) for n in (64, 4096))
+    assert small < 2.0 < large
+    assert expected_seconds(4096, ["optimised", "hadamard"]) == large  # it needs no solver
 
 
 def test_what_is_quick_shows_no_progress(run: Run) -> None:

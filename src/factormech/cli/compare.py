@@ -7,17 +7,19 @@ import argparse
 from factormech.cli.answer import Answer, both_errors, number
 from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.parser import ALPHA
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
 
 
 def compare(args: argparse.Namespace) -> Answer:
     """Rank by worst-case variance, which the users that a target needs are proportional to."""
     from factormech.cli import ranked
+    from factormech.local import registry
     from factormech.mechanisms.ranking import by_mean_squared_error
 
     epsilon, alpha = epsilon_of(args), target_of(args, ALPHA)
     workload = workload_of(args)
-    with Progress(f"comparing on {workload.name}") as progress:
+    expected = expected_seconds(workload.domain_size, registry.names())
+    with Progress(f"comparing on {workload.name}", expected=expected) as progress:
         ranking = by_mean_squared_error(
             workload, epsilon, alpha, seed=args.seed, root_seed=args.root_seed, step=progress.step
         )

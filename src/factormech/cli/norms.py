@@ -28,13 +28,16 @@ _SYMBOLS = {
 def norm(args: argparse.Namespace) -> Answer:
     """Solve, and say both ends."""
     from factormech import questions
+    from factormech.measure import cost
 
     limit = gap_limit_of(args)
     name = questions.norm_name(args.kind, args.alpha)
     questions.check_norm(name, args.alpha, args.p)
     workload = workload_of(args, VECTORS_LIMIT)
     start = time.perf_counter()
-    with Progress(f"norm {name} of {workload.name}"):
+    measured = "gamma-p3" if name == "gamma-p" else name  # every order of error costs about as much
+    expected = cost.norm_seconds(measured, workload.name, workload.domain_size)
+    with Progress(f"norm {name} of {workload.name}", expected=expected):
         found = questions.norm(workload, name, alpha=args.alpha, p=args.p)
     seconds = time.perf_counter() - start
     certified = found.gap <= limit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import Answer, number, outputs, pairs, percent
 from factormech.cli.asked import check_output, epsilon_of, gap_limit_of, workload_of
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def optimise(args: argparse.Namespace) -> Answer:
     workload = workload_of(args)
     options = _options(args, workload)
     start = time.perf_counter()
-    with Progress(f"optimising for {workload.name}") as progress:
+    expected = expected_seconds(workload.domain_size, [MECHANISM])
+    with Progress(f"optimising for {workload.name}", expected=expected) as progress:
         asked = mechanism(MECHANISM, epsilon, **options)
         fitted = asked.fit(workload, args.seed, args.root_seed, progress.told)
     seconds = time.perf_counter() - start

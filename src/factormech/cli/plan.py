@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import Answer, Line, both_errors, in_points, number, short, table
 from factormech.cli.asked import epsilon_of, target_of, workload_of
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
@@ -27,10 +27,13 @@ def plan(args: argparse.Namespace) -> Answer:
     from factormech import questions
     from factormech.cli import ranked
     from factormech.cli.every_protocol import every_protocol
+    from factormech.local import registry
 
     epsilon, alpha = epsilon_of(args), target_of(args)
     workload = workload_of(args)
-    with Progress(f"planning for {workload.name}") as progress:
+    names = registry.names() if args.metric == "mse" else []
+    expected = expected_seconds(workload.domain_size, names)
+    with Progress(f"planning for {workload.name}", expected=expected) as progress:
         given = {"rmse": args.rmse, "alpha": args.alpha, "seed": args.seed, "root_seed": args.root_seed}
         ranking = questions.plan(workload, epsilon, metric=args.metric, step=progress.step, **given)
     best = ranking.best

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import Answer, Line, counted, pairs, short, terminal_width
+from factormech.cli.progress import duration
 from factormech.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def check(args: argparse.Namespace) -> Answer:
     lines = [f"data: {', '.join(used)}" + (f" from {folder}" if folder else "")] if used else []
     lines.append(
         f"{args.config}: {counted(len(studies), 'study', 'studies')}, {counted(points, 'measurement')}; "
-        f"from nothing about {_duration(seconds / cores)} on {counted(cores, 'core')}"
+        f"from nothing about {duration(seconds / cores)} on {counted(cores, 'core')}"
     )
     data = {"file": str(args.config), "names": list(studies), "measurements": points, "data": used}
     return Answer(data | {"expected_seconds": seconds / cores, "cores": cores, "status": "ok"}, lines)
@@ -43,10 +44,6 @@ def _data(config: Config, studies: Iterable[Study]) -> tuple[list[str], str]:
     if found := list(files.problems(asked, folder)):
         raise ValueError("\n".join(f"data: {problem}" for problem in found))
     return (files.resolved(asked, folder) if asked else []), str(folder or "")
-
-
-def _duration(seconds: float) -> str:
-    return f"{max(round(seconds), 1)} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def listed(args: argparse.Namespace) -> Answer:
@@ -96,7 +93,7 @@ def show(args: argparse.Namespace) -> Answer:
     rows = {name.replace("_", " "): in_words(values) for name, values in _axes(study).items()}
     rows |= {
         "kind": study.kind,
-        "expected": f"from nothing about {_duration(seconds)} on one core",
+        "expected": f"from nothing about {duration(seconds)} on one core",
         "figure": f"figures/{study.name}.pdf  (.svg, .png, caption .txt, notes .notes.txt)",
         "table": f"results/tables/{study.name}.csv  (.tex), results/{study.name}.h5",
     }
