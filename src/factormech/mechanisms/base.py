@@ -344,6 +344,14 @@ class Fitted(ABC):
         truth = {"truth": self.workload.answer(counts)}
         return pd.DataFrame(truth | self._simulated(counts, rng), index=query_index(self.workload))
 
+    def plot(self, path: Any = None) -> Any:
+        """Return the figure of the variances, by user type or query, beside the lower bound; see ``fm.plot``."""
+        if self.unavailable:
+            raise BadValue("mechanism", self.mechanism.name, "run on this workload", self.unavailable)
+        from factormech.figures.plot import plot
+
+        return plot(self, path)
+
     # What it looks like ----------------------------------------------------------------------------------------
 
     def summary(self) -> dict[str, str]:
@@ -356,6 +364,7 @@ class Fitted(ABC):
         found["guarantee"] = show.guarantee(self.guarantee)
         found["worst variance"] = f"{self.worst_variance:.6g}"
         found["average variance"] = f"{self.average_variance:.6g}"
+        found["users"] = f"{self.users(rmse=0.01):,} for a root mean square error of 1 percentage point"
         if self.certificate is not None and "gap" in self.certificate:
             found["certified gap"] = percent(float(self.certificate["gap"]))
         return found

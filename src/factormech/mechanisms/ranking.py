@@ -17,7 +17,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from factormech.local import registry
 from factormech.local.factorized import registry as releases
 from factormech.local.shrinkage import Constant, best_constant, shrunk_users
 from factormech.measure.sample_complexity import mse_sample_complexity
+from factormech.mechanisms import show
 from factormech.mechanisms.base import Mechanism
 from factormech.mechanisms.local import LocalFit, bound_of, fit
 from factormech.unavailable import Unavailable
@@ -107,8 +108,11 @@ class Ranking:
     Examples
     --------
     >>> import factormech as fm
-    >>> fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
-    <Ranking for mean squared error 0.0025 per query: 608 users with Optimised (worst case); lower bound 60... users>
+    >>> found = fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
+    >>> found.best.label, found.best.users
+    ('Optimised (worst case)', 608)
+    >>> found.query_errors["standard_error"].round(3).tolist()
+    [0.063, 0.061, 0.063, 0.0]
     """
 
     metric: str
@@ -119,6 +123,8 @@ class Ranking:
     variance_bound: float = field(default=math.nan)
     constant_error: float = field(default=math.nan)
     fitted: LocalFit | None = None
+    workload: Workload | None = None
+    epsilon: float = field(default=math.nan)
 
     @property
     def query_errors(self) -> pd.DataFrame:
@@ -185,13 +191,39 @@ class Ranking:
         ]
         return pd.DataFrame(rows)
 
+    @property
+    def title(self) -> str:
+        """The workload, the budget and the target."""
+        name = "" if self.workload is None else f"{self.workload.name}, n = {self.workload.domain_size}, "
+        return f"{name}ε = {self.epsilon:g}, {labels.accuracy(self.metric, self.alpha)}"
+
+    def summary(self) -> dict[str, str]:
+        """Return what a reader wants to know first: workload, ε, target, the best mechanism, the bound, the gap."""
+        W, best = self.workload, self.best
+        bound = max(math.ceil(self.lower_bound * (1.0 - 1e-12)), 1)
+        found = {} if W is None else {"workload": f"{W.name}, {W.queries} queries over {W.domain_size} user types"}
+        found |= {"ε": f"{self.epsilon:g}", "target": labels.accuracy(self.metric, self.alpha)}
+        if self.metric == "mse":
+            found["target"] += f", {100.0 * self.alpha**0.5:.4g} percentage points"
+        if best is None:
+            return found | {"best": "no mechanism can run"}
+        if self.fitted is not None:
+            found["guarantee"] = show.guarantee(self.fitted.guarantee)
+        found |= {"best": f"{best.label}, {best.users:,} users"}
+        found |= {"lower bound": f"{bound:,} users, for every {self.bound_class}"}
+        return found | {"gap": labels.percent(self.gap(best))}
+
+    def plot(self, path: Any = None) -> Any:
+        """Return the figure of the users that each mechanism needs, beside the lower bound; see ``fm.plot``."""
+        from factormech.figures.plot import plot
+
+        return plot(self, path)
+
     def __repr__(self) -> str:
-        best, bound = self.best, max(math.ceil(self.lower_bound * (1.0 - 1e-12)), 1)
-        users = "no mechanism can run" if best is None else f"{best.users:,} users with {best.label}"
-        return f"<Ranking for {labels.accuracy(self.metric, self.alpha)}: {users}; lower bound {bound:,} users>"
+        return show.text(type(self).__name__, self.summary())
 
     def _repr_html_(self) -> str:
-        return str(self.table.to_html())
+        return show.html(self.summary()) + str(self.table.to_html(index=False))
 
     def gap(self, found: Ranked) -> float:
         """sample complexity ÷ lower bound − 1; infinite where the bound proves nothing."""
@@ -223,7 +255,7 @@ def by_mean_squared_error(
             best, least = fitted, _digits(found[-1].sample_complexity)
     lower = mse_sample_complexity(max(bound, 0.0), workload.queries, alpha)
     error = constant.error / workload.queries
-    return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound, constant_error=error, fitted=best)
+    return Ranking("mse", alpha, lower, _sorted(found), "", bound, error, best, workload, epsilon)
 
 
 def _evaluated(fitted: LocalFit, constant: Constant, alpha: float, start: float) -> Ranked:
@@ -268,7 +300,7 @@ def by_largest_error(
             found.append(Ranked(label, "unavailable", _too_large(size)))
         else:
             found.append(_released(label, name, randomizer, workload, epsilon, alpha, seeds))
-    return Ranking("linf", alpha, lower, _sorted(found), reason)
+    return Ranking("linf", alpha, lower, _sorted(found), reason, workload=workload, epsilon=epsilon)
 
 
 def _randomizers(name: str) -> Sequence[str]:
