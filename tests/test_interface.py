@@ -374,9 +374,12 @@ def test_the_reconstruction_is_what_the_variances_are_of() -> None:
 
 def test_answers_are_drawn(tmp_path: Path, ages: pd.DataFrame) -> None:
     planned, fitted = fm.plan(ages, 1.0, rmse=0.05), fm.fit(ages, "rappor", 1.0)
-    bars = planned.plot(tmp_path / "plan.svg").axes[0].patches
-    users = [one.users for one in planned.mechanisms if one.status == "ok"]
-    assert [bar.get_width() for bar in bars] == users
+    axes = planned.plot(tmp_path / "plan.svg").axes[0]
+    shown = [one for one in planned.mechanisms if one.status == "ok"]
+    points = {y: x for line in axes.lines[:2] for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    assert [points[row] for row in range(len(shown))] == [one.users for one in shown]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [one.label for one in shown]
+    assert axes.lines[2].get_xdata()[0] == planned.lower_bound
     heights = [bar.get_height() for bar in fm.plot(fitted, tmp_path / "errors.png").axes[0].patches]
     assert heights == fitted.errors["variance"].tolist()
     assert [label.get_text() for label in fitted.plot().axes[0].get_xticklabels()] == ["<18", "18-64", "65+"]
