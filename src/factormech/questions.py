@@ -357,11 +357,7 @@ def check_target(queries: Workload, alpha: float, metric: str, rmse: float | Non
     from factormech.local.factorized.release import half_ranges
     from factormech.local.shrinkage import best_constant
 
-    if _is_constant(queries):
-        rule = "ask something that differs between users: each of its queries has one answer for all of them"
-        raise BadValue(
-            "workload", queries.name, rule, "these need no users: their number, which is public, answers them"
-        )
+    check_not_constant(queries)
     if metric == "mse":
         trivial = best_constant(queries.centred_gram()).error / queries.queries
         what = "the mean squared error of the best constant answer"
@@ -378,10 +374,13 @@ def check_target(queries: Workload, alpha: float, metric: str, rmse: float | Non
         raise BadValue(name, alpha if rmse is None else rmse, rule, example)
 
 
-def _is_constant(queries: Workload) -> bool:
-    """Whether no query tells two user types apart: ‖WP‖_F = 0, up to rounding."""
+def check_not_constant(queries: Workload) -> None:
+    """Refuse a workload in which no query tells two user types apart: ‖WP‖_F = 0, up to rounding."""
     energy = queries.frobenius_squared()
-    return energy - queries.total_squared() / queries.domain_size <= 1e-12 * energy
+    if energy - queries.total_squared() / queries.domain_size <= 1e-12 * energy:
+        rule = "have a query whose answer differs between user types"
+        remedy = "constant queries need no users: the number of users, which is public, answers them"
+        raise BadValue("workload", queries.name, rule, remedy)
 
 
 def lower_bound(

@@ -109,3 +109,22 @@ def test_answers_fit_the_terminal_they_are_shown_in(run: Run, monkeypatch: pytes
         assert max(len(line) for line in shown.splitlines() if line not in commands) <= width
         rows = [line for line in shown.splitlines() if line.startswith(("RAPPOR", "mechanism"))]
         assert len({len(line) for line in rows}) == 1
+
+
+def test_constant_queries_and_easy_targets_are_told_in_a_comparison(ask: Ask, run: Run) -> None:
+    refused = run("strategy", "compare", "total", "--domain-size", 4, *E1)
+    assert refused.code == 1
+    assert "need no users" in refused.err
+    # The best constant answer to the histogram of n types has the mean squared error (1 − 1/n)/n.
+    easy = ask("strategy", "compare", "histogram", "--domain-size", 4, *E1, "--rmse", "50%")
+    assert "0.1875" in easy["reason"]
+    assert "--alpha" in easy["reason"]
+    hard = ask("strategy", "compare", "histogram", "--domain-size", 4, *E1)
+    assert "reason" not in hard
+
+
+def test_the_worst_case_of_constant_queries_is_no_error(ask: Ask) -> None:
+    found = ask("strategy", "optimise", "total", "--domain-size", 4, *E1, "--objective", "worst")
+    assert found["worst_variance"] == 0.0
+    table = fm.compare(fm.workload("total", 4), 1.0, ["optimised", "rappor"])
+    assert table["worst_variance"].iloc[0] == 0.0

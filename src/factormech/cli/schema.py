@@ -185,7 +185,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "rmse", "lower_bound", "bound_class", "mechanisms", "seconds"),
             "status",
         ),
-        _BIASED,
+        (*_BIASED, "reason"),
     ),
     "norm": (
         (*_WORKLOAD, "norm", "lower_bound", "upper_bound", "gap", "seconds", "status", "reason"),
