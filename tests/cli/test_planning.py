@@ -64,7 +64,7 @@ def test_a_plan_lists_the_standard_error_of_each_query(ask: Ask, run: Run, confi
     assert errors.index.tolist() == ["children", "below 65"]
     said = run(*words).out
     assert "standard error of each query" in said
-    assert "percentage points" in said
+    assert "5 percentage points" in said
     assert "below 65" in said
 
 

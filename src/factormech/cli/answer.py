@@ -142,6 +142,11 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def titled(name: str, queries: int, types: int) -> str:
+    """Return a workload with its size: ``prefix: 8 queries over 8 user types``."""
+    return f"{name}: {counted(queries, 'query', 'queries')} over {counted(types, 'user type')}"
+
+
 def outputs(count: int) -> str:
     """A number of outputs, which may have a hundred digits; none are those of real vectors."""
     if not count:

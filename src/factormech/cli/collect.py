@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, number, short, table
+from factormech.cli.answer import Answer, counted, number, short, table, titled
 from factormech.cli.asked import Stored, restored, stored_strategy, workload_of_stored
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
@@ -91,10 +91,8 @@ def _data(stored: Stored, workload: Workload, x: IntArray) -> dict[str, Any]:
 
 
 def _lines(data: dict[str, Any]) -> list[str]:
-    title = (
-        f"{data['users']:,} users report by {data['mechanism']}, ε = {data['epsilon']:g}; {data['workload']}: "
-        f"{data['queries']} queries over {data['domain_size']} user types"
-    )
+    workload = titled(data["workload"], data["queries"], data["domain_size"])
+    title = f"{workload}; {counted(data['users'], 'user')}, reports by {data['mechanism']}, ε = {data['epsilon']:g}"
     columns = {"estimate": "estimates", "standard error": "standard_errors"}
     columns |= {"consistent": "consistent_estimates"} if "consistent_estimates" in data else {}
     columns |= {"truth": "truth"}

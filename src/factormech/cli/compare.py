@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from factormech.cli.answer import Answer, both_errors, number
+from factormech.cli.answer import Answer, both_errors, number, titled
 from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.parser import ALPHA
 from factormech.cli.progress import Progress, expected_seconds
@@ -46,7 +46,7 @@ def compare(args: argparse.Namespace) -> Answer:
         **_easy(ranking),
     }
     title = (
-        f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
+        f"{titled(workload.name, workload.queries, workload.domain_size)}, ε = {epsilon:g}; "
         f"users for {both_errors(alpha)}, variances of one user"
     )
     last = f"no {ranking.bound_class} has a worst variance below {number(ranking.variance_bound, 5)}"

@@ -121,7 +121,7 @@ def _lines(data: dict[str, Any], workload: Workload | None) -> list[str]:
         f"{data['reconstruction']}: the reconstruction V, {workload.queries} queries (lines) × {rows} outputs; "
         "answers = V · y, where y[o] is how many users reported output o"
     )
-    lines.append(f"worst variance with this V: {number(worst, 10)} of a user, summed over the queries")
+    lines.append(f"worst variance with this V: {number(worst, 10)} that one user adds, summed over the queries")
     if textbook > worst * (1.0 + _SAME):
         lines.append(f"with the textbook's V = W X⁺ Qᵀ D⁻¹ it would be {number(textbook, 10)}: use the exported V")
     return lines

@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, pairs, percent
+from factormech.cli.answer import Answer, pairs, percent, titled
 from factormech.cli.asked import VECTORS_LIMIT, gap_limit_of, workload_of
 from factormech.cli.progress import Progress
 
@@ -65,7 +65,7 @@ def _lines(args: argparse.Namespace, workload: Workload, data: dict[str, Any]) -
     symbol = _SYMBOLS.get(data["norm"], data["norm"]) + (f", {', '.join(given)}" if given else "")
     return pairs(
         {
-            "norm": f"{symbol} of {workload.name}: {workload.queries} queries over {workload.domain_size} user types",
+            "norm": f"{symbol} of {titled(workload.name, workload.queries, workload.domain_size)}",
             "at least": f"{data['lower_bound']:.10g}",
             "at most": f"{data['upper_bound']:.10g}",
             "gap": percent(data["gap"]),

@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, Line, both_errors, in_points, number, short, table
+from factormech.cli.answer import Answer, Line, both_errors, in_points, number, short, table, titled
 from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.progress import Progress, expected_seconds
 from factormech.errors import BadValue
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NEARLY_AS_GOOD = 0.05
 # Queries that are listed for a reader.
 SHOWN = 12
+# A shrunk answer is worth a sentence if it needs at most this share of the users.
+WORTH_SHRINKING = 0.999
 # A relative gap that is the solvers' rounding.
 _OPTIMAL = 1e-6
 
@@ -79,19 +81,18 @@ def _query_errors(ranking: Ranking) -> dict[str, Any]:
 
 
 def _query_lines(data: dict[str, Any]) -> list[str]:
-    """The standard errors, in percentage points; the largest ones of many."""
+    """The standard errors, in percent of the number of users; the largest ones of many."""
     errors = data.get("query_errors", [])
     if not errors:
         return []
-    head = (
-        f"With {number(data['users'])} users, the standard error of each query in percentage points, for its worst data"
-    )
+    users = number(data["users"])
+    head = f"With {users} users, the standard error of each query in percent of their number, for its worst data"
     names = data.get("query_names") or [str(q + 1) for q in range(len(errors))]
     order = sorted(range(len(errors)), key=lambda q: (-float(f"{errors[q]:.6g}"), q))
     shown = order if len(order) > SHOWN else range(len(errors))
     rows = [[short(names[q]), f"{100.0 * errors[q]:.3g}"] for q in shown][:SHOWN]
     more = len(errors) - len(rows)
-    rest = [f"… and {more} more, with smaller errors: --json lists all"] if more else []
+    rest = [f"… and {more} more, none with a larger error: --json lists all"] if more else []
     return [f"{head}:", *(f"  {line}" for line in table(["query", "standard error"], rows)), *rest, ""]
 
 
@@ -114,7 +115,7 @@ def _commands(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> list[
 def _title(name: str, data: dict[str, Any]) -> str:
     linf = f"an expected largest error of {data['alpha']:g}"
     what = both_errors(data["alpha"]) if data["metric"] == "mse" else linf
-    workload = f"{name}: {data['queries']} queries over {data['domain_size']} user types"
+    workload = titled(name, data["queries"], data["domain_size"])
     return f"{workload}, ε = {data['epsilon']:g}; users for {what}"
 
 
@@ -139,10 +140,10 @@ def _biased(ranking: Ranking) -> str:
     if ranking.constant_error <= ranking.alpha:
         error = number(ranking.constant_error, 3)
         return f"The best constant answer has a mean squared error of at most {error} with no users at all. "
-    if not best.shrunk_users < ranking.best.users:  # type: ignore[union-attr]
+    if not best.shrunk_users < WORTH_SHRINKING * ranking.best.users:  # type: ignore[union-attr]
         return ""
     return (
-        f"Shrunk towards the best constant answer (× {best.shrinkage:.4g}), which is biased, "
+        f"Shrunk towards the best constant answer (by the factor {best.shrinkage:.4g}), which is biased, "
         f"{best.label} needs {number(best.shrunk_users)}. "
     )
 
@@ -155,7 +156,7 @@ def _beside_bound(ranking: Ranking, best: Ranked) -> str:
     gap, said = ranking.gap(best), f"no {kind} can do with fewer than {number(whole(ranking.lower_bound))}"
     if not math.isfinite(gap):
         return f"nothing is known of how many fewer another {kind} could need"
-    if gap <= _OPTIMAL:
+    if gap <= _OPTIMAL or best.users == whole(ranking.lower_bound):
         return f"{said}, so none is better"
     return f"{said}, and this is {over_bound(gap)} {'more' if gap < 1.0 else 'as many'}"
 

@@ -58,6 +58,10 @@ def lines(ranking: Ranking) -> list[str]:
 CLASSES = {"mse": "lower bound, unbiased linear", "linf": "lower bound, non-interactive"}
 
 
+# A factor that reads as 1.
+_NO_SHRINKAGE = 0.99995
+
+
 def biased(ranking: Ranking) -> list[str]:
     """What answers outside of the bound's class need: the best constant, and the best shrunk strategy."""
     if not math.isfinite(ranking.constant_error):
@@ -65,8 +69,8 @@ def biased(ranking: Ranking) -> list[str]:
     found = ["biased answers, which the bound does not cover:"]
     found.append(f"  best constant: mean squared error {number(ranking.constant_error, 3)} with no users")
     best = ranking.best_shrunk
-    if best is not None and best.shrunk_complexity > 0.0:
-        towards = f"{best.label} × {best.shrinkage:.4g} towards it"
+    if best is not None and best.shrunk_complexity > 0.0 and best.shrinkage < _NO_SHRINKAGE:
+        towards = f"{best.label}, shrunk towards it by the factor {best.shrinkage:.4g}"
         found.append(f"  {towards}: {number(best.shrunk_users)} users")
     return found
 

@@ -77,12 +77,12 @@ def _lines(data: dict[str, Any], found: Verification) -> list[str]:
             f"{data['domain_size']} user types",
             "privacy": privacy,
             "unbiased": f"VQ = W to {data['residual']:.1e}",
-            "objective L": f"{number(data['objective'], 10)} (least {data['optimised_for']} variance)",
+            "objective L": f"{number(data['objective'], 10)} (minimised for the {data['optimised_for']} variance)",
             "lower bound": f"{number(data['lower_bound'], 10)}, proved {_proved(data['bound_by'])}",
             "gap": percent(data["gap"]),
             **claim,
-            "worst variance": f"{number(data['worst_variance'], 10)} of a user, summed over the queries",
-            "average": number(data["average_variance"], 10),
+            "worst variance": f"{number(data['worst_variance'], 10)} that one user adds, summed over the queries",
+            "average variance": number(data["average_variance"], 10),
             "verdict": "everything holds" if not data["reason"] else f"FAILED: {data['reason']}",
         }
     )
