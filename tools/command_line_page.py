@@ -153,8 +153,14 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
         " `factormech trace figures/NAME.svg --point mechanism=hadamard --point epsilon=1.0` shows where a point"
         " comes from: its row, the part that it was computed in, the strategies and bounds behind it, and the"
         " code, with the file of each.",
-        ["study list 'figure 1'", "study show mckenna2020-figure-1 --quick"],
+        [
+            "study list 'figure 1'",
+            "study show mckenna2020-figure-1 --quick",
+            "results list --quick",
+            "results show simulated-collection --quick",
+        ],
     ),
+    ("Completion", "Tab completes commands, options, and the names of workloads and studies.", ["completion bash"]),
     (
         "Refusals",
         "",

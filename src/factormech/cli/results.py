@@ -78,8 +78,8 @@ def show(args: argparse.Namespace) -> Answer:
     lines = [f"{study.name}: {study.paper}, {study.artefact}: {study.title}"]
     lines += pairs(
         {
-            "figure": f"{_marked(data['figure'])}  (.svg, .png, caption .txt, notes .notes.txt)",
-            "table": f"{_marked(data['table'])}  (.tex)",
+            "figure": _marked(data["figure"], ", .svg, .png; caption .txt, notes .notes.txt"),
+            "table": _marked(data["table"], ", .tex"),
             "results": _marked(f"results/{study.name}.h5"),
             "parts": f"{parts} of {of_parts} made, in results/parts/{study.name}",
             "solutions": f"{data['solutions'][0]} of {len(files)} made" if files else "none are needed",
@@ -180,8 +180,9 @@ def _count(files: Iterable[str]) -> int:
     return sum(map(_is_made, files))
 
 
-def _marked(file: str) -> str:
-    return file if _is_made(file) else f"{file} (not made yet)"
+def _marked(file: str, others: str = "") -> str:
+    """A file with the suffixes of the files beside it, and whether it is there."""
+    return f"{file}{others}{'' if _is_made(file) else ' (not made yet)'}"
 
 
 def _plan(args: argparse.Namespace) -> Plan:
