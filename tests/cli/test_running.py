@@ -220,7 +220,7 @@ def test_results_are_found_by_study_and_by_file(
     assert "quick/mckenna2020-figure-1" in run("results", "list", *CONFIG).out
     said = run("results", "show", "results/strategies/none.h5", *CONFIG)
     assert said.code == 1
-    assert "factormech results show NAME" in said.err
+    assert "factormech results show STUDY" in said.err
 
 
 def test_a_bad_configuration_is_told_line_by_line(run: Run, tmp_path: Path) -> None:

@@ -103,8 +103,9 @@ def _check_command(parser: Parser, words: Sequence[str]) -> None:
     every = {name: f"{group} {name}" for group, below in parser.groups.choices.items() for name in _below(below)}
     every |= {group: group for group in parser.groups.choices}
     level = parser
-    for word in words:
+    for i, word in enumerate(words):
         if level.groups is None or word.startswith("-"):
+            _check_options(level, words[i:])
             return
         if word not in level.groups.choices:
             known = level.groups.choices if level is not parser else every
@@ -113,6 +114,18 @@ def _check_command(parser: Parser, words: Sequence[str]) -> None:
             hint = f"did you mean {meant!r}? " if near else ""
             level.error(f"{word!r} is no command; {hint}known: {', '.join(level.groups.choices)}")
         level = level.groups.choices[word]
+
+
+def _check_options(level: Parser, words: Sequence[str]) -> None:
+    """Answer an unknown option with the nearest one, before what is missing without it."""
+    for word in words:
+        name = word.partition("=")[0]
+        if name == "--":
+            return
+        if name.startswith("--") and name not in level.flags:
+            near = difflib.get_close_matches(name, level.flags, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            level.error(f"{name!r} is no option of this command{hint}")
 
 
 def _below(parser: Parser) -> Sequence[str]:

@@ -32,7 +32,7 @@ def listed(args: argparse.Namespace) -> Answer:
     if len(begun) < len(found):
         missing = counted(len(found) - len(begun), "study has", "studies have")
         lines.append(f"{missing} no results in this folder yet; make one with: snakemake NAME")
-    lines.append("factormech results show NAME lists the files of a study, and results show FILE the studies of a file")
+    lines.append("factormech results show STUDY lists the files of a study; results show FILE says what a file is for")
     return Answer({"progress": found, "status": "ok"}, lines)
 
 
@@ -100,7 +100,7 @@ def _show_file(args: argparse.Namespace, path: Path) -> Answer:
     holds = _attributes(path) if path.is_file() else {}
     if request is None and not path.is_file():
         rule = "be a result file, or one that this configuration asks for"
-        raise BadValue("FILE", str(path), rule, "list the files of a study with: factormech results show NAME")
+        raise BadValue("FILE", str(path), rule, "list the files of a study with: factormech results show STUDY")
     studies = _users_of(plan, name)
     description = _described(request) if request is not None else "not asked for by this configuration"
     data = {"file": name, "made": path.is_file(), "description": description, "used_by": studies, "holds": holds}

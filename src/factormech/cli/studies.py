@@ -77,7 +77,7 @@ def _by_paper(found: Mapping[str, Study]) -> list[str]:
             title = short(study.title, left) if left > 12 else ""
             lines.append(Line.of(f"  {study.name:<{name_width}}  {item:<{item_width}}  {title}".rstrip()))
     several = counted(len(found), "study", "studies")
-    return [*lines, "", f"{several}; factormech study show NAME has the settings and files of one"]
+    return [*lines, "", f"{several}; factormech study show STUDY has the settings and files of one"]
 
 
 def _made(name: str) -> str:

@@ -182,7 +182,7 @@ def _refuse_mixed(cells: _Cells, where: str) -> None:
     head = cells.row(0)
     j = next(i for i, cell in enumerate(head) if not is_number(cell) and (i or not _all_named(cells)))
     remedy = _remedy(head[j])
-    if len(head) > 2 and len([cell for cell in head if not is_number(cell)]) > 1:
+    if len(head) > 2:
         remedy += "; or, if line 1 is a header, let its first cell be 'query' and begin each row with a name"
     raise BadValue(f"{where}, line 1, column {j + 1}", head[j], "be a number", remedy)
 

@@ -227,7 +227,8 @@ def is_file(text: str) -> bool:
 def unknown(name: str) -> UnknownName:
     """Return the error for a name that is neither registered nor a file's."""
     error = UnknownName("workload", name, registry.names())
-    error.args = (f"{error}; or give a CSV, NPY, MTX or HDF5 file",)
+    said = str(error).replace("did you mean '{k}-", "did you mean '2-")
+    error.args = (f"{said}; or give a CSV, NPY, MTX or HDF5 file",)
     return error
 
 
