@@ -90,16 +90,14 @@ class StudyView:
     def table(self) -> Any:
         """The table, a data frame; refused where it is not made yet."""
         if not self.table_path.is_file():
-            remedy = f"make it with: snakemake {self.name}"
+            remedy = f"make it with: snakemake {self.figure_path if '/' in self.name else self.name}"
             raise BadValue(str(self.table_path), "no such file", "be made by a run", remedy)
         return load(self.table_path)
 
     def __repr__(self) -> str:
         made = {path: "" if path.is_file() else " (not made yet)" for path in (self.table_path, self.figure_path)}
         facts = {"item": f"{self.paper}, {self.item}", "title": self.title, "kind": self.kind}
-        facts |= {
-            name: ", ".join(map(str, v)) if isinstance(v, (list, tuple)) else str(v) for name, v in self.grid.items()
-        }
+        facts |= {name.replace("_", " "): show.in_words(value) for name, value in self.grid.items()}
         facts |= {"table": f"{self.table_path}{made[self.table_path]}"}
         return show.text(f"Study {self.name}", facts | {"figure": f"{self.figure_path}{made[self.figure_path]}"})
 

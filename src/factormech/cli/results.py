@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.cli.answer import Answer, Line, counted, pairs
-from factormech.cli.studies import config_of, in_words, study_named
+from factormech.cli.studies import config_of, study_named
 from factormech.errors import BadValue
+from factormech.mechanisms.show import in_words
 
 if TYPE_CHECKING:
     from factormech.config.studies import Study
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
     from factormech.planning import Plan
 
 FAMILIES = {"strategy": "strategy", "bound": "lower bound", "factorization": "factorization"}
+# Attributes that a reader is shown, and what they are called; JSON has all.
+SHOWN = {
+    "kind": "kind of file",
+    "options": "settings",
+    "chosen": "found by",
+    "objective": "objective L",
+    "lower_bound": "lower bound",
+    "upper_bound": "upper bound",
+    "gap": "gap",
+    "worst_variance": "worst variance",
+    "average_variance": "average variance",
+    "rows": "outputs",
+    "stopped": "stopped by",
+}
 # Attributes of a result file that say where it was made, not what it holds.
 _ORIGIN = ("_version", "digest", "threads", "code", "format")
 
@@ -31,7 +46,8 @@ def listed(args: argparse.Namespace) -> Answer:
     lines = [_line(one, max(len(each["study"]) for each in begun)) for one in begun]
     if len(begun) < len(found):
         missing = counted(len(found) - len(begun), "study has", "studies have")
-        lines.append(f"{missing} no results in this folder yet; make one with: snakemake NAME")
+        target = "figures/quick/STUDY.pdf" if args.quick else "STUDY"
+        lines.append(f"{missing} no results in this folder yet; make them with: snakemake {target}")
     lines.append("factormech results show STUDY lists the files of a study; results show FILE says what a file is for")
     return Answer({"progress": found, "status": "ok"}, lines)
 
@@ -105,7 +121,9 @@ def _show_file(args: argparse.Namespace, path: Path) -> Answer:
     description = _described(request) if request is not None else "not asked for by this configuration"
     data = {"file": name, "made": path.is_file(), "description": description, "used_by": studies, "holds": holds}
     rows = {"file": _marked(name), "what": description, "studies": ", ".join(studies) or "none"}
-    shown = {key: in_words(_parsed(value)) for key, value in holds.items() if value not in (None, "", "{}")}
+    shown = {
+        name: in_words(_parsed(holds[key])) for key, name in SHOWN.items() if holds.get(key) not in (None, "", "{}")
+    }
     return Answer(data | {"status": "ok"}, pairs(rows | shown))
 
 

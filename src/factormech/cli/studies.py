@@ -86,6 +86,7 @@ def _made(name: str) -> str:
 
 def show(args: argparse.Namespace) -> Answer:
     """Say what one study asks, and what it makes."""
+    from factormech.mechanisms.show import in_words
     from factormech.planning import Plan
 
     study = study_named(args)
@@ -107,17 +108,6 @@ def study_named(args: argparse.Namespace) -> Study:
     if args.name.removeprefix("quick/") not in studies:
         raise UnknownName("study", args.name, studies)
     return studies[args.name.removeprefix("quick/")]
-
-
-def in_words(value: Any) -> str:
-    """Return a setting as a configuration has it: lists with commas, mappings as ``key: value``, yes and no."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {in_words(item)}" for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(in_words, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _axes(study: Study) -> dict[str, Any]:
