@@ -327,3 +327,85 @@ def test_norms_go_by_every_name() -> None:
     assert fm.norm(W, "gamma2").upper == fm.norm(W, "gamma-2").upper == fm.norm("prefix", "gamma-2", n=4).upper
     assert fm.norm(W, "gamma-p4").upper == pytest.approx(fm.norm(W, "gammap", p=4).upper, rel=1e-6)
     assert fm.norm(W, "gamma2", alpha=0.1).upper == fm.norm(W, "gamma-2-approximate", alpha=0.1).upper
+
+
+# Answers as people look at them ---------------------------------------------------------------------------------------
+
+
+def test_answers_say_workload_budget_guarantee_error_and_gap(ages: pd.DataFrame) -> None:
+    W = fm.workload(ages, name="ages")
+    fitted = fm.fit(W, "optimised", 1.0, objective="worst")
+    planned = fm.plan(W, 1.0, rmse=0.05)
+    for answer in (fitted, planned):
+        for said in (repr(answer), answer._repr_html_()):
+            assert "ages, 2 queries over 3 user types" in said
+            assert "ε = 1" in said
+            assert "users" in said
+            assert "gap" in said
+            assert "object at 0x" not in said
+    assert "<table>" in planned._repr_html_()
+    assert "5 percentage points" in repr(planned)
+
+
+def test_one_call_fits_and_one_simulates(ages: pd.DataFrame) -> None:
+    counts = [100, 200, 300]
+    fitted = fm.mechanism("rappor", 1.0).fit(fm.workload(ages))
+    assert fm.fit(ages, "rappor", 1.0).spec == fitted.spec
+    pd.testing.assert_frame_equal(fm.simulate(ages, counts, "rappor", 1.0, seed=3), fitted.simulate(counts, seed=3))
+    frame = pd.DataFrame({"type": ["65+", "<18", "18-64"], "count": [300, 100, 200]})
+    pd.testing.assert_frame_equal(fm.simulate(ages, frame, "rappor", 1.0, seed=3), fitted.simulate(counts, seed=3))
+    assert fm.fit(ages, "gamma-2", 1.0, 1e-6).mechanism.delta == 1e-6
+    with pytest.raises(fm.BadValue, match=r"call mechanism\.fit"):
+        fm.fit(ages, fm.mechanism("rappor", 1.0), 1.0)
+
+
+def test_the_reconstruction_is_what_the_variances_are_of() -> None:
+    W = fm.workload(np.random.default_rng(5).integers(0, 2, size=(6, 5)).astype(float))
+    for name, options in (("optimised", {"objective": "worst"}), ("hadamard", {}), ("rappor", {})):
+        fitted = fm.fit(W, name, 1.0, **options)
+        Q, V = fitted.matrix, fitted.reconstruction
+        if Q is None:
+            assert V is None
+            continue
+        np.testing.assert_allclose(V @ Q, W.matrix(), atol=1e-9)
+        variance = (V**2).sum(axis=0) @ Q - (W.matrix() ** 2).sum(axis=0)
+        np.testing.assert_allclose(variance, fitted.errors["variance"], rtol=1e-9)
+
+
+def test_answers_are_drawn(tmp_path: Path, ages: pd.DataFrame) -> None:
+    planned, fitted = fm.plan(ages, 1.0, rmse=0.05), fm.fit(ages, "rappor", 1.0)
+    axes = planned.plot(tmp_path / "plan.svg").axes[0]
+    shown = [one for one in planned.mechanisms if one.status == "ok"]
+    points = {y: x for line in axes.lines[:2] for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    assert [points[row] for row in range(len(shown))] == [one.users for one in shown]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [one.label for one in shown]
+    assert axes.lines[2].get_xdata()[0] == planned.lower_bound
+    heights = [bar.get_height() for bar in fm.plot(fitted, tmp_path / "errors.png").axes[0].patches]
+    assert heights == fitted.errors["variance"].tolist()
+    assert [label.get_text() for label in fitted.plot().axes[0].get_xticklabels()] == ["<18", "18-64", "65+"]
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("plan.svg", "errors.png"))
+    assert fm.fit(fm.workload("prefix", 64), "rappor", 1.0).plot().axes[0].lines
+    with pytest.raises(fm.BadValue, match="prefix sums and ranges only"):
+        fm.fit(ages, "binary-tree", 1.0, 1e-6).plot()
+
+
+def test_a_study_is_found_by_name(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[1]
+    schema = root / "workflow" / "schemas" / "config.schema.yaml"
+    found = fm.study("mckenna2020-figure-1", root / "config.yaml", quick=True)
+    assert (found.paper, found.item) == ("mckenna2020", "Figure 1")
+    assert "not made yet" in repr(found) or found.table_path.is_file()
+    mine = tmp_path / "config.yaml"
+    mine.write_text(
+        "studies:\n  mine:\n    paper: me\n    artefact: it\n    kind: sample-complexity\n    title: Mine\n"
+        "    grid: {workload: [prefix], domain_size: [4], epsilon: [1.0]}\n    mechanisms: [rappor]\n"
+    )
+    with pytest.raises(fm.BadValue, match="snakemake mine"):
+        _ = fm.study("mine", mine, schema=schema).table
+    table = fm.compare(fm.workload("prefix", 4), 1.0, ["rappor"])
+    path = tmp_path / "results" / "tables" / "mine.csv"
+    path.parent.mkdir(parents=True)
+    table.to_csv(path, index=False)
+    assert fm.study("mine", mine, schema=schema).table["mechanism"].tolist() == ["rappor", "lower-bound"]
+    with pytest.raises(fm.UnknownName, match="did you mean 'mine'"):
+        fm.study("mne", mine, schema=schema)

@@ -12,6 +12,7 @@ import difflib
 import io
 import os
 import re
+import shlex
 import sys
 import tempfile
 import textwrap
@@ -27,27 +28,37 @@ HEAD = """\
 `factormech` answers one question without a workflow; `factormech COMMAND --help` lists the options. This page is made
 by `python tools/command_line_page.py`: every answer is a real one, without times and with five digits.
 
-A workload is a registered name with `--domain-size`, or a CSV, NPY, Matrix Market or HDF5 file of queries (one row a
-query, one column a user type), which brings its own domain size. What is drawn at random is fixed by `--seed`, the
-value on a study's axis `seed`, and by `--root-seed`, the `seed` of a configuration: equal seeds give the pipeline's
-results.
+A workload is a registered name with `--domain-size`; or a CSV, NPY, Matrix Market or HDF5 file with a row for each
+query and a column for each user type; or, with `--config mine.yaml`, a union, product or file that a configuration
+defines. `--seed` (the value on a study's axis `seed`) and `--root-seed` (the `seed` of a configuration) fix random
+draws: equal seeds give the pipeline's results.
 
 Numbers may be written as `100000` or `1e5`, and as `0.01` or `1%`; norms as `gamma-2` or `gamma2`; `optimise` as
 `optimize`. [Python](python.md) has the same words.
 
 * `--json` answers with one object; its keys are [below](#json). A number that does not exist is null, and `reason` says
   why.
-* What takes over two seconds shows a bar on standard error if that is a terminal, and else a line now and then.
+* A command that takes over two seconds shows a bar on standard error: the share that is done, the time left as the
+  benchmark of costs predicts it, and the gap. Where standard error is no terminal, it writes a line every ten seconds.
 * A file is written whole or not at all; Ctrl-C leaves none.
 * `--plugin mine.py` makes the workloads and mechanisms of a file known ([adding things](adding.md)); a configuration
   names its own.
+* `factormech completion bash` (`zsh`, `fish`) prints a script with which Tab completes commands, options and names.
 * BLAS runs on one thread unless `OMP_NUM_THREADS` says otherwise, as in the workflow: equal questions have equal
   answers.
+
+### CSV files
+
+A CSV file may have a header with the names of the user types, and names of the queries in its first column; both are
+kept to the answers. It may use commas, semicolons or tabs, quotes, UTF-8, UTF-16 or Latin-1, with or without a byte
+order mark, and the line ends of every system. Values are read strictly: numbers with a decimal point. A first line of
+numbers and texts is refused, unless its first cell is empty or `query`: a query that is taken for a header would be
+lost. Data are one row, one column, or two columns with a header such as `age,count`.
 
 | exit code | meaning |
 | --- | --- |
 | 0 | answered |
-| 1 | a wrong value or file: one line on standard error says which, the rule and the remedy |
+| 1 | a wrong value or file: one line on standard error names it, the rule and the remedy |
 | 2 | wrong usage |
 | 3 | answered, but not certified |
 | 130 | interrupted |
@@ -63,8 +74,8 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
         "Strategies",
         "`optimise` finds the strategy matrix of least variance, on average or for the worst user type, and a lower"
         " bound on every unbiased linear ε-LDP strategy, both on the objective L of McKenna et al. Up to 16 types the "
-        "bound on the average is proved in whole numbers. A budget of `--rows` may leave a gap, as the bound "
-        "is on any number of outputs.",
+        "bound on the average is proved in whole numbers. A limit on the outputs (`--rows`) may leave a gap, because "
+        "the bound holds for any number of outputs.",
         [
             "strategy optimise prefix --domain-size 16 --epsilon 1 --out Q.h5",
             "strategy optimise prefix --domain-size 8 --epsilon 1 --objective worst",
@@ -76,9 +87,18 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
         "`verify` reads such a file, or one of the workflow's `results/strategies`, and trusts nothing in it:"
         " privacy is checked in rational arithmetic on the very floats that are sampled from (strategies "
         "without a matrix: with every rounding outward), the objective is computed again, and so is the proof"
-        " of the bound. `--workload` names the queries where the file does not hold them and its workload is "
-        "not a registered one.",
-        ["strategy verify Q.h5", "strategy export Q.h5 Q.csv"],
+        " of the bound. For the worst case up to 16 types the bound is proved anew, under the file's prior. Where the "
+        "file's own bound is above the proved one, both are shown, with the reason. `--workload` names the queries "
+        "where the file does not hold them and its workload is not a registered one. `export` writes what a "
+        "collection needs: Q, and the reconstruction V that the variances are of. A strategy of least worst-case "
+        "variance has a V of its own: the textbook's W X⁺QᵀD⁻¹ of the same Q has a larger worst variance.",
+        [
+            "strategy verify Q.h5",
+            "strategy export Q.h5 Q.csv",
+            "strategy optimise ages.csv --epsilon 1 --objective worst --out ages.h5",
+            "strategy verify ages.h5",
+            "strategy export ages.h5 ages-Q.csv",
+        ],
     ),
     (
         "Compare",
@@ -101,32 +121,46 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     (
         "Plan",
         "How many users a target error needs. For `--metric mse` (mean squared error of a query, the default;"
-        " `--rmse 1%` is its root, one percentage point) the numbers are exact, for the worst data."
+        " `--rmse 1%` is its root, one percentage point) the numbers are exact, for the worst data; the standard "
+        "error of each query is for the data that are worst for it."
         " For `linf` (expected largest error, for every "
         "distribution of the users) `users` are *proved* to be enough, `predicted` is what the central limit "
         "says, and the bound holds for every non-interactive mechanism; semidefinite programs of more than "
         "600 queries and types are not started, which is said.",
         [
             "plan histogram --domain-size 16 --epsilon 1 --rmse 1%",
+            "plan ages.csv --epsilon 1 --rmse 2%",
             "plan prefix --domain-size 8 --epsilon 1 --alpha 0.05 --metric linf",
         ],
     ),
     (
         "Collect",
-        "`--data` is one row or column with the number of users of each type; with `--users` so many are "
+        "`--data` is one row or column with the number of users of each type, or a histogram such as `age,count`; "
+        "with `--users` that number is "
         "drawn from its shares. Standard errors are exact for these users. `--consistent` adds the answers of"
         " the nearest data without negative counts and with this total: no longer unbiased, and never further"
         " off.",
-        ["collect simulate Q.h5 --data data.csv --users 20000 --seed 1 --consistent"],
+        [
+            "collect simulate ages.h5 --data people.csv --users 5500 --seed 1",
+            "collect simulate Q.h5 --data data.csv --users 20000 --seed 1 --consistent",
+        ],
     ),
     (
         "Studies",
-        "These three read `config.yaml` of the folder that they run in (`--config`, `--quick`). After a run,"
+        "These commands read `config.yaml` of the folder that they run in (`--config`, `--quick`). `results list` says "
+        "how far each study is made, `results show STUDY` which files it has, and `results show FILE` what a file is "
+        "and which studies it is for. After a run,"
         " `factormech trace figures/NAME.svg --point mechanism=hadamard --point epsilon=1.0` shows where a point"
         " comes from: its row, the part that it was computed in, the strategies and bounds behind it, and the"
         " code, with the file of each.",
-        ["study show mckenna2020-figure-1 --quick"],
+        [
+            "study list 'figure 1'",
+            "study show mckenna2020-figure-1 --quick",
+            "results list --quick",
+            "results show simulated-collection --quick",
+        ],
     ),
+    ("Completion", "Tab completes commands, options, and the names of workloads and studies.", ["completion bash"]),
     (
         "Refusals",
         "",
@@ -138,17 +172,21 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
             "norm gamma2",
             "plan total --domain-size 16 --epsilon 1 --rmse 1%",
             "pln prefix --domain-size 16",
+            "strategy compare total --domain-size 16 --epsilon 1",
             "norm gama2 prefix --domain-size 16",
         ],
     ),
 ]
 DATA = "120,340,560,910,1300,1620,1480,1210,900,610,420,250,140,80,40,20\n"
-STUDIES = ("study", "check")
+AGES = "query;0-17;18-64;65+\nchildren;1;0;0\nbelow 65;1;1;0\nadults;0;1;1\n"
+PEOPLE = "age,count\n0-17,1200\n18-64,3400\n65+,900\n"
+STUDIES = ("study", "results", "check")
 
 
 def session(folder: Path) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """Every section with its command lines and what they say."""
-    (folder / "data.csv").write_text(DATA)
+    for name, text in {"data.csv": DATA, "ages.csv": AGES, "people.csv": PEOPLE}.items():
+        (folder / name).write_text(text)
     for title, words, lines in SECTIONS:
         yield title, words, [(line, said(line)) for line in lines]
 
@@ -157,7 +195,7 @@ def said(line: str) -> str:
     """What a command line writes, without what differs between machines; its exit code, if not 0."""
     from factormech.cli.main import main
 
-    arguments = line.split()
+    arguments = shlex.split(line)
     if arguments[0] in STUDIES:
         schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
         arguments += ["--config", str(ROOT / "config.yaml"), "--schema", str(schema)]

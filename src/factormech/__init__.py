@@ -32,14 +32,17 @@ if TYPE_CHECKING:
     from factormech.privacy import verify_ldp as verify_ldp
     from factormech.provenance import trace as trace
     from factormech.questions import compare as compare
+    from factormech.questions import fit as fit
     from factormech.questions import lower_bound as lower_bound
     from factormech.questions import mechanisms as mechanisms
     from factormech.questions import norm as norm
     from factormech.questions import norms as norms
     from factormech.questions import plan as plan
+    from factormech.questions import simulate as simulate
     from factormech.questions import sweep as sweep
     from factormech.questions import workloads as workloads
     from factormech.reading import load as load
+    from factormech.reading import study as study
     from factormech.spec import Spec as Spec
     from factormech.unavailable import Unavailable as Unavailable
     from factormech.workloads.base import Workload as Workload
@@ -55,6 +58,7 @@ _HOME = {
     "BadValue": "errors",
     "CertifiedNorm": "norms.certified",
     "compare": "questions",
+    "fit": "questions",
     "Fitted": "mechanisms.base",
     "Guarantee": "privacy",
     "label": "labels:mechanism_label",
@@ -71,7 +75,9 @@ _HOME = {
     "product": "workloads.given",
     "Ranked": "mechanisms.ranking",
     "Ranking": "mechanisms.ranking",
+    "simulate": "questions",
     "Spec": "spec",
+    "study": "reading",
     "sweep": "questions",
     "trace": "provenance",
     "Unavailable": "unavailable",

@@ -98,6 +98,94 @@ def norms() -> list[str]:
     return quantities()
 
 
+def fit(
+    queries: Any,
+    mechanism: str | Mechanism,
+    epsilon: float,
+    delta: float | None = None,
+    *,
+    seed: int = 0,
+    root_seed: int = 0,
+    **options: Any,
+) -> Fitted:
+    """Return a mechanism fitted to a workload, in one call.
+
+    Parameters
+    ----------
+    queries
+        A workload, or whatever :func:`factormech.workload` makes one of.
+    mechanism, epsilon, delta, **options
+        As for :func:`factormech.mechanism`.
+    seed, root_seed
+        Of the solver, as in a study.
+
+    Returns
+    -------
+    Fitted
+
+    Raises
+    ------
+    BadValue
+        If a name, a setting or a number is wrong.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.fit([[1, 0, 0], [1, 1, 0]], "randomized-response", epsilon=1.0).users(rmse=0.05)
+    621
+    """
+    if isinstance(mechanism, Mechanism):
+        rule = "be the name of a mechanism here"
+        raise BadValue("mechanism", mechanism.name, rule, "call mechanism.fit(workload), which has its own settings")
+    return base.mechanism(mechanism, epsilon, delta, **options).fit(as_workload(queries), seed, root_seed)
+
+
+def simulate(
+    queries: Any,
+    data: Any,
+    mechanism: str,
+    epsilon: float,
+    delta: float | None = None,
+    *,
+    seed: int = 0,
+    root_seed: int = 0,
+    **options: Any,
+) -> pd.DataFrame:
+    """Return one simulated release of the answers on given data; its noise is seeded, so nothing is private.
+
+    Parameters
+    ----------
+    queries
+        A workload, or whatever :func:`factormech.workload` makes one of.
+    data
+        The number of users of each type, as :func:`factormech.answer` takes it.
+    mechanism, epsilon, delta, **options
+        As for :func:`factormech.mechanism`.
+    seed
+        Of the solver, the reports and the noise.
+    root_seed
+        Of the solver, as in a study.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each query: ``truth``, ``estimate``, and ``standard_error`` where it is known, on counts.
+
+    Raises
+    ------
+    BadValue
+        If the mechanism cannot run, or the data are not counts of its user types.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.simulate(fm.workload("prefix", 3), [500, 300, 200], "rappor", epsilon=2.0)["truth"].tolist()
+    [500.0, 800.0, 1000.0]
+    """
+    fitted = fit(queries, mechanism, epsilon, delta, seed=seed, root_seed=root_seed, **options)
+    return fitted.simulate(data, seed=seed)
+
+
 def compare(
     queries: Any,
     epsilon: float,
@@ -269,11 +357,7 @@ def check_target(queries: Workload, alpha: float, metric: str, rmse: float | Non
     from factormech.local.factorized.release import half_ranges
     from factormech.local.shrinkage import best_constant
 
-    if _is_constant(queries):
-        rule = "ask something that differs between users: each of its queries has one answer for all of them"
-        raise BadValue(
-            "workload", queries.name, rule, "these need no users: their number, which is public, answers them"
-        )
+    check_not_constant(queries)
     if metric == "mse":
         trivial = best_constant(queries.centred_gram()).error / queries.queries
         what = "the mean squared error of the best constant answer"
@@ -290,10 +374,13 @@ def check_target(queries: Workload, alpha: float, metric: str, rmse: float | Non
         raise BadValue(name, alpha if rmse is None else rmse, rule, example)
 
 
-def _is_constant(queries: Workload) -> bool:
-    """Whether no query tells two user types apart: ‖WP‖_F = 0, up to rounding."""
+def check_not_constant(queries: Workload) -> None:
+    """Refuse a workload in which no query tells two user types apart: ‖WP‖_F = 0, up to rounding."""
     energy = queries.frobenius_squared()
-    return energy - queries.total_squared() / queries.domain_size <= 1e-12 * energy
+    if energy - queries.total_squared() / queries.domain_size <= 1e-12 * energy:
+        rule = "have a query whose answer differs between user types"
+        remedy = "constant queries need no users: the number of users, which is public, answers them"
+        raise BadValue("workload", queries.name, rule, remedy)
 
 
 def lower_bound(

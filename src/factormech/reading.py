@@ -1,14 +1,18 @@
-"""Numbers for a reader: any result file of the project as a table or arrays."""
+"""Numbers for a reader: any result file as a table or arrays, and the studies of a configuration."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from factormech import store
+from factormech.errors import BadValue, UnknownName
+from factormech.mechanisms import show
 from factormech.tables import kinds as tables
 from factormech.tabular import SIZE_LIMIT
 
@@ -48,6 +52,113 @@ def load(path: str | os.PathLike[str]) -> Any:
         if not isinstance(only, np.ndarray):
             return only
     return datasets
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """A study of a configuration: what it asks, and the table and figure that a run has made of it.
+
+    Attributes
+    ----------
+    name, paper, item, title, kind
+        Its name, the paper and the item of it, the title and the kind of study.
+    grid
+        Axes and settings.
+    folder
+        Of the run.
+    """
+
+    name: str
+    paper: str
+    item: str
+    title: str
+    kind: str
+    grid: Mapping[str, Any]
+    folder: Path
+
+    @property
+    def table_path(self) -> Path:
+        """Where a run makes the table."""
+        return self.folder / "results" / "tables" / f"{self.name}.csv"
+
+    @property
+    def figure_path(self) -> Path:
+        """Where a run makes the figure."""
+        return self.folder / "figures" / f"{self.name}.pdf"
+
+    @property
+    def table(self) -> Any:
+        """The table, a data frame; refused where it is not made yet."""
+        if not self.table_path.is_file():
+            remedy = f"make it with: snakemake {self.figure_path if '/' in self.name else self.name}"
+            raise BadValue(str(self.table_path), "no such file", "be made by a run", remedy)
+        return load(self.table_path)
+
+    def __repr__(self) -> str:
+        made = {path: "" if path.is_file() else " (not made yet)" for path in (self.table_path, self.figure_path)}
+        facts = {"item": f"{self.paper}, {self.item}", "title": self.title, "kind": self.kind}
+        facts |= {name.replace("_", " "): show.in_words(value) for name, value in self.grid.items()}
+        facts |= {"table": f"{self.table_path}{made[self.table_path]}"}
+        return show.text(f"Study {self.name}", facts | {"figure": f"{self.figure_path}{made[self.figure_path]}"})
+
+
+def study(
+    name: str,
+    config: str | os.PathLike[str] = "config.yaml",
+    *,
+    schema: str | os.PathLike[str] | None = None,
+    quick: bool = False,
+) -> StudyView:
+    """Return a study of a configuration, with the table that a run has made of it.
+
+    Parameters
+    ----------
+    name
+        Of the study, as ``factormech study list`` has it.
+    config
+        The configuration, in the folder of the run.
+    schema
+        The rules of configurations; ``workflow/schemas/config.schema.yaml`` beside the configuration if left out.
+    quick
+        Whether to take the small grid of the quick run.
+
+    Returns
+    -------
+    StudyView
+        ``table`` is a data frame for :func:`factormech.plot`; ``grid`` says what is asked.
+
+    Raises
+    ------
+    BadValue
+        If there is no such configuration or study.
+
+    Examples
+    --------
+    In the folder of a run, ``fm.study("mckenna2020-figure-1").table`` is the table behind Figure 1. Elsewhere:
+
+    >>> import factormech as fm, tempfile
+    >>> try:
+    ...     fm.study("mckenna2020-figure-1", tempfile.mkdtemp() + "/config.yaml")
+    ... except ValueError as error:
+    ...     print("be the path of a configuration" in str(error))
+    True
+    """
+    from factormech.config.studies import load_file
+
+    path = Path(config)
+    rules = path.parent / "workflow" / "schemas" / "config.schema.yaml" if schema is None else Path(schema)
+    for key, file in (("config", path), ("schema", rules)):
+        if not file.is_file():
+            rule = f"be the path of a {'configuration' if key == 'config' else 'schema'}"
+            raise BadValue(key, str(file), rule, "run in the project's folder, or give the path")
+    found = load_file(path, rules)
+    studies = found.quick_studies if quick else found.studies
+    asked = studies.get(f"quick/{name}" if quick else name)
+    if asked is None:
+        raise UnknownName("study", name, [each.removeprefix("quick/") for each in studies])
+    axes = {**asked.asked.grid, **asked.asked.settings}
+    grid = {key: value for key, value in axes.items() if value not in ((), [], {}, None)}
+    return StudyView(asked.name, asked.paper, asked.artefact, asked.title, asked.kind, grid, path.parent)
 
 
 def _load_csv(path: Path) -> Any:

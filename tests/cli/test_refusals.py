@@ -59,7 +59,7 @@ WRONG = {
     "a binary file": (("workload", "describe", "garbage.csv"), "garbage.csv"),
     "a broken array": (("norm", "gamma2", "garbage.npy"), "garbage.npy"),
     "no HDF5": (("norm", "gamma2", "garbage.h5"), "garbage.h5"),
-    "an entry that is no number": (("plan", "nan.csv", *E1, "--alpha", "0.1"), "row 2, column 2 = nan"),
+    "an entry that is no number": (("plan", "nan.csv", *E1, "--alpha", "0.1"), "line 2, column 2 = nan"),
     "a result as queries": (("norm", "gamma2", "other.h5"), "of kind measurement"),
     "a negative seed": (("workload", "describe", "prefix", *N8, "--seed", "-1"), "--seed = -1"),
     "no budget": ((*OPTIMISE, "--epsilon", "0"), "--epsilon = 0"),

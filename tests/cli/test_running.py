@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import time
@@ -16,9 +17,10 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
+from factormech import store
 from factormech.cli.answer import plain
 from factormech.cli.parser import build
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
 from factormech.cli.schema import COMMANDS, KEYS
 from factormech.local.optimal.problem import Step
 from factormech.measure.standard_errors import estimate_covariance, standard_errors
@@ -85,6 +87,22 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(kind: type[io.Strin
         assert text.endswith("\n")
 
 
+def test_progress_shows_the_share_the_gap_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 60.0, 300.0])
+    monkeypatch.setattr("factormech.cli.progress.time.monotonic", lambda: next(clock))
+    progress = Progress("solving", io.StringIO(), expected=240.0)
+    progress.told(Step("pricing", 3, 12, 1.1, 1.0))
+    said = "solving: [####............] 25 %, 60 s, about 3 min left, 3 of 12, pricing, gap 10 %"
+    assert progress.line() == said
+    assert "99 %, 5 min, longer than the expected 4 min" in progress.line()
+
+
+def test_the_time_of_a_large_solve_is_predicted_by_the_benchmark() -> None:
+    small, large = (expected_seconds(n, ["optimised"]) for n in (64, 4096))
+    assert small < 2.0 < large
+    assert expected_seconds(4096, ["optimised", "hadamard"]) == large  # it needs no solver
+
+
 def test_what_is_quick_shows_no_progress(run: Run) -> None:
     stream = Terminal()
     with Progress("solving", stream):
@@ -147,6 +165,62 @@ def test_studies_are_listed_shown_and_checked(ask: Ask, run: Run) -> None:
     unknown = run("study", "show", "mckenna2020-figure-9", *CONFIG)
     assert unknown.code == 1
     assert "did you mean" in unknown.err
+
+
+def test_a_list_of_studies_is_a_line_each_and_can_be_searched(run: Run, ask: Ask) -> None:
+    lines = run("study", "list", *CONFIG[:4]).out.splitlines()
+    names = [study["study"] for study in ask("study", "list", *CONFIG[:4])["studies"]]
+    assert [line.split()[0] for line in lines if line.startswith("  ")].count("mckenna2020-figure-1") == 1
+    assert len([line for line in lines if line.startswith("  ")]) == len(names)
+    assert max(map(len, lines)) <= 120
+    found = ask("study", "list", "Figure 1", *CONFIG[:4])["studies"]
+    assert "mckenna2020-figure-1" in [study["study"] for study in found]
+    assert len(found) < len(names)
+    assert "TEXT = 'no such'" in run("study", "list", "no such", *CONFIG[:4]).err
+
+
+def test_no_answer_shows_python(run: Run) -> None:
+    shown = run("study", "show", "mckenna2020-figure-1", *CONFIG).out
+    assert "optimised: objective: worst" in shown
+    assert not re.search(r"[{}\[\]]|\bTrue\b|\bNone\b", shown)
+
+
+def test_one_study_is_one_study(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        "studies:\n  mine:\n    paper: me\n    artefact: it\n    kind: sample-complexity\n    title: Mine\n"
+        "    grid: {workload: [prefix], domain_size: [4], epsilon: [1.0]}\n    mechanisms: [rappor]\n"
+    )
+    said = run("check", "--config", path, *CONFIG[2:4]).out
+    assert "1 study, 2 measurements" in said
+
+
+def test_results_are_found_by_study_and_by_file(
+    run: Run, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = ask("results", "show", "mckenna2020-figure-1", *CONFIG)
+    worst = [one for one in found["files"] if "Optimised (worst case): prefix, n = 64, ε = 1" in one["description"]]
+    assert len(worst) == 1  # its name alone does not say which of two it is
+    assert (found["made"], worst[0]["made"], found["parts"][0]) == (False, False, 0)
+    file = worst[0]["file"]
+    before = ask("results", "show", file, *CONFIG)
+    assert "quick/mckenna2020-figure-1" in before["used_by"]
+    assert before["description"] == worst[0]["description"]
+    store.write(
+        file, "strategy", datasets={}, attributes={"mechanism": "optimised", "options": '{"objective": "worst"}'}
+    )
+    after = ask("results", "show", file, *CONFIG)
+    assert (after["made"], after["holds"]["mechanism"]) == (True, "optimised")
+    assert "objective: worst" in run("results", "show", file, *CONFIG).out
+    again = ask("results", "show", "figures/quick/mckenna2020-figure-1.svg", *CONFIG)
+    assert again["solutions"] == [1, len(found["files"])]
+    listed = {one["study"]: one for one in ask("results", "list", *CONFIG)["progress"]}
+    assert listed["quick/mckenna2020-figure-1"]["made"]
+    assert "quick/mckenna2020-figure-1" in run("results", "list", *CONFIG).out
+    said = run("results", "show", "results/strategies/none.h5", *CONFIG)
+    assert said.code == 1
+    assert "factormech results show STUDY" in said.err
 
 
 def test_a_bad_configuration_is_told_line_by_line(run: Run, tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ TYPOS = {
     ("norm", "gamma-F2", "prefix"): "did you mean 'gamma-f'",
     ("norm", "zzz", "prefix"): "known: gamma-2",
     ("zzz",): "known: workload, strategy",
+    ("plan", "prefix", "--domainsize", "8"): "did you mean '--domain-size'",
+    ("plan", "prefix", "--zzz=8"): "'--zzz' is no option of this command",
 }
 
 
@@ -42,6 +44,10 @@ def test_a_typo_is_answered_with_the_nearest_word(run: Run, words: tuple[str, ..
     assert (said.code, said.out) == (2, "")
     assert TYPOS[words] in said.err
     assert said.err.count("\n") == 1
+
+
+def test_a_family_of_workloads_is_suggested_by_a_member(run: Run) -> None:
+    assert "did you mean '2-way-marginals'" in run("workload", "describe", "k-way-marginals", *N8).err
 
 
 def test_other_spellings_are_the_same_command(ask: Ask, run: Run) -> None:

@@ -108,7 +108,7 @@ def test_broken_files_are_refused_whatever_the_size(base):
     with pytest.raises(BadValue, match=r"none.csv = 'no such file'"):
         d.reason_against("a", 6, {"a": {"file": "none.csv"}}, base)
     (base / "w.csv").write_text("1,x\n")
-    with pytest.raises(BadValue, match="row 1, column 2 = 'x'"):
+    with pytest.raises(BadValue, match="line 1, column 2 = 'x'"):
         make("table", 2, base)
 
 

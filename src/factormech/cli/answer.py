@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,9 +34,42 @@ class Answer:
         """One object, of plain JSON numbers."""
         return json.dumps(plain(self.data), indent=1, ensure_ascii=False, allow_nan=False)
 
-    def text(self) -> str:
-        """The lines."""
-        return "\n".join(self.lines)
+    def text(self, width: int | None = None) -> str:
+        """Return the lines, sentences wrapped to a width, if one is given; tables are left as they are."""
+        return "\n".join(part for line in self.lines for part in _wrapped(line, width))
+
+
+class Line(str):
+    """A line that wraps in its own way: what follows is indented so far, or it does not wrap at all."""
+
+    indent: int | None = None
+
+    @classmethod
+    def of(cls, text: str, indent: int | None = None) -> Line:
+        """Return a line with this indent; None for a row of a table."""
+        made = cls(text)
+        made.indent = indent
+        return made
+
+
+def _wrapped(line: str, width: int | None) -> list[str]:
+    indent = line.indent if isinstance(line, Line) else len(line) - len(line.lstrip())
+    if width is None or indent is None or len(line) <= width:
+        return [line]
+    import textwrap
+
+    return textwrap.wrap(
+        line, max(width, indent + 20), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that answers are written to; None if they go elsewhere."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def plain(value: Any) -> Any:
@@ -61,26 +95,39 @@ def _word(value: float) -> str:
     return "not a number" if math.isnan(value) else "infinite"
 
 
+# The narrowest that a first column is made to fit the terminal.
+_NARROWEST = 12
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Aligned columns: the first to the left, numbers to the right, a last one of remarks to the left."""
+    """Return aligned columns: the first to the left, numbers to the right.
+
+    Where the table is wider than the terminal, the names in the first column are cut.
+    """
     cells = [list(head), *map(list, rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    last = len(head) - 1
+    room = terminal_width()
+    if room is not None:
+        others = sum(widths[1:]) + 2 * (len(widths) - 1)
+        widths[0] = min(widths[0], max(room - others, _NARROWEST))
 
     def put(row: Sequence[str]) -> str:
-        parts = [
-            text.ljust(width) if i in (0, last) else text.rjust(width)
-            for i, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(parts).rstrip()
+        numbers = [text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True)]
+        return Line.of("  ".join([short(row[0], widths[0]).ljust(widths[0]), *numbers]).rstrip())
 
     return [put(row) for row in cells]
 
 
 def pairs(values: Mapping[str, str]) -> list[str]:
-    """``name  value`` lines, aligned."""
+    """Return ``name  value`` lines, aligned."""
     width = max(map(len, values))
-    return [f"{key:<{width}}  {value}" for key, value in values.items()]
+    return [Line.of(f"{key:<{width}}  {value}", width + 2) for key, value in values.items()]
+
+
+def short(text: str, width: int = 32) -> str:
+    """A name as it stands in a column: one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def number(value: Any, digits: int = 6) -> str:
@@ -90,11 +137,21 @@ def number(value: Any, digits: int = 6) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 study``, ``2 studies``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def titled(name: str, queries: int, types: int) -> str:
+    """Return a workload with its size: ``prefix: 8 queries over 8 user types``."""
+    return f"{name}: {counted(queries, 'query', 'queries')} over {counted(types, 'user type')}"
+
+
 def outputs(count: int) -> str:
     """A number of outputs, which may have a hundred digits; none are those of real vectors."""
     if not count:
         return "real vectors as outputs"
-    return f"{count:,} outputs" if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
+    return counted(count, "output") if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
 
 
 def both_errors(alpha: float) -> str:

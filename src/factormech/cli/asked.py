@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech.errors import BadValue
+from factormech.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
     from factormech.local.solved import Solution
@@ -27,14 +28,14 @@ def epsilon_of(args: argparse.Namespace) -> float:
     value = float(args.epsilon)
     if not low <= value <= high:
         rule = f"be from {low:g} to {high:g}, where errors are computed without loss of digits"
-        raise BadValue("--epsilon", args.epsilon, rule, "give for example --epsilon 1.0")
+        raise BadValue("--epsilon", args.epsilon, rule, "try --epsilon 1.0")
     return value
 
 
 def positive(name: str, value: float) -> float:
     """A number above 0, or none of them."""
     if not (math.isfinite(value) and value > 0):
-        raise BadValue(name, value, "be a finite number above 0", f"give for example {name} 0.01")
+        raise BadValue(name, value, "be a finite number above 0", f"try {name} 0.01")
     return float(value)
 
 
@@ -48,7 +49,7 @@ def target_of(args: argparse.Namespace, default: float | None = None) -> float:
 def gap_limit_of(args: argparse.Namespace) -> float:
     """The gap above which nothing is called certified."""
     if not args.gap_limit >= 0.0:
-        raise BadValue("--gap-limit", args.gap_limit, "be a number of at least 0", "give for example --gap-limit 0.01")
+        raise BadValue("--gap-limit", args.gap_limit, "be a number of at least 0", "try --gap-limit 0.01")
     return float(args.gap_limit)
 
 
@@ -56,8 +57,56 @@ def workload_of(args: argparse.Namespace, limit: int = MATRICES_LIMIT) -> Worklo
     """The workload that is asked about, over at most ``limit`` user types."""
     for flag, seed in (("--seed", args.seed), ("--root-seed", args.root_seed)):
         if seed < 0:
-            raise BadValue(flag, seed, "be a whole number of at least 0", f"give for example {flag} 0")
-    return named_workload(args.workload, args.domain_size, (args.root_seed, args.seed), limit)
+            raise BadValue(flag, seed, "be a whole number of at least 0", f"try {flag} 0")
+    seeds = (args.root_seed, args.seed)
+    if args.config is not None:
+        found = _defined_workload(args.workload, args.domain_size, seeds, limit, args.config)
+        if found is not None:
+            return found
+    return named_workload(args.workload, args.domain_size, seeds, limit)
+
+
+def _defined_workload(
+    name: str, domain_size: int | None, seeds: tuple[int, int], limit: int, config: Path
+) -> Workload | None:
+    """A workload that a configuration defines; None where it does not. The plugins of the configuration are loaded."""
+    from factormech.workloads import definitions, registry
+
+    known, here = _definitions_in(config), Path()
+    if name not in known:
+        if not registry.is_known(name) and not Path(name).exists():
+            raise UnknownName(f"workload in {config}", name, [*known, *registry.names()])
+        return None
+    size = definitions.domain_size_of(name, known, here) if domain_size is None else domain_size
+    if size is None:
+        raise BadValue("--domain-size", "nothing", f"be given for {name}, which suits several", "try --domain-size 64")
+    _check_size(size, limit)
+    stream = (str(seeds[1]),) if definitions.is_seeded(name, known) else ()
+    return definitions.create(name, size, known, seed=seeds[0], base=here, stream=stream)
+
+
+def _definitions_in(config: Path) -> Mapping[str, Any]:
+    """The workloads that a configuration defines, paths as they are seen from here."""
+    from factormech import plugins
+    from factormech.config.paths import seen_from
+    from factormech.config.strict_yaml import read_yaml
+
+    if not config.is_file():
+        what = f"{config} ({'a folder' if config.is_dir() else 'no such file'})"
+        raise BadValue("--config", what, "be a configuration file", "try --config config.yaml")
+    found = seen_from(read_yaml(config), config.resolve().parent, Path.cwd())
+    for path in found.get("plugins") or []:
+        plugins.load(path)
+    known = found.get("workloads") or {}
+    if not isinstance(known, Mapping):
+        raise BadValue(f"{config}: workloads", known, "be a mapping from names to definitions", "see docs/adding.md")
+    return known
+
+
+def _check_size(domain_size: int, limit: int) -> None:
+    if not 1 <= domain_size <= limit:
+        rule = f"be a whole number from 1 to {limit}, so that the matrices of this command fit in memory"
+        raise BadValue("--domain-size", domain_size, rule, "try --domain-size 64")
 
 
 def named_workload(name: str, domain_size: int | None, seeds: tuple[int, int], limit: int) -> Workload:
@@ -69,13 +118,9 @@ def named_workload(name: str, domain_size: int | None, seeds: tuple[int, int], l
     if not registry.is_known(name):
         raise given.unknown(name)
     if domain_size is None:
-        rule = "be given for a registered workload"
-        raise BadValue("--domain-size", None, rule, f"add for example --domain-size 64 to {name}")
-    if registry.resolve(name).entry.dense:
-        limit = min(limit, MATRICES_LIMIT)
-    if not 1 <= domain_size <= limit:
-        rule = f"be a whole number from 1 to {limit}, so that the matrices of this command fit in memory"
-        raise BadValue("--domain-size", domain_size, rule, "give for example --domain-size 64")
+        rule = f"be given for {name}, which suits several"
+        raise BadValue("--domain-size", "nothing", rule, "try --domain-size 64")
+    _check_size(domain_size, min(limit, MATRICES_LIMIT) if registry.resolve(name).entry.dense else limit)
     reason = registry.reason_against(name, domain_size)
     if reason is not None:
         raise BadValue("--domain-size", domain_size, f"suit the workload {name}", reason)
@@ -146,7 +191,7 @@ def stored_strategy(path: Path, epsilon: float | None) -> Stored:
     budget = epsilon if own is None else own
     if budget is None:
         rule = f"be given: {found['mechanism']} in {path} serves every budget"
-        raise BadValue("--epsilon", None, rule, "give for example --epsilon 1.0")
+        raise BadValue("--epsilon", None, rule, "try --epsilon 1.0")
     asked = epsilon_of(argparse.Namespace(epsilon=budget))
     n, solution = int(found["domain_size"]), Solution(record.datasets, found)
     return Stored(path, str(found["mechanism"]), str(found["workload"]), n, asked, solution)
@@ -179,12 +224,16 @@ def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = Fal
             rule = f"have {n} user types, as {stored.path} has"
             raise BadValue("--workload", workload.domain_size, rule, "give the workload of the strategy")
         return workload
-    from factormech.mechanisms.local import QUERIES
+    from factormech.mechanisms.local import QUERIES, QUERY_NAMES, TYPE_NAMES
 
-    if QUERIES in stored.solution.datasets:
+    datasets = stored.solution.datasets
+    if QUERIES in datasets:
         from factormech.workloads.matrix import MatrixWorkload
 
-        return MatrixWorkload(stored.workload, stored.solution.datasets[QUERIES])
+        kept = MatrixWorkload(stored.workload, datasets[QUERIES])
+        kept.query_names = tuple(map(str, datasets[QUERY_NAMES])) if QUERY_NAMES in datasets else None
+        kept.type_names = tuple(map(str, datasets[TYPE_NAMES])) if TYPE_NAMES in datasets else None
+        return kept
     return _by_name(stored, seed) if answers else _beside(stored) or _by_name(stored, seed)
 
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from factormech.cli.answer import Answer, both_errors, number
+from factormech.cli.answer import Answer, both_errors, number, titled
 from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.parser import ALPHA
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
+
+if TYPE_CHECKING:
+    from factormech.mechanisms.ranking import Ranking
 
 
 def compare(args: argparse.Namespace) -> Answer:
     """Rank by worst-case variance, which the users that a target needs are proportional to."""
     from factormech.cli import ranked
+    from factormech.local import registry
     from factormech.mechanisms.ranking import by_mean_squared_error
+    from factormech.questions import check_not_constant
 
     epsilon, alpha = epsilon_of(args), target_of(args, ALPHA)
     workload = workload_of(args)
-    with Progress(f"comparing on {workload.name}") as progress:
+    check_not_constant(workload)
+    expected = expected_seconds(workload.domain_size, registry.names())
+    with Progress(f"comparing on {workload.name}", expected=expected) as progress:
         ranking = by_mean_squared_error(
             workload, epsilon, alpha, seed=args.seed, root_seed=args.root_seed, step=progress.step
         )
@@ -35,12 +43,23 @@ def compare(args: argparse.Namespace) -> Answer:
         "mechanisms": ranked.entries(ranking, epsilon),
         "seconds": sum(found.seconds for found in ranking.mechanisms),
         "status": "ok",
+        **_easy(ranking),
     }
     title = (
-        f"{workload.name}: {workload.queries} queries over {workload.domain_size} user types, ε = {epsilon:g}; "
+        f"{titled(workload.name, workload.queries, workload.domain_size)}, ε = {epsilon:g}; "
         f"users for {both_errors(alpha)}, variances of one user"
     )
     last = f"no {ranking.bound_class} has a worst variance below {number(ranking.variance_bound, 5)}"
     if not ranking.variance_bound > 0.0:
         last = f"nothing is proved of the worst variance of an {ranking.bound_class}"
-    return Answer(data, [title, "", *ranked.lines(ranking), "", last])
+    easy = [data["reason"]] if "reason" in data else []
+    return Answer(data, [title, "", *ranked.lines(ranking), "", last, *easy])
+
+
+def _easy(ranking: Ranking) -> dict[str, str]:
+    """A warning where a constant answer, which needs no users, reaches the target."""
+    if not ranking.constant_error <= ranking.alpha:
+        return {}
+    error = f"{ranking.constant_error:.4g}"
+    said = f"the best constant answer has a mean squared error of {error} without any users, which reaches the target"
+    return {"reason": f"{said} {ranking.alpha:g}; try --alpha {ranking.constant_error / 10:.2g}"}

@@ -29,11 +29,13 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answer a command line; the exit code. Wrong usage and ``--help`` end in ``SystemExit``, as argparse has it."""
     args = parse(arguments)
+    from factormech.cli.answer import terminal_width
+
     for variable in _ONE_THREAD:  # before NumPy is imported
         os.environ.setdefault(variable, "1")
     try:
         answer = _answer(args)
-        print(answer.as_json() if args.json else answer.text(), flush=True)
+        print(answer.as_json() if args.json else answer.text(terminal_width()), flush=True)
     except BrokenPipeError:  # whoever reads has seen enough (head, less)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ANSWERED
@@ -73,7 +75,7 @@ def _line(error: Exception, args: argparse.Namespace) -> str:
         return f"error: {where} = {reason}: must be readable, or writable for a result; correct the path or its rights"
     flag = _flag(error, args)
     if flag:
-        remedy = error.remedy.replace("give for example ", f"give for example {flag} ")  # type: ignore[attr-defined]
+        remedy = error.remedy.replace("give for example ", f"try {flag} ")  # type: ignore[attr-defined]
         return f"error: {flag} = {error.value!r}: must {error.rule}; {remedy}"  # type: ignore[attr-defined]
     return f"error: {error}" if hasattr(error, "remedy") else str(error) or type(error).__name__
 

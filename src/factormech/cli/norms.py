@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, pairs, percent
+from factormech.cli.answer import Answer, pairs, percent, titled
 from factormech.cli.asked import VECTORS_LIMIT, gap_limit_of, workload_of
 from factormech.cli.progress import Progress
 
@@ -28,13 +28,16 @@ _SYMBOLS = {
 def norm(args: argparse.Namespace) -> Answer:
     """Solve, and say both ends."""
     from factormech import questions
+    from factormech.measure import cost
 
     limit = gap_limit_of(args)
     name = questions.norm_name(args.kind, args.alpha)
     questions.check_norm(name, args.alpha, args.p)
     workload = workload_of(args, VECTORS_LIMIT)
     start = time.perf_counter()
-    with Progress(f"norm {name} of {workload.name}"):
+    measured = "gamma-p3" if name == "gamma-p" else name  # every order of error costs about as much
+    expected = cost.norm_seconds(measured, workload.name, workload.domain_size)
+    with Progress(f"norm {name} of {workload.name}", expected=expected):
         found = questions.norm(workload, name, alpha=args.alpha, p=args.p)
     seconds = time.perf_counter() - start
     certified = found.gap <= limit
@@ -62,7 +65,7 @@ def _lines(args: argparse.Namespace, workload: Workload, data: dict[str, Any]) -
     symbol = _SYMBOLS.get(data["norm"], data["norm"]) + (f", {', '.join(given)}" if given else "")
     return pairs(
         {
-            "norm": f"{symbol} of {workload.name}: {workload.queries} queries over {workload.domain_size} user types",
+            "norm": f"{symbol} of {titled(workload.name, workload.queries, workload.domain_size)}",
             "at least": f"{data['lower_bound']:.10g}",
             "at most": f"{data['upper_bound']:.10g}",
             "gap": percent(data["gap"]),

@@ -7,9 +7,9 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, number, outputs, pairs, percent
+from factormech.cli.answer import Answer, number, outputs, pairs, percent, titled
 from factormech.cli.asked import check_output, epsilon_of, gap_limit_of, workload_of
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def optimise(args: argparse.Namespace) -> Answer:
     workload = workload_of(args)
     options = _options(args, workload)
     start = time.perf_counter()
-    with Progress(f"optimising for {workload.name}") as progress:
+    expected = expected_seconds(workload.domain_size, [MECHANISM])
+    with Progress(f"optimising for {workload.name}", expected=expected) as progress:
         asked = mechanism(MECHANISM, epsilon, **options)
         fitted = asked.fit(workload, args.seed, args.root_seed, progress.told)
     seconds = time.perf_counter() - start
@@ -86,14 +87,14 @@ def _data(args: argparse.Namespace, workload: Workload, epsilon: float, record: 
 
 def _lines(data: dict[str, Any]) -> list[str]:
     found = {
-        "workload": f"{data['workload']}: {data['queries']} queries over {data['domain_size']} user types",
+        "workload": titled(data["workload"], data["queries"], data["domain_size"]),
         "privacy": f"ε = {data['epsilon']:g}, verified on the matrix itself",
         "strategy": f"{outputs(data['rows'])}, found by: {data['solver']}",
-        "objective L": f"{number(data['objective'], 10)} (least {data['optimised_for']} variance)",
+        "objective L": f"{number(data['objective'], 10)} (minimised for the {data['optimised_for']} variance)",
         "lower bound": f"{number(data['lower_bound'], 10)}, on the L of every unbiased linear ε-LDP strategy",
         "gap": percent(data["gap"]),
-        "worst variance": f"{number(data['worst_variance'], 10)} of a user, summed over the queries",
-        "average": number(data["average_variance"], 10),
+        "worst variance": f"{number(data['worst_variance'], 10)} that one user adds, summed over the queries",
+        "average variance": number(data["average_variance"], 10),
         "solved in": f"{data['seconds']:.1f} s",
     }
     if data["file"] is not None:

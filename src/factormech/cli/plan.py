@@ -6,9 +6,9 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, both_errors, in_points, number
+from factormech.cli.answer import Answer, Line, both_errors, in_points, number, short, table, titled
 from factormech.cli.asked import epsilon_of, target_of, workload_of
-from factormech.cli.progress import Progress
+from factormech.cli.progress import Progress, expected_seconds
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 # A mechanism without a solver is worth a word if it needs no more than this share more users.
 NEARLY_AS_GOOD = 0.05
+# Queries that are listed for a reader.
+SHOWN = 12
+# A shrunk answer is worth a sentence if it needs at most this share of the users.
+WORTH_SHRINKING = 0.999
 # A relative gap that is the solvers' rounding.
 _OPTIMAL = 1e-6
 
@@ -25,10 +29,13 @@ def plan(args: argparse.Namespace) -> Answer:
     from factormech import questions
     from factormech.cli import ranked
     from factormech.cli.every_protocol import every_protocol
+    from factormech.local import registry
 
     epsilon, alpha = epsilon_of(args), target_of(args)
     workload = workload_of(args)
-    with Progress(f"planning for {workload.name}") as progress:
+    names = registry.names() if args.metric == "mse" else []
+    expected = expected_seconds(workload.domain_size, names)
+    with Progress(f"planning for {workload.name}", expected=expected) as progress:
         given = {"rmse": args.rmse, "alpha": args.alpha, "seed": args.seed, "root_seed": args.root_seed}
         ranking = questions.plan(workload, epsilon, metric=args.metric, step=progress.step, **given)
     best = ranking.best
@@ -49,26 +56,70 @@ def plan(args: argparse.Namespace) -> Answer:
         "bound_class": ranking.bound_class,
         "gap": ranking.gap(best),
         **ranked.shrunk(ranking),
-        "advice": advice(args, ranking, best),
+        "advice": advice(ranking, best),
         "mechanisms": ranked.entries(ranking, epsilon),
         "seconds": sum(found.seconds for found in ranking.mechanisms),
         "status": "ok",
         "reason": ranking.reason,
+        **_query_errors(ranking),
     }
     remark = [ranking.reason] if ranking.reason else []
-    lines = [_title(workload.name, data), "", *ranked.lines(ranking), *remark, "", data["advice"]]
+    lines = [_title(workload.name, data), "", *ranked.lines(ranking), *remark]
+    lines += ["", *_query_lines(data), data["advice"], "", *_commands(args, ranking, best)]
     lines.append(every_protocol(workload, epsilon, alpha, args.metric))
     return Answer(data, lines)
+
+
+def _query_errors(ranking: Ranking) -> dict[str, Any]:
+    """The standard error of each query, and the names of the queries, where they are known."""
+    errors = ranking.query_errors["standard_error"]
+    if ranking.fitted is None or errors.empty:
+        return {}
+    names = ranking.fitted.workload.query_names
+    named = {} if names is None else {"query_names": list(map(str, names))}
+    return {"query_errors": errors.tolist(), **named}
+
+
+def _query_lines(data: dict[str, Any]) -> list[str]:
+    """The standard errors, in percent of the number of users; the largest ones of many."""
+    errors = data.get("query_errors", [])
+    if not errors:
+        return []
+    users = number(data["users"])
+    head = f"With {users} users, the standard error of each query in percent of their number, for its worst data"
+    names = data.get("query_names") or [str(q + 1) for q in range(len(errors))]
+    order = sorted(range(len(errors)), key=lambda q: (-float(f"{errors[q]:.6g}"), q))
+    shown = order if len(order) > SHOWN else range(len(errors))
+    rows = [[short(names[q]), f"{100.0 * errors[q]:.3g}"] for q in shown][:SHOWN]
+    more = len(errors) - len(rows)
+    rest = [f"… and {more} more, none with a larger error: --json lists all"] if more else []
+    return [f"{head}:", *(f"  {line}" for line in table(["query", "standard error"], rows)), *rest, ""]
+
+
+def _commands(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> list[str]:
+    """The commands that find the best mechanism and write what a collection needs."""
+    if best.mechanism != "optimised":
+        return []
+    given = {"--domain-size": args.domain_size, "--config": args.config}
+    given |= {"--seed": args.seed or None, "--root-seed": args.root_seed or None}
+    said = "".join(f" {flag} {value}" for flag, value in given.items() if value is not None)
+    goal = " --objective worst" if ranking.metric == "mse" else ""
+    return [
+        "To have it:",
+        Line.of(f"  factormech strategy optimise {args.workload}{said} --epsilon {args.epsilon:g}{goal} --out Q.h5"),
+        Line.of("  factormech strategy export Q.h5 Q.csv"),
+        "",
+    ]
 
 
 def _title(name: str, data: dict[str, Any]) -> str:
     linf = f"an expected largest error of {data['alpha']:g}"
     what = both_errors(data["alpha"]) if data["metric"] == "mse" else linf
-    workload = f"{name}: {data['queries']} queries over {data['domain_size']} user types"
+    workload = titled(name, data["queries"], data["domain_size"])
     return f"{workload}, ε = {data['epsilon']:g}; users for {what}"
 
 
-def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
+def advice(ranking: Ranking, best: Ranked) -> str:
     """A sentence on what to use, and how much better anything could be; a second one on how to come by it."""
     use, beside = f"Use {best.label}", _beside_bound(ranking, best)
     users = f"{number(best.users)} user{'' if best.users == 1 else 's'}"
@@ -78,7 +129,7 @@ def advice(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
     else:
         predicted = number(int(best.predicted_users))
         said = f"{use}: {users} are proved to be enough, and the central limit says {predicted}"
-    return f"{said}; {beside}. {_biased(ranking)}{_how(args, ranking, best)}".rstrip()
+    return f"{said}; {beside}. {_biased(ranking)}{_how(ranking, best)}".rstrip()
 
 
 def _biased(ranking: Ranking) -> str:
@@ -89,10 +140,10 @@ def _biased(ranking: Ranking) -> str:
     if ranking.constant_error <= ranking.alpha:
         error = number(ranking.constant_error, 3)
         return f"The best constant answer has a mean squared error of at most {error} with no users at all. "
-    if not best.shrunk_users < ranking.best.users:  # type: ignore[union-attr]
+    if not best.shrunk_users < WORTH_SHRINKING * ranking.best.users:  # type: ignore[union-attr]
         return ""
     return (
-        f"Shrunk towards the best constant answer (× {best.shrinkage:.4g}), which is biased, "
+        f"Shrunk towards the best constant answer (by the factor {best.shrinkage:.4g}), which is biased, "
         f"{best.label} needs {number(best.shrunk_users)}. "
     )
 
@@ -105,13 +156,13 @@ def _beside_bound(ranking: Ranking, best: Ranked) -> str:
     gap, said = ranking.gap(best), f"no {kind} can do with fewer than {number(whole(ranking.lower_bound))}"
     if not math.isfinite(gap):
         return f"nothing is known of how many fewer another {kind} could need"
-    if gap <= _OPTIMAL:
+    if gap <= _OPTIMAL or best.users == whole(ranking.lower_bound):
         return f"{said}, so none is better"
     return f"{said}, and this is {over_bound(gap)} {'more' if gap < 1.0 else 'as many'}"
 
 
-def _how(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
-    """A mechanism without a solver that is nearly as good, or the command that finds the best."""
+def _how(ranking: Ranking, best: Ranked) -> str:
+    """A mechanism without a solver that is nearly as good."""
     from factormech.cli.ranked import over_bound
     from factormech.mechanisms.ranking import simple_rival
 
@@ -120,8 +171,4 @@ def _how(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> str:
         more = rival.sample_complexity / best.sample_complexity - 1.0
         needs = "no more" if more <= _OPTIMAL else f"{over_bound(more)} more"
         return f"{rival.label} needs {needs}, and no solver."
-    if best.mechanism != "optimised":
-        return ""
-    size = f" --domain-size {args.domain_size}" if args.domain_size is not None else ""
-    goal = " --objective worst" if ranking.metric == "mse" else ""
-    return f"To have it: factormech strategy optimise {args.workload}{size} --epsilon {args.epsilon:g}{goal} --out Q.h5"
+    return ""

@@ -1,7 +1,8 @@
-"""What those who wait see on standard error: after two seconds a bar on a terminal, else a line now and then.
+"""Progress on standard error: after two seconds a bar on a terminal, elsewhere a line every ten seconds.
 
-A thread of its own draws, so that a solver that tells nothing is shown with the time it takes. The clock decides what
-is drawn and never what is computed. Nothing of it goes to standard output.
+Where the benchmark of costs predicts the time of a task, the bar shows the share of it and the time left. A thread of
+its own draws, so that a solver that reports nothing is shown, too. The clock decides what is drawn, and never what is
+computed. Nothing is written to standard output.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -24,8 +26,9 @@ _BAR, _WIDTH = 16, 80
 class Progress:
     """A context that shows where a long command stands; ``told`` is the report of a solver."""
 
-    def __init__(self, task: str, stream: TextIO | None = None, *, first: float = FIRST) -> None:
-        self._task, self._first = task, first
+    def __init__(self, task: str, stream: TextIO | None = None, *, first: float = FIRST, expected: float = 0.0) -> None:
+        """``expected`` are the seconds that the benchmark predicts for the whole task; 0 if it says nothing."""
+        self._task, self._first, self._expected = task, first, expected
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty()
         self._done, self._total, self._note = 0, 0, ""
@@ -43,24 +46,31 @@ class Progress:
         self._thread.join()
 
     def step(self, done: int, total: int, note: str = "") -> None:
-        """So many of so many steps are done."""
+        """Note that ``done`` of ``total`` steps are done."""
         self._done, self._total, self._note = done, total, note
 
     def told(self, step: Step) -> None:
-        """Take what a solver reports."""
+        """Note what a solver reports."""
         note = step.stage
         if step.lower_bound > 0.0:
             note += f", gap {100.0 * (step.objective / step.lower_bound - 1.0):.3g} %"
         self.step(step.iteration, step.limit, note)
 
     def line(self) -> str:
-        """Where it stands."""
-        bar = ""
-        if self._total > 0:
-            filled = min(_BAR, _BAR * self._done // self._total)
-            bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] {self._done} of {self._total}, "
-        note = f", {self._note}" if self._note else ""
-        return f"{self._task}: {bar}{time.monotonic() - self._start:.0f} s{note}"
+        """Where it stands: the share that is done, the time so far and the time left, the step and the gap."""
+        elapsed = time.monotonic() - self._start
+        steps = f"{self._done} of {self._total}" if self._total > 0 else ""
+        if self._expected > FIRST:
+            share = min(elapsed / self._expected, 0.99)
+            said = [f"{_bar(share)} {100.0 * share:.0f} %", duration(elapsed), self._left(elapsed), steps]
+        else:
+            said = [f"{_bar(self._done / self._total)} {steps}" if steps else "", duration(elapsed)]
+        return f"{self._task}: {', '.join(text for text in (*said, self._note) if text)}"
+
+    def _left(self, elapsed: float) -> str:
+        if elapsed < self._expected:
+            return f"about {duration(self._expected - elapsed)} left"
+        return f"longer than the expected {duration(self._expected)}"
 
     def _width(self) -> int:
         """Of the terminal that is written to; standard output may be elsewhere."""
@@ -82,3 +92,23 @@ class Progress:
         if drawn and self._terminal:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
+
+
+def _bar(share: float) -> str:
+    filled = min(_BAR, int(_BAR * share))
+    return f"[{'#' * filled}{'.' * (_BAR - filled)}]"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person says it: 45 s, 12 min, 3.5 h."""
+    if seconds < 90.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
+
+
+def expected_seconds(n: int, mechanisms: Iterable[str]) -> float:
+    """Return the seconds that the benchmark predicts for solving these mechanisms over ``n`` user types."""
+    from factormech.local import registry
+    from factormech.measure import cost
+
+    return sum(cost.solve_seconds(name, n) for name in mechanisms if registry.is_solved(name))

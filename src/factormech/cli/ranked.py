@@ -37,25 +37,29 @@ def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
 def lines(ranking: Ranking) -> list[str]:
     """The table; mechanisms that cannot run are named below it with the reason."""
     mse = ranking.metric == "mse"
-    head = ["mechanism", "users", "over bound", *(["worst variance", "average"] if mse else ["predicted"]), ""]
+    head = ["mechanism", "users", "over bound", *(["worst variance", "average"] if mse else ["predicted"])]
     rows, absent = [], []
     for found in ranking.mechanisms:
         if found.status != "ok":
             absent.append(f"  {found.label}: {found.reason}")
             continue
         gap = ranking.gap(found)
-        over = "–" if found.delta or not math.isfinite(gap) else over_bound(gap)
+        over = f"δ = {found.delta:g}" if found.delta else over_bound(gap) if math.isfinite(gap) else "–"
         numbers = [number(found.worst_variance, 5), number(found.average_variance, 5)]
         numbers = numbers if mse else [number(int(found.predicted_users))]
-        rows.append([found.label, number(found.users), over, *numbers, _remark(found)])
+        rows.append([found.label, number(found.users), over, *numbers])
     least = number(whole(ranking.lower_bound)) if ranking.lower_bound > 0.0 else "vacuous"
-    bound = ["lower bound", least, "", *([""] * (2 if mse else 1)), CLASSES[ranking.metric]]
+    bound = [CLASSES[ranking.metric], least, "", *([""] * (2 if mse else 1))]
     found_lines = [*table(head, [*rows, bound]), *(["cannot run here:", *absent] if absent else [])]
     return [*found_lines, *biased(ranking)]
 
 
-# What the row of the lower bound says of the mechanisms that it holds for.
-CLASSES = {"mse": "unbiased linear strategies", "linf": "non-interactive mechanisms"}
+# The row of the lower bound names the mechanisms that it holds for.
+CLASSES = {"mse": "lower bound, unbiased linear", "linf": "lower bound, non-interactive"}
+
+
+# A factor that reads as 1.
+_NO_SHRINKAGE = 0.99995
 
 
 def biased(ranking: Ranking) -> list[str]:
@@ -65,8 +69,8 @@ def biased(ranking: Ranking) -> list[str]:
     found = ["biased answers, which the bound does not cover:"]
     found.append(f"  best constant: mean squared error {number(ranking.constant_error, 3)} with no users")
     best = ranking.best_shrunk
-    if best is not None and best.shrunk_complexity > 0.0:
-        towards = f"{best.label} × {best.shrinkage:.4g} towards it"
+    if best is not None and best.shrunk_complexity > 0.0 and best.shrinkage < _NO_SHRINKAGE:
+        towards = f"{best.label}, shrunk towards it by the factor {best.shrinkage:.4g}"
         found.append(f"  {towards}: {number(best.shrunk_users)} users")
     return found
 
@@ -85,14 +89,12 @@ def shrunk(ranking: Ranking) -> dict[str, Any]:
 
 
 def over_bound(gap: float) -> str:
-    """A gap as what it is near, a percentage or a factor."""
-    return percent(gap) if gap < 1.0 else f"{1.0 + gap:.3g} times"
+    """Return a gap as a reader wants it: a percentage, or a factor where it is large."""
+    if gap < 1.0:
+        return percent(gap).replace("below", "<")
+    return f"{1.0 + gap:.3g} times" if gap < 999.0 else f"{1.0 + gap:,.0f} times"
 
 
 def whole(users: float) -> int:
     """A lower bound on users as the least whole number of them."""
     return max(math.ceil(users * (1.0 - 1e-12)), 1)
-
-
-def _remark(found: Ranked) -> str:
-    return f"δ = {found.delta:g}" if found.delta else ""

@@ -40,6 +40,8 @@ KEYS: dict[str, Key] = {
         "number",
         "what none is below: of L (`strategy optimise`, `verify`), of users (`compare`, `plan`), of the norm (`norm`)",
     ),
+    "claimed_lower_bound": Key("number", "the lower bound in a strategy file, where `verify` proves less"),
+    "claim": Key("string", "why `verify` proves less than the file claims"),
     "bound_class": Key("string", "the class of mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
     "constant_error": Key("number", "mean squared error of the best constant answer, which needs no users"),
     "shrunk_mechanism": Key("string", "the mechanism that needs the fewest users when it is shrunk"),
@@ -65,6 +67,10 @@ KEYS: dict[str, Key] = {
     "effort": Key("string", "`standard` or `best`"),
     "solver": Key("string", "which solver, or fixed mechanism, found the strategy"),
     "file": Key("string", "the file that was read or written; null if none was asked for", null=True),
+    "reconstruction": Key(
+        "string", "the file of V, a row for each query: answers are V times the counts of the reports", null=True
+    ),
+    "textbook_worst_variance": Key("number", "what the exported Q has with the reconstruction W X⁺QᵀD⁻¹ instead"),
     "privacy_loss": Key("number", "an upper bound of the ε that the strategy really has"),
     "privacy_by": Key("string", "`rational arithmetic` on the matrix, or `outward rounding`"),
     "bound_by": Key("string", "`whole numbers`, or `outward rounding`"),
@@ -73,6 +79,10 @@ KEYS: dict[str, Key] = {
     "predicted_users": Key("number", "users by the central limit (`linf`); `sample_complexity` is what is proved"),
     "norm": Key("string", "which norm"),
     "p": Key("number", "its order of error"),
+    "query_errors": Key(
+        "array", "standard error of each query with these users, as a share of them, for its worst data", items="number"
+    ),
+    "query_names": Key("array", "names of the queries, where the file or data frame has them", items="string"),
     "estimates": Key("array", "the answers that the reports give, on counts of users", items="number"),
     "standard_errors": Key("array", "exact standard deviation of each on these users", null=True, items="number"),
     "consistent_estimates": Key("array", "answers of the nearest data ≥ 0 with this total", items="number"),
@@ -88,6 +98,15 @@ KEYS: dict[str, Key] = {
     "centred_nuclear_norm": Key("number", "the same of W − W11ᵀ/n"),
     "symmetric": Key("boolean", "whether translations of the bits of the types leave the centred Gram matrix alone"),
     "studies": Key("array", "one object for each study (`study list`)", items="study"),
+    "progress": Key("array", "one object for each study: its files, and how many of them are made", items="object"),
+    "used_by": Key("array", "names of the studies that a file is for", items="string"),
+    "made": Key("boolean", "whether any file of the study is made, or this file"),
+    "missing": Key("array", "which of `figure` and `table` are not made yet", items="string"),
+    "parts": Key("array", "how many parts are made, and of how many", items="integer"),
+    "solutions": Key("array", "how many solved files are made, and of how many", items="integer"),
+    "files": Key("array", "one object for each solution: `file`, `made`, `description`", items="object"),
+    "description": Key("string", "what a file is of: mechanism with its settings, workload, n, ε, seed"),
+    "holds": Key("object", "the attributes that a result file has"),
     "names": Key("array", "names of the studies (`check`)", items="string"),
     "study": Key("string", "name of the study"),
     "kind": Key("string", "its kind"),
@@ -97,6 +116,9 @@ KEYS: dict[str, Key] = {
     "grid": Key("object", "what it ranges over"),
     "figure": Key("string", "where its figure is made"),
     "table": Key("string", "where its table is made"),
+    "shell": Key("string", "which shell"),
+    "script": Key("string", "what the shell reads"),
+    "words": Key("array", "what may complete the last word", items="string"),
     "measurements": Key("integer", "points of all grids"),
     "data": Key("array", "data sets that are used", items="string"),
     "expected_seconds": Key("number", "what a run takes from nothing"),
@@ -105,6 +127,7 @@ KEYS: dict[str, Key] = {
 
 _WORKLOAD = ("workload", "domain_size", "queries")
 _STUDY = ("study", "kind", "paper", "artefact", "title", "grid", "figure", "table")
+_PROGRESS = ("study", "paper", "artefact", "figure", "table", "made", "missing", "parts", "solutions")
 _VARIANCES = ("worst_variance", "average_variance")
 _BIASED = ("constant_error", "shrunk_mechanism", "shrunk_users", "shrinkage")
 _L = ("objective", "lower_bound", "gap")
@@ -137,18 +160,32 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "strategy verify": (
         (*_WORKLOAD, "epsilon", "mechanism", "file", "status", "reason"),
-        ("optimised_for", "privacy_loss", "privacy_by", "residual", *_L, "bound_by", *_VARIANCES, "rows"),
+        (
+            "optimised_for",
+            "privacy_loss",
+            "privacy_by",
+            "residual",
+            *_L,
+            "bound_by",
+            *_VARIANCES,
+            "rows",
+            "claimed_lower_bound",
+            "claim",
+        ),
     ),
     "strategy export": (
-        ("workload", "domain_size", "epsilon", "mechanism", "rows", "privacy_loss", "file", "status"),
-        (),
+        (
+            *("workload", "domain_size", "epsilon", "mechanism", "rows", "privacy_loss", "file", "reconstruction"),
+            *("status", "reason"),
+        ),
+        ("worst_variance", "textbook_worst_variance"),
     ),
     "strategy compare": (
         (
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "rmse", "lower_bound", "bound_class", "mechanisms", "seconds"),
             "status",
         ),
-        _BIASED,
+        (*_BIASED, "reason"),
     ),
     "norm": (
         (*_WORKLOAD, "norm", "lower_bound", "upper_bound", "gap", "seconds", "status", "reason"),
@@ -159,17 +196,20 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *(*_WORKLOAD, "epsilon", "metric", "alpha", "mechanism", "users", "sample_complexity", "lower_bound"),
             *("bound_class", "gap", "advice", "mechanisms", "seconds", "status", "reason"),
         ),
-        ("rmse", *_BIASED),
+        ("rmse", *_BIASED, "query_errors", "query_names"),
     ),
     "collect simulate": (
         (
             *(*_WORKLOAD, "epsilon", "mechanism", "file", "users", "estimates", "standard_errors", "truth"),
             *(*_VARIANCES, "status", "reason"),
         ),
-        ("consistent_estimates",),
+        ("consistent_estimates", "query_names"),
     ),
     "study list": (("file", "studies", "status"), ()),
+    "results list": (("progress", "status"), ()),
+    "results show": (("status",), (*_PROGRESS, "files", "file", "description", "used_by", "holds")),
     "study show": ((*_STUDY, "expected_seconds", "status"), ()),
+    "completion": (("status",), ("shell", "script", "words")),
     "trace": (("figure", "traced", "status"), ()),
     "check": (("file", "names", "measurements", "data", "expected_seconds", "cores", "status"), ()),
     "error": (("status", "reason"), ()),

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer
+from factormech.cli.answer import Answer, Line, counted, pairs, short, terminal_width
+from factormech.cli.progress import duration
 from factormech.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def check(args: argparse.Namespace) -> Answer:
     """Whether a configuration is right, which data it uses, and what a run will take."""
     from factormech.planning import Plan
 
-    config = _config(args)
+    config = config_of(args)
     studies = config.quick_studies if args.quick else config.studies
     used, folder = _data(config, studies.values())
     plan = Plan(config)
@@ -27,8 +28,8 @@ def check(args: argparse.Namespace) -> Answer:
     seconds, cores = plan.seconds(studies), os.cpu_count() or 1
     lines = [f"data: {', '.join(used)}" + (f" from {folder}" if folder else "")] if used else []
     lines.append(
-        f"{args.config}: {len(studies)} studies, {points} measurements; "
-        f"from nothing about {_duration(seconds / cores)} on {cores} cores"
+        f"{args.config}: {counted(len(studies), 'study', 'studies')}, {counted(points, 'measurement')}; "
+        f"from nothing about {duration(seconds / cores)} on {counted(cores, 'core')}"
     )
     data = {"file": str(args.config), "names": list(studies), "measurements": points, "data": used}
     return Answer(data | {"expected_seconds": seconds / cores, "cores": cores, "status": "ok"}, lines)
@@ -45,18 +46,38 @@ def _data(config: Config, studies: Iterable[Study]) -> tuple[list[str], str]:
     return (files.resolved(asked, folder) if asked else []), str(folder or "")
 
 
-def _duration(seconds: float) -> str:
-    return f"{max(round(seconds), 1)} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
 def listed(args: argparse.Namespace) -> Answer:
-    """Every study with its grid, or with its files."""
+    """List the studies, a line each by paper: name, item of the paper, title; those alone that have a text in them."""
+    wanted = (args.text or "").casefold()
+    found = {name: study for name, study in _studies(args).items() if wanted in _searched(study).casefold()}
+    if not found:
+        rule = "be part of the name, paper, item or title of a study"
+        raise BadValue("TEXT", args.text, rule, "leave it out for all studies")
+    lines = [_made(name) for name in found] if args.made else _by_paper(found)
+    return Answer(
+        {"file": str(args.config), "studies": [_object(study) for study in found.values()], "status": "ok"}, lines
+    )
+
+
+def _searched(study: Study) -> str:
+    return f"{study.name} {study.paper} {study.artefact} {study.title}"
+
+
+def _by_paper(found: Mapping[str, Study]) -> list[str]:
+    """A heading for each paper, and a line for each of its studies."""
+    name_width = max(map(len, found))
+    room = terminal_width() or 120
+    item_width = min(max(len(study.artefact) for study in found.values()), max((room - name_width - 4) // 2, 12))
     lines: list[str] = []
-    found = []
-    for name, study in _studies(args).items():
-        lines += [_made(name)] if args.made else _lines(study)
-        found.append(_object(study))
-    return Answer({"file": str(args.config), "studies": found, "status": "ok"}, lines)
+    for paper in dict.fromkeys(study.paper for study in found.values()):
+        lines += ["", paper] if lines else [paper]
+        for study in (one for one in found.values() if one.paper == paper):
+            item = short(study.artefact, item_width)
+            left = room - name_width - item_width - 6
+            title = short(study.title, left) if left > 12 else ""
+            lines.append(Line.of(f"  {study.name:<{name_width}}  {item:<{item_width}}  {title}".rstrip()))
+    several = counted(len(found), "study", "studies")
+    return [*lines, "", f"{several}; factormech study show STUDY has the settings and files of one"]
 
 
 def _made(name: str) -> str:
@@ -64,37 +85,35 @@ def _made(name: str) -> str:
 
 
 def show(args: argparse.Namespace) -> Answer:
-    """One study: what is asked, and what it makes."""
+    """Say what one study asks, and what it makes."""
+    from factormech.mechanisms.show import in_words
     from factormech.planning import Plan
 
-    studies = {name.removeprefix("quick/"): study for name, study in _studies(args).items()}
-    if args.name not in studies:
-        raise UnknownName("study", args.name, studies)
-    study = studies[args.name]
-    seconds = Plan(_config(args)).seconds([study.name])
-    rows = {
+    study = study_named(args)
+    seconds = Plan(config_of(args)).seconds([study.name])
+    rows = {name.replace("_", " "): in_words(values) for name, values in _axes(study).items()}
+    rows |= {
         "kind": study.kind,
-        "alone": f"from nothing about {_duration(seconds)} on one core",
+        "expected": f"from nothing about {duration(seconds)} on one core",
         "figure": f"figures/{study.name}.pdf  (.svg, .png, caption .txt, notes .notes.txt)",
         "table": f"results/tables/{study.name}.csv  (.tex), results/{study.name}.h5",
     }
-    lines = [*_lines(study), *(f"  {key:<13} {value}" for key, value in rows.items())]
+    lines = [f"{study.name}: {study.paper}, {study.artefact}: {study.title}", *pairs(rows)]
     return Answer(_object(study) | {"expected_seconds": seconds, "status": "ok"}, lines)
 
 
+def study_named(args: argparse.Namespace) -> Study:
+    """Return the study that is named, with or without the quick run's prefix."""
+    studies = {name.removeprefix("quick/"): study for name, study in _studies(args).items()}
+    if args.name.removeprefix("quick/") not in studies:
+        raise UnknownName("study", args.name, studies)
+    return studies[args.name.removeprefix("quick/")]
+
+
 def _axes(study: Study) -> dict[str, Any]:
-    """What the study ranges over, without what it leaves empty."""
+    """The grid and the settings of a study, without those that are empty."""
     axes = dict((*study.asked.grid.items(), *study.asked.settings.items()))
     return {name: value for name, value in axes.items() if value not in ((), [], {}, None)}
-
-
-def _lines(study: Study) -> list[str]:
-    found = [f"{study.name}: {study.paper}, {study.artefact}: {study.title}"]
-    for name, values in _axes(study).items():
-        several = isinstance(values, (tuple, list))
-        text = ", ".join(map(str, values)) if several else values
-        found.append(f"  {name.replace('_', ' '):<13} {text}")
-    return found
 
 
 def _object(study: Study) -> dict[str, Any]:
@@ -111,11 +130,12 @@ def _object(study: Study) -> dict[str, Any]:
 
 
 def _studies(args: argparse.Namespace) -> Mapping[str, Study]:
-    config = _config(args)
+    config = config_of(args)
     return config.quick_studies if args.quick else config.studies
 
 
-def _config(args: argparse.Namespace) -> Config:
+def config_of(args: argparse.Namespace) -> Config:
+    """Return the checked configuration that the options name."""
     from factormech.config.studies import load_file
 
     for name, path in (("--config", args.config), ("--schema", args.schema)):

@@ -63,22 +63,30 @@ def _data(stored: Stored, found: Verification) -> dict[str, Any]:
         "worst_variance": evaluation.worst,
         "average_variance": evaluation.average,
         "rows": evaluation.outputs,
+        **({"claimed_lower_bound": found.claimed_bound, "claim": found.claim} if found.claimed_bound else {}),
     }
 
 
 def _lines(data: dict[str, Any], found: Verification) -> list[str]:
     privacy = f"ε = {found.privacy_loss!r} at most, by {found.privacy_by} (promised: {data['epsilon']!r})"
+    claimed = f"{number(found.claimed_bound, 10)}, a gap of {percent(found.claimed_gap)}, not proved: {found.claim}"
+    claim = {"solver's bound": claimed} if found.claimed_bound else {}
     return pairs(
         {
             "strategy": f"{data['mechanism']}, {outputs(data['rows'])}, for {data['workload']} over "
             f"{data['domain_size']} user types",
             "privacy": privacy,
             "unbiased": f"VQ = W to {data['residual']:.1e}",
-            "objective L": f"{number(data['objective'], 10)} (least {data['optimised_for']} variance)",
-            "lower bound": f"{number(data['lower_bound'], 10)}, proved in {data['bound_by']}",
+            "objective L": f"{number(data['objective'], 10)} (minimised for the {data['optimised_for']} variance)",
+            "lower bound": f"{number(data['lower_bound'], 10)}, proved {_proved(data['bound_by'])}",
             "gap": percent(data["gap"]),
-            "worst variance": f"{number(data['worst_variance'], 10)} of a user, summed over the queries",
-            "average": number(data["average_variance"], 10),
+            **claim,
+            "worst variance": f"{number(data['worst_variance'], 10)} that one user adds, summed over the queries",
+            "average variance": number(data["average_variance"], 10),
             "verdict": "everything holds" if not data["reason"] else f"FAILED: {data['reason']}",
         }
     )
+
+
+def _proved(by: str) -> str:
+    return "in whole numbers" if by == "whole numbers" else "with every rounding outward"

@@ -1,26 +1,27 @@
-"""The figure of a table in memory, for users of the Python interface."""
+"""The figure of a table or an answer in memory, for users of the Python interface."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from factormech.figures.answers import draw_errors, draw_ranking
 from factormech.figures.registry import draw
 from factormech.figures.style import context
 from factormech.tables.kinds import kind_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 
-def plot(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Return the figure of a table, drawn in the project's style.
+def plot(answer: Any, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Return the figure of a table or an answer, drawn in the project's style.
 
     Parameters
     ----------
-    table
-        Of a study, of :func:`factormech.compare` or :func:`factormech.sweep`; its columns say which kind it is.
+    answer
+        The table of a study, of :func:`factormech.compare` or :func:`factormech.sweep`, whose columns say which kind
+        it is; a plan, for the users of each mechanism; or a fitted mechanism, for its variances.
     path
         Where to write it too, in the format of the suffix: ``.pdf``, ``.svg``, ``.png``.
 
@@ -39,8 +40,16 @@ def plot(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Fig
     >>> figure = fm.plot(fm.sweep(["prefix"], epsilon=[1.0], n=[4, 8, 16], mechanisms=["rappor", "hadamard"]))
     >>> len(figure.axes) > 0
     True
+    >>> figure = fm.plot(fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05))
+    >>> figure.axes[0].get_xlabel()
+    'users'
     """
-    figure = draw(kind_of(table), table)
+    if hasattr(answer, "mechanisms") and hasattr(answer, "best"):
+        figure = draw_ranking(answer)
+    elif hasattr(answer, "errors") and hasattr(answer, "guarantee"):
+        figure = draw_errors(answer)
+    else:
+        figure = draw(kind_of(answer), answer)
     if path is not None:
         with context():
             figure.savefig(path)

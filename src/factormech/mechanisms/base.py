@@ -259,6 +259,14 @@ class Fitted(ABC):
         return None
 
     @property
+    def reconstruction(self) -> FloatArray | None:
+        """The matrix V, queries × outputs, that the variances are of: answers are V times the counts of the reports.
+
+        None where the strategy has no matrix that can be listed.
+        """
+        return None
+
+    @property
     def gap(self) -> float:
         """Worst variance ÷ lower bound − 1; NaN where there is no bound, infinite where it proves nothing."""
         worst, bound = self.worst_variance, self.lower_bound
@@ -302,7 +310,7 @@ class Fitted(ABC):
         Parameters
         ----------
         data
-            The number of users of each type: a list, an array, or a Series whose index names the types.
+            The number of users of each type, as :func:`factormech.answer` takes it.
         seed
             Of the noise, and of the reports.
 
@@ -326,7 +334,8 @@ class Fitted(ABC):
         import pandas as pd
 
         from factormech.seeds import rng_for
-        from factormech.workloads.given import counts_of, query_index
+        from factormech.workloads.counts import counts_of
+        from factormech.workloads.given import query_index
 
         if self.unavailable:
             raise BadValue("mechanism", self.mechanism.name, "run on this workload", self.unavailable)
@@ -334,6 +343,14 @@ class Fitted(ABC):
         rng = rng_for(seed, "collect", "reports", self.mechanism.name, self.workload.name)
         truth = {"truth": self.workload.answer(counts)}
         return pd.DataFrame(truth | self._simulated(counts, rng), index=query_index(self.workload))
+
+    def plot(self, path: Any = None) -> Any:
+        """Return the figure of the variances, by user type or query, beside the lower bound; see ``fm.plot``."""
+        if self.unavailable:
+            raise BadValue("mechanism", self.mechanism.name, "run on this workload", self.unavailable)
+        from factormech.figures.plot import plot
+
+        return plot(self, path)
 
     # What it looks like ----------------------------------------------------------------------------------------
 
@@ -347,6 +364,7 @@ class Fitted(ABC):
         found["guarantee"] = show.guarantee(self.guarantee)
         found["worst variance"] = f"{self.worst_variance:.6g}"
         found["average variance"] = f"{self.average_variance:.6g}"
+        found["users"] = f"{self.users(rmse=0.01):,} for a root mean square error of 1 percentage point"
         if self.certificate is not None and "gap" in self.certificate:
             found["certified gap"] = percent(float(self.certificate["gap"]))
         return found

@@ -30,8 +30,9 @@ from factormech.workloads.base import Workload
 if TYPE_CHECKING:
     import pandas as pd
 
-# The dataset of a strategy file that holds the queries of a workload that has no registered name.
-QUERIES = "queries"
+# The datasets of a strategy file that hold the queries of a workload without a registered name, and what they and the
+# user types are called.
+QUERIES, QUERY_NAMES, TYPE_NAMES = "queries", "query_names", "type_names"
 # By the workload, as long as it lives, and the spec of the solve that they come from.
 _BOUNDS: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 
@@ -144,11 +145,13 @@ class LocalFit(Fitted):
 
     @property
     def matrix(self) -> FloatArray | None:
-        from factormech.local.symmetric.strategy import SymmetricStrategy
+        found = as_matrix(self.strategy)
+        return None if found is None else found.matrix
 
-        found = self.strategy
-        found = found.as_matrix() if isinstance(found, SymmetricStrategy) else found
-        return found.matrix if isinstance(found, StrategyMatrix) else None
+    @property
+    def reconstruction(self) -> FloatArray | None:
+        found = as_matrix(self.strategy)
+        return None if found is None or self.unavailable else reconstruction_of(found, self.workload)
 
     def sample_complexity(self, alpha: float) -> float:
         """Return worst variance ÷ (queries · α), not rounded."""
@@ -200,6 +203,9 @@ class LocalFit(Fitted):
         datasets: dict[str, Any] = dict(self.solution.datasets)
         if not is_known(self.workload.name) or self.workload.query_names:
             datasets[QUERIES] = self.workload.matrix()
+        for key, given in ((QUERY_NAMES, self.workload.query_names), (TYPE_NAMES, self.workload.type_names)):
+            if given is not None:
+                datasets[key] = np.array([str(one) for one in given])
         store.write(path, "strategy", datasets=datasets, attributes={**_attributes(self.spec), **self.solution.record})
         return Path(path)
 
@@ -215,6 +221,23 @@ def _attributes(spec: Spec) -> dict[str, Any]:
         "options": json.dumps(dict(spec.options), sort_keys=True),
         "code": "",
     }
+
+
+def as_matrix(strategy: Any) -> StrategyMatrix | None:
+    """Return a strategy with its matrix listed, or None where it has none that can be listed."""
+    from factormech.local.symmetric.strategy import SymmetricStrategy
+
+    found = strategy.as_matrix() if isinstance(strategy, SymmetricStrategy) else strategy
+    return found if isinstance(found, StrategyMatrix) else None
+
+
+def reconstruction_of(strategy: StrategyMatrix, workload: Workload) -> FloatArray:
+    """Return V = W(B + 11ᵀ/n), queries × outputs: the answers are V times the counts of the reports.
+
+    The variances of the strategy are those of this V. It is the textbook's W X⁺QᵀD⁻¹ only where the strategy's prior
+    is uniform; a strategy of least worst-case variance has another.
+    """
+    return workload.answer(strategy.reconstruction + 1.0 / strategy.domain_size)
 
 
 def worst_case_bound(workload: Workload, epsilon: float, seed: int = 0, root_seed: int = 0) -> float:

@@ -17,7 +17,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,12 +27,16 @@ from factormech.local import registry
 from factormech.local.factorized import registry as releases
 from factormech.local.shrinkage import Constant, best_constant, shrunk_users
 from factormech.measure.sample_complexity import mse_sample_complexity
+from factormech.mechanisms import show
 from factormech.mechanisms.base import Mechanism
 from factormech.mechanisms.local import LocalFit, bound_of, fit
+from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from factormech.arrays import FloatArray
 
 # Queries plus types of the semidefinite programs that are solved here: minutes.
 SEMIDEFINITE_LIMIT = 600
@@ -40,6 +44,8 @@ _SEMIDEFINITE = frozenset({"approximate", "shifted", "half-alpha"})
 # What lower bounds hold for.
 UNBIASED, NON_INTERACTIVE = "unbiased linear ε-LDP strategy", "non-interactive ε-LDP mechanism"
 RANDOMIZERS = ("half-sphere", "priv-unit")
+# Entries of a reconstruction that is made to list the standard error of each query.
+LISTED = 2**22
 # Told before each mechanism: how many are done, of how many, and its name.
 Step = Callable[[int, int, str], None]
 
@@ -96,13 +102,17 @@ class Ranking:
     """Mechanisms, best first, those that cannot run last; and the lower bound in the unit of ``sample_complexity``.
 
     The bound holds for the mechanisms of ``bound_class``. ``constant_error`` is the error of the best constant answer
-    in the metric's unit, NaN where it is not known.
+    in the metric's unit, NaN where it is not known. ``fitted`` is the best mechanism fitted to the workload (``mse``):
+    its matrix and reconstruction are what the users of ``best`` are of.
 
     Examples
     --------
     >>> import factormech as fm
-    >>> fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
-    <Ranking for mean squared error 0.0025 per query: 608 users with Optimised (worst case); lower bound 60... users>
+    >>> found = fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
+    >>> found.best.label, found.best.users
+    ('Optimised (worst case)', 608)
+    >>> found.query_errors["standard_error"].round(3).tolist()
+    [0.063, 0.061, 0.063, 0.0]
     """
 
     metric: str
@@ -112,6 +122,36 @@ class Ranking:
     reason: str = ""
     variance_bound: float = field(default=math.nan)
     constant_error: float = field(default=math.nan)
+    fitted: LocalFit | None = None
+    workload: Workload | None = None
+    epsilon: float = field(default=math.nan)
+
+    @property
+    def query_errors(self) -> pd.DataFrame:
+        """The standard error of each query with the users of ``best``, as a share of them, for its worst data.
+
+        Empty where the best mechanism has no matrix that can be listed, or the queries are too many.
+        """
+        import pandas as pd
+
+        from factormech.workloads.given import query_index
+
+        found = self._query_errors()
+        index = query_index(self.fitted.workload) if self.fitted is not None and found is not None else []
+        return pd.DataFrame({"standard_error": [] if found is None else found}, index=index)
+
+    def _query_errors(self) -> FloatArray | None:
+        from factormech.measure.standard_errors import worst_standard_errors
+        from factormech.mechanisms.local import as_matrix, reconstruction_of
+
+        strategy = None if self.fitted is None else as_matrix(self.fitted.strategy)
+        if self.fitted is None or strategy is None or self.best is None:
+            return None
+        W = self.fitted.workload
+        if max(W.queries, W.domain_size) * strategy.outputs > LISTED:
+            return None
+        found = worst_standard_errors(W, strategy, reconstruction_of(strategy, W), self.best.users)
+        return None if isinstance(found, Unavailable) else found
 
     @property
     def bound_class(self) -> str:
@@ -151,13 +191,39 @@ class Ranking:
         ]
         return pd.DataFrame(rows)
 
+    @property
+    def title(self) -> str:
+        """The workload, the budget and the target."""
+        name = "" if self.workload is None else f"{self.workload.name}, n = {self.workload.domain_size}, "
+        return f"{name}ε = {self.epsilon:g}, {labels.accuracy(self.metric, self.alpha)}"
+
+    def summary(self) -> dict[str, str]:
+        """Return what a reader wants to know first: workload, ε, target, the best mechanism, the bound, the gap."""
+        W, best = self.workload, self.best
+        bound = max(math.ceil(self.lower_bound * (1.0 - 1e-12)), 1)
+        found = {} if W is None else {"workload": f"{W.name}, {W.queries} queries over {W.domain_size} user types"}
+        found |= {"ε": f"{self.epsilon:g}", "target": labels.accuracy(self.metric, self.alpha)}
+        if self.metric == "mse":
+            found["target"] += f", {100.0 * self.alpha**0.5:.4g} percentage points"
+        if best is None:
+            return found | {"best": "no mechanism can run"}
+        if self.fitted is not None:
+            found["guarantee"] = show.guarantee(self.fitted.guarantee)
+        found |= {"best": f"{best.label}, {best.users:,} users"}
+        found |= {"lower bound": f"{bound:,} users, for every {self.bound_class}"}
+        return found | {"gap": labels.percent(self.gap(best))}
+
+    def plot(self, path: Any = None) -> Any:
+        """Return the figure of the users that each mechanism needs, beside the lower bound; see ``fm.plot``."""
+        from factormech.figures.plot import plot
+
+        return plot(self, path)
+
     def __repr__(self) -> str:
-        best, bound = self.best, max(math.ceil(self.lower_bound * (1.0 - 1e-12)), 1)
-        users = "no mechanism can run" if best is None else f"{best.users:,} users with {best.label}"
-        return f"<Ranking for {labels.accuracy(self.metric, self.alpha)}: {users}; lower bound {bound:,} users>"
+        return show.text(type(self).__name__, self.summary())
 
     def _repr_html_(self) -> str:
-        return str(self.table.to_html())
+        return show.html(self.summary()) + str(self.table.to_html(index=False))
 
     def gap(self, found: Ranked) -> float:
         """sample complexity ÷ lower bound − 1; infinite where the bound proves nothing."""
@@ -174,7 +240,7 @@ def by_mean_squared_error(
     """Every strategy by its exact worst-case variance."""
     names, constant = registry.names(), best_constant(workload.centred_gram())
     found: list[Ranked] = []
-    bound = math.nan
+    bound, best, least = math.nan, None, math.inf
     for done, name in enumerate(names):
         if step is not None:
             step(done, len(names), name)
@@ -185,9 +251,11 @@ def by_mean_squared_error(
         if name == "optimised":
             bound = bound_of(fitted)
         found.append(_evaluated(fitted, constant, alpha, start))
+        if found[-1].delta == 0.0 and _digits(found[-1].sample_complexity) < least:
+            best, least = fitted, _digits(found[-1].sample_complexity)
     lower = mse_sample_complexity(max(bound, 0.0), workload.queries, alpha)
     error = constant.error / workload.queries
-    return Ranking("mse", alpha, lower, _sorted(found), variance_bound=bound, constant_error=error)
+    return Ranking("mse", alpha, lower, _sorted(found), "", bound, error, best, workload, epsilon)
 
 
 def _evaluated(fitted: LocalFit, constant: Constant, alpha: float, start: float) -> Ranked:
@@ -232,7 +300,7 @@ def by_largest_error(
             found.append(Ranked(label, "unavailable", _too_large(size)))
         else:
             found.append(_released(label, name, randomizer, workload, epsilon, alpha, seeds))
-    return Ranking("linf", alpha, lower, _sorted(found), reason)
+    return Ranking("linf", alpha, lower, _sorted(found), reason, workload=workload, epsilon=epsilon)
 
 
 def _randomizers(name: str) -> Sequence[str]:
@@ -279,12 +347,12 @@ def _released(
 
 
 def _sorted(found: Sequence[Ranked]) -> list[Ranked]:
-    # Nine digits: what differs by rounding alone keeps its order, on every machine.
-    return sorted(found, key=lambda one: (one.status != "ok", float(f"{_last(one.sample_complexity):.9g}")))
+    return sorted(found, key=lambda one: (one.status != "ok", _digits(one.sample_complexity)))
 
 
-def _last(x: float) -> float:
-    return math.inf if math.isnan(x) else x
+def _digits(x: float) -> float:
+    """Nine digits: what differs by rounding alone keeps its order, on every machine; no number comes last."""
+    return math.inf if math.isnan(x) else float(f"{x:.9g}")
 
 
 def simple_rival(ranking: Ranking, within: float) -> Ranked | None:

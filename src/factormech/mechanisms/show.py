@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from factormech.privacy import Guarantee
 
@@ -21,6 +22,17 @@ def text(title: str, facts: Mapping[str, str]) -> str:
     """Return facts as aligned lines under a title."""
     width = max(map(len, facts))
     return "\n".join([title, *(f"  {key:<{width}}  {value}" for key, value in facts.items())])
+
+
+def in_words(value: Any) -> str:
+    """Return a setting as a configuration has it: lists with commas, mappings as ``key: value``, yes and no."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {in_words(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(in_words, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def html(facts: Mapping[str, str]) -> str:

@@ -93,6 +93,9 @@ class CertifiedNorm:
     def __repr__(self) -> str:
         return f"<CertifiedNorm {self.lower:.7g} to {self.upper:.7g}, gap {self.gap:.2g}>"
 
+    def _repr_html_(self) -> str:
+        return f"certified norm: from <b>{self.lower:.7g}</b> to <b>{self.upper:.7g}</b>, gap {self.gap:.2g}"
+
     @property
     def gap(self) -> float:
         """upper ÷ lower − 1; 0 where the norm is zero, infinite where the lower end proves nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -38,6 +39,9 @@ class Union(Workload):
         if len(self.weights) != len(self.parts):
             rule = f"be as many as the parts, {len(parts)}"
             raise BadValue("number of weights", len(self.weights), rule, "give one weight for each part")
+        if all(part.query_names for part in parts):
+            self.query_names = tuple(query for part in parts for query in part.query_names or ())
+        self.type_names = next((part.type_names for part in parts if part.type_names), None)
 
     def definition(self) -> Any:
         """The specs of the parts, each with its weight."""
@@ -108,6 +112,8 @@ class Kronecker(Workload):
             raise BadValue("kronecker", [], "have at least one factor", "list the workloads to multiply")
         super().__init__(name, math.prod(factor.domain_size for factor in factors))
         self.factors = tuple(factors)
+        self.query_names = _combined([factor.query_names for factor in factors])
+        self.type_names = _combined([factor.type_names for factor in factors])
 
     def definition(self) -> Any:
         """The specs of the factors."""
@@ -169,6 +175,13 @@ class Kronecker(Workload):
             centred = np.concatenate([kept, centred * of_one])
             values = np.multiply.outer(values, B.singular_values()).ravel()
         return padded(centred, self.domain_size)
+
+
+def _combined(names: Sequence[Sequence[Any] | None]) -> tuple[Any, ...] | None:
+    """The combinations of names, the last factor fastest; None where a factor has no names."""
+    if any(each is None for each in names):
+        return None
+    return tuple(itertools.product(*(each or () for each in names)))
 
 
 def check_weight(value: Any, name: str = "weight") -> float:

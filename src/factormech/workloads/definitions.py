@@ -103,6 +103,23 @@ def create(
     return _make(name, int(domain_size), definitions, seed, base, stream)
 
 
+def domain_size_of(name: str, definitions: Definitions, base: Path = Path()) -> int | None:
+    """Return the only domain size that a definition has, or None where it suits several."""
+    for _ in _walk(name, definitions):  # broken definitions and cycles come first
+        pass
+    definition = _lookup(name, definitions)
+    if isinstance(definition, File):
+        return _columns(base / definition.path, definition.dataset)
+    if isinstance(definition, UnionOf):
+        sizes = (domain_size_of(part, definitions, base) for part in definition.parts)
+        return next((size for size in sizes if size is not None), None)
+    if isinstance(definition, KroneckerOf):
+        parts = zip(definition.parts, definition.sizes, strict=True)
+        given = [domain_size_of(part, definitions, base) if size is None else size for part, size in parts]
+        return None if None in given else math.prod(size for size in given if size is not None)
+    return None
+
+
 def modules_of(name: str, definitions: Definitions) -> set[str]:
     """All modules that a workload of this name is made by."""
     modules = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,20 @@ import numpy as np
 
 from factormech.arrays import DENSE_BYTES_LIMIT, FloatArray, check_dense_size
 from factormech.errors import BadValue
+from factormech.workloads import csv_text
+from factormech.workloads.csv_text import Table
 from factormech.workloads.matrix import checked_matrix
 
 
 def read(path: str | Path, dataset: str | None = None) -> FloatArray:
-    """The checked matrix in a file, one row for each query; the file's type is read from its suffix.
+    """Return the checked matrix in a file, one row for each query; see :func:`read_table`."""
+    return read_table(path, dataset).values
 
-    ``.csv`` (numbers and commas, no header), ``.npy``, ``.mtx`` (Matrix Market) or ``.h5``/``.hdf5``, where
+
+def read_table(path: str | Path, dataset: str | None = None) -> Table:
+    """Return the checked matrix in a file with the names of its rows and columns; the suffix says the file's type.
+
+    ``.csv`` (:mod:`factormech.workloads.csv_text`), ``.npy``, ``.mtx`` (Matrix Market) or ``.h5``/``.hdf5``, where
     ``dataset`` names the matrix unless it is the only one.
     """
     path = Path(path)
@@ -25,22 +33,24 @@ def read(path: str | Path, dataset: str | None = None) -> FloatArray:
         known = ", ".join(sorted(READERS))
         raise BadValue(f"{path}: suffix", suffix, f"be one of {known}", "save the matrix as one of these types")
     if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise BadValue(str(path), found, "be a file", "correct the path")
+        seen = "a folder" if path.is_dir() else "no such file"
+        raise BadValue(str(path), seen, "be a file", "correct the path")
     if dataset is not None and READERS[suffix] is not _hdf5:
         raise BadValue("dataset", dataset, "be left out for a file that is not HDF5", f"remove it for {path}")
     try:
         size = path.stat().st_size
         if size > DENSE_BYTES_LIMIT:
-            rule, found = f"have at most {DENSE_BYTES_LIMIT >> 30} GiB", f"{size / 2**30:.1f} GiB"
-            raise BadValue(str(path), found, rule, "give fewer queries, or coefficients with fewer digits")
+            rule, seen = f"have at most {DENSE_BYTES_LIMIT >> 30} GiB", f"{size / 2**30:.1f} GiB"
+            raise BadValue(str(path), seen, rule, "give fewer queries, or coefficients with fewer digits")
         empty = size == 0
-        matrix = None if empty else READERS[suffix](path, dataset)
+        found = None if empty else READERS[suffix](path, dataset)
     except (OSError, MemoryError) as error:
         raise BadValue(str(path), _reason(error), "be readable", "see to its permissions and its disk") from error
     if empty:
         raise BadValue(str(path), "nothing", "hold a matrix", "write the file again")
-    return checked_matrix(str(path), matrix)
+    if isinstance(found, Table):
+        return replace(found, values=checked_matrix(str(path), found.values, found.first_line))
+    return Table(checked_matrix(str(path), found), None, None)
 
 
 def _damaged(path: Path, kind: str, error: Exception) -> BadValue:
@@ -53,43 +63,7 @@ def _reason(error: Exception) -> str:
 
 
 def _csv(path: Path, dataset: str | None) -> Any:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise _damaged(path, "CSV", error) from None
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if not lines:
-        raise BadValue(str(path), "no rows", "hold a matrix", "write the file again")
-    try:
-        _check_lengths(path, lines)
-        check_dense_size(str(path), len(lines), lines[0].count(",") + 1)
-        return np.loadtxt(lines, delimiter=",", comments=None, ndmin=2)
-    except ValueError as error:
-        if isinstance(error, BadValue):
-            raise
-        raise _bad_cell(path, lines, error) from None
-
-
-def _check_lengths(path: Path, lines: list[str]) -> None:
-    columns = lines[0].count(",") + 1
-    for number, line in enumerate(lines, start=1):
-        found = line.count(",") + 1 if line.strip() else 0
-        if found != columns:
-            rule = f"have as many numbers as line 1, {columns}"
-            raise BadValue(f"{path}, line {number}: length", found, rule, "complete or remove this line")
-
-
-def _bad_cell(path: Path, lines: list[str], error: Exception) -> BadValue:
-    """The first cell that is no number: looked for only once the fast reader has refused the file."""
-    for i, line in enumerate(lines, start=1):
-        for j, cell in enumerate(map(str.strip, line.split(",")), start=1):
-            try:
-                np.loadtxt([cell or "nothing"], delimiter=",", comments=None)
-            except ValueError:
-                remedy = "correct this cell" + (" (a header does not belong here)" if i == 1 else "")
-                return BadValue(f"{path}, row {i}, column {j}", cell, "be a number", remedy)
-    return _damaged(path, "CSV", error)
+    return csv_text.parse(path.read_bytes(), str(path))
 
 
 def _npy(path: Path, dataset: str | None) -> Any:

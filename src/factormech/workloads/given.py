@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
 from factormech.workloads import registry
 from factormech.workloads.base import Workload
+from factormech.workloads.counts import counts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,11 +102,7 @@ def union(*parts: Workload, weights: Sequence[float] | None = None, name: str | 
     """
     from factormech.workloads.combinators import Union
 
-    made = Union(name or "+".join(part.name for part in parts), parts, weights)
-    if all(part.query_names for part in parts):
-        made.query_names = tuple(query for part in parts for query in part.query_names or ())
-    made.type_names = next((part.type_names for part in parts if part.type_names), None)
-    return made
+    return Union(name or "+".join(part.name for part in parts), parts, weights)
 
 
 def product(*factors: Workload, name: str | None = None) -> Workload:
@@ -138,10 +132,7 @@ def product(*factors: Workload, name: str | None = None) -> Workload:
     """
     from factormech.workloads.combinators import Kronecker
 
-    made = Kronecker(name or "×".join(factor.name for factor in factors), factors)
-    made.query_names = _products([factor.query_names for factor in factors])
-    made.type_names = _products([factor.type_names for factor in factors])
-    return made
+    return Kronecker(name or "×".join(factor.name for factor in factors), factors)
 
 
 def answer(queries: Workload, data: Any) -> pd.Series:
@@ -152,7 +143,8 @@ def answer(queries: Workload, data: Any) -> pd.Series:
     queries
         A workload.
     data
-        The number of users of each type: a list, an array, or a Series whose index names the types.
+        The number of users of each type: a list, an array, a Series whose index names the types, a data frame with a
+        column of types and one of counts, or the path of such a CSV file.
 
     Returns
     -------
@@ -195,29 +187,6 @@ def type_index(queries: Workload) -> pd.Index:
     return pd.Index(names, name="type", tupleize_cols=False)
 
 
-def counts_of(queries: Workload, data: Any, *, whole: bool = True) -> FloatArray:
-    """Return the number of users of each type as an array, in the order of the workload's types."""
-    names = queries.type_names
-    if names is not None and hasattr(data, "reindex") and not hasattr(data, "columns"):
-        missing, unknown = set(names) - set(data.index), set(data.index) - set(names)
-        if missing or unknown or not data.index.is_unique:
-            found = sorted(map(str, missing | unknown)) or "a type twice"
-            raise BadValue("index of data", found, "name each user type once", "correct the names, or give a list")
-        data = data.reindex(list(names))
-    x = np.asarray(data)
-    if x.dtype.kind not in "biuf" or x.shape != (queries.domain_size,):
-        rule = f"be {queries.domain_size} numbers, one for each user type of {queries.name}"
-        raise BadValue(
-            "data", f"{x.dtype.name} array of shape {x.shape}", rule, "give the number of users of each type"
-        )
-    x = x.astype(np.float64)
-    bad = np.flatnonzero(~((x >= 0.0) & (x <= 2.0**53) & ((x == np.floor(x)) | (not whole))))
-    if bad.size:
-        rule = "be a whole number of at least 0" if whole else "be a number of at least 0"
-        raise BadValue(f"data[{bad[0]}]", float(x[bad[0]]), rule, f"correct it ({bad.size} such entries)")
-    return x
-
-
 def _agreeing(made: Workload, n: int | None) -> Workload:
     if n is not None and n != made.domain_size:
         rule = f"be {made.domain_size}, the number of columns of {made.name}"
@@ -258,7 +227,8 @@ def is_file(text: str) -> bool:
 def unknown(name: str) -> UnknownName:
     """Return the error for a name that is neither registered nor a file's."""
     error = UnknownName("workload", name, registry.names())
-    error.args = (f"{error}; or give a CSV, NPY, MTX or HDF5 file",)
+    said = str(error).replace("did you mean '{k}-", "did you mean '2-")
+    error.args = (f"{said}; or give a CSV, NPY, MTX or HDF5 file",)
     return error
 
 
@@ -294,12 +264,3 @@ def _from_frame(frame: pd.DataFrame, name: str | None) -> Workload:
     made = MatrixWorkload(name or "matrix", frame.to_numpy())
     made.query_names, made.type_names = tuple(frame.index), tuple(frame.columns)
     return made
-
-
-def _products(names: Sequence[Sequence[Any] | None]) -> tuple[Any, ...] | None:
-    """The combinations of names, the last factor fastest; None where a factor has no names."""
-    import itertools
-
-    if any(each is None for each in names):
-        return None
-    return tuple(itertools.product(*(each or () for each in names)))

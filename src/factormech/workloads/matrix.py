@@ -78,17 +78,23 @@ class MatrixWorkload(Workload):
 
 
 def from_file(path: str | Path, dataset: str | None = None, *, name: str | None = None) -> MatrixWorkload:
-    """The workload whose matrix is in a file (see :func:`factormech.workloads.files.read`), named like it.
+    """Return the workload whose matrix is in a file (see :func:`factormech.workloads.files.read_table`), named like it.
 
     ``name`` is for another name, and ``dataset`` for an HDF5 file with several datasets.
     """
     from factormech.workloads import files
 
-    return MatrixWorkload(Path(path).stem if name is None else name, files.read(path, dataset))
+    found = files.read_table(path, dataset)
+    made = MatrixWorkload(Path(path).stem if name is None else name, found.values)
+    made.query_names, made.type_names = found.row_names, found.column_names
+    return made
 
 
-def checked_matrix(name: str, value: Any) -> FloatArray:
-    """A float64 copy of a two-dimensional array of finite real numbers; ``name`` says where it is from."""
+def checked_matrix(name: str, value: Any, first_row: int = 1) -> FloatArray:
+    """Return a float64 copy of a two-dimensional array of finite real numbers.
+
+    ``name`` says where it is from, and ``first_row`` which number the first row has there.
+    """
     try:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
@@ -107,7 +113,7 @@ def checked_matrix(name: str, value: Any) -> FloatArray:
     if not (W.min() >= -LARGEST_ENTRY and W.max() <= LARGEST_ENTRY):  # false for NaN as well
         bad = np.argwhere(~(np.abs(W) <= LARGEST_ENTRY))
         i, j = bad[0]
-        where = f"{name}, row {i + 1}, column {j + 1}"
+        where = f"{name}, row {i + first_row}, column {j + 1}"
         rule = f"be a finite number of size at most {LARGEST_ENTRY:g}"
         raise BadValue(where, float(W[i, j]), rule, f"correct this entry ({len(bad)} such in all)")
     return W

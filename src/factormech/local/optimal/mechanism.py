@@ -337,6 +337,8 @@ class _Run:
         from factormech.local.optimal import worst_case
 
         found = worst_case.solve_worst_case(self.problem, lower_bound=self.bound, report=self.report)
+        if "prior" not in found.details:  # every query has one answer for all types: nothing to bound
+            return found
         prior, dual, multiplier = (np.asarray(found.details[key]) for key in ("prior", "dual", "multiplier"))
         gram = CentredGram.of(self.workload)
         self.worst_bound = universal_variance(gram, self.epsilon, prior, dual, multiplier)
