@@ -88,7 +88,7 @@ def _from_file(path: Path, domain_size: int | None, limit: int) -> Workload:
     if path.suffix.lower() in (".h5", ".hdf5") and path.is_file():
         _refuse_result(path)
     workload = from_file(path)
-    n = workload.domain_size
+    n, limit = workload.domain_size, min(limit, MATRICES_LIMIT)
     if domain_size is not None and domain_size != n:
         raise BadValue("--domain-size", domain_size, f"be {n}, as {path} has {n} columns", "leave it out for a file")
     if n > limit:
