@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from factormech.arrays import BUDGET_RULE, EPSILON_RANGE
 from factormech.experiments.base import Axis
 from factormech.family import Family
 
@@ -57,9 +58,10 @@ DOMAIN_SIZE = Axis(
     symbol="n",
     description="Numbers of user types n.",
 )
+BUDGET_ENTRY = {"type": "number", "minimum": EPSILON_RANGE[0], "maximum": EPSILON_RANGE[1], "rule": BUDGET_RULE}
 EPSILON = Axis(
     "epsilon",
-    {"type": "number", "exclusiveMinimum": 0, "maximum": 50},
+    BUDGET_ENTRY,
     "privacy budget ε",
     1.0,
     symbol="ε",
