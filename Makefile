@@ -26,7 +26,7 @@ REPORT = @PYTHONPATH="workflow/reporter$${PYTHONPATH:+:$$PYTHONPATH}" snakemake 
 PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
 FAST := not slow and not report and not cluster
 
-.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust lint environment docs gallery \
+.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs gallery \
 	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
@@ -73,6 +73,13 @@ test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, 
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
 	@python tools/trust.py --table
+
+fuzz: $(STAMP)  ## broken input for every reader, a night of it (INPUTS=10000: two minutes); counts: docs/trust-fuzz.csv
+	@python tools/fuzz.py --inputs $(or $(INPUTS),1000000) --table
+
+mutants: $(STAMP)  ## small faults in the code that privacy rests on, each judged by its tests; MODULE=one of them
+	@python tools/mutants.py $(MODULE)
+
 test-cluster: $(STAMP)  ## sweeps on a real two-node SLURM on this machine (needs root and Debian's slurm-wlm and munge)
 	@pytest -q -m cluster tests/cluster
 
