@@ -16,28 +16,28 @@ SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 
 STAMP := $(VENV)/.ready
-RUN = @python tools/unlock.py && PYTHONPATH="workflow/logger:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) \
+RUN = @python tools/unlock.py && PYTHONPATH="workflow/logger$${PYTHONPATH:+:$$PYTHONPATH}" snakemake $(1) --configfile "$(CONFIG)" \
 	--logger factormech --logger-factormech-note results/$(2)runs.csv
 # The page is written by the workflow's own reporter (workflow/reporter), which Snakemake finds by its place.
-REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfile $(CONFIG) --quiet all \
+REPORT = @PYTHONPATH="workflow/reporter$${PYTHONPATH:+:$$PYTHONPATH}" snakemake $(1) --configfile "$(CONFIG)" --quiet all \
 	--reporter factormech --report-factormech-path $(2) && echo "$(2)"
 # Workers take whole modules, in the order of tests/conftest.py. Where the environment forbids byte code, each of them would
 # compile all tests anew in every run.
 PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
 FAST := not slow and not report and not cluster
 
-.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust lint environment docs gallery \
+.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs gallery \
 	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
-	@factormech check --config $(CONFIG)
+	@factormech check --config "$(CONFIG)"
 	$(call RUN,all)
-	@factormech study list --config $(CONFIG) --made
+	@factormech study list --config "$(CONFIG)" --made
 
 quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick/
-	@factormech check --config $(CONFIG) --quick
+	@factormech check --config "$(CONFIG)" --quick
 	$(call RUN,quick,quick/)
-	@factormech study list --config $(CONFIG) --made --quick
+	@factormech study list --config "$(CONFIG)" --made --quick
 
 report: $(if $(QUICK),quick,all)  ## all studies in one page, results/report.html; QUICK=1: those of make quick
 	$(call REPORT,$(if $(QUICK),quick,all),results/$(if $(QUICK),quick/)report.html)
@@ -50,7 +50,7 @@ claims: $(STAMP)  ## the ledger of claims, judged: results/claims.md and .csv
 	$(call RUN,claims)
 	@grep -v "^processor:" results/logs/judge/claims.log | tail -n 6
 sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/cluster.md
-	@PYTHONPATH="workflow/logger:$$PYTHONPATH" python tools/sweep.py --config $(CONFIG) --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
+	@PYTHONPATH="workflow/logger$${PYTHONPATH:+:$$PYTHONPATH}" python tools/sweep.py --config "$(CONFIG)" --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
 		-- --logger factormech $(ARGS)
 
 setup: $(STAMP)  ## make .venv from requirements.lock
@@ -73,6 +73,13 @@ test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, 
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
 	@python tools/trust.py --table
+
+fuzz: $(STAMP)  ## broken input for every reader, a night of it (INPUTS=10000: two minutes); counts: docs/trust-fuzz.csv
+	@python tools/fuzz.py --inputs $(or $(INPUTS),1000000) --table
+
+mutants: $(STAMP)  ## small faults in the code that privacy rests on, each judged by its tests; MODULE=one of them
+	@python tools/mutants.py $(MODULE)
+
 test-cluster: $(STAMP)  ## sweeps on a real two-node SLURM on this machine (needs root and Debian's slurm-wlm and munge)
 	@pytest -q -m cluster tests/cluster
 

@@ -18,6 +18,10 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # A dense array above this many bytes is refused with the reason instead of filling the machine.
 DENSE_BYTES_LIMIT = 4 * 2**30
+# The privacy budgets that configurations, the command line and the Python interface take: tests hold errors and bounds
+# to references over this range.
+EPSILON_RANGE = (0.001, 40.0)
+BUDGET_RULE = "be a number from 0.001 to 40, where errors are computed without loss of digits"
 
 
 def check_positive_integer(name: str, value: Any, *, minimum: int = 1) -> int:
@@ -34,6 +38,19 @@ def check_epsilon(value: Any, name: str = "epsilon") -> float:
     if not good or not math.isfinite(value) or value <= 0:
         raise BadValue(name, value, "be a finite number above 0", "give for example 1.0")
     return float(value)
+
+
+def check_budget(value: Any, name: str = "epsilon") -> float:
+    """Return a user's privacy budget as a ``float``, in the one range that all doors of the package have.
+
+    Far below it e^ε − 1 loses its digits (at 1e-8 a strategy seems to answer no workload); far above it, e^-ε is lost
+    beside 1.
+    """
+    low, high = EPSILON_RANGE
+    epsilon = check_epsilon(value, name)
+    if not low <= epsilon <= high:
+        raise BadValue(name, value, BUDGET_RULE, "give for example 1.0")
+    return epsilon
 
 
 def check_dense_size(what: str, *shape: int) -> None:

@@ -43,7 +43,8 @@ SIZE_LIMIT = 2**20
 # What plugins call their names, for readers: of workloads and of mechanisms.
 LABELS: dict[str, dict[str, str]] = {"workload": {}, "mechanism": {}}
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+# Snakemake refuses wildcards in which something is repeated twenty times.
+_NAME = re.compile(r"(?!.*(.{1,3})\1{19})[a-z0-9][a-z0-9-]{0,63}")
 
 
 @dataclass
@@ -245,7 +246,7 @@ def registered(family: str, name: str, label: str, undo: Callable[[], object]) -
 def check_new(family: str, name: Any, taken: Iterable[str], words: Any = "") -> None:
     """Refuse a name that no path or figure could carry, one that exists already, and a label that is no text."""
     if not isinstance(name, str) or not _NAME.fullmatch(name.replace("{k}", "0")):
-        rule = "be made of lower-case letters, digits and '-', a letter or digit first"
+        rule = "be made of lower-case letters, digits and '-', a letter or digit first, at most 64 in all"
         raise BadValue(f"name of a {family}", name, rule, "rename it, for example to 'my-name'")
     if name in taken:
         raise BadValue(f"name of a {family}", name, "not exist already", f"rename it, for example to 'my-{name}'")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from factormech.arrays import check_epsilon
+from factormech.arrays import check_budget
 from factormech.errors import BadValue, UnknownName
 from factormech.labels import NORM_ALIASES, variant
 from factormech.measure.sample_complexity import mse_sample_complexity
@@ -345,7 +345,7 @@ def plan(
         raise UnknownName("metric", metric, ("mse", "linf"))
     if metric == "linf" and rmse is not None:
         raise BadValue("rmse", rmse, "not be given for metric linf", "give alpha, the expected largest error")
-    W, target, epsilon = as_workload(queries), mean_square(rmse, alpha), check_epsilon(epsilon)
+    W, target, epsilon = as_workload(queries), mean_square(rmse, alpha), check_budget(epsilon)
     check_target(W, target, metric, rmse)
     rank = ranking.by_mean_squared_error if metric == "mse" else ranking.by_largest_error
     return rank(W, epsilon, target, seed=seed, root_seed=root_seed, step=step)
@@ -417,8 +417,8 @@ def lower_bound(
     """
     from factormech.mechanisms.local import worst_case_bound
 
-    W = as_workload(queries)
-    bound = max(worst_case_bound(W, float(epsilon), seed), 0.0)
+    W, epsilon = as_workload(queries), check_budget(epsilon)
+    bound = max(worst_case_bound(W, epsilon, seed), 0.0)
     return bound if rmse is None and alpha is None else bound / (W.queries * mean_square(rmse, alpha))
 
 

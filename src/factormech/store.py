@@ -185,6 +185,7 @@ def read_matrix(path: FilePath, dataset: str | None = None) -> FloatArray:
             raise DamagedFile(path, "not HDF5", "be an HDF5 file", remedy)
         with h5py.File(path, "r", locking=False) as file:
             chosen = _choose_matrix(path, file, dataset)
+            _check_storage(path, chosen)
             check_dense_size(f"dataset {chosen.name} of {path}", *chosen.shape)
             return np.asarray(chosen[...], dtype=np.float64)
     except (OSError, RuntimeError) as error:
@@ -214,6 +215,13 @@ def _choose_matrix(path: Path, file: h5py.File, dataset: str | None) -> h5py.Dat
         value = f"{found[name].dtype} {found[name].shape}"
         raise BadValue(f"dataset {dataset!r} of {path}", value, "be a matrix (2-D) of numbers", remedy)
     return matrices[name]
+
+
+def _check_storage(path: Path, item: h5py.Dataset) -> None:
+    """Refuse numbers that HDF5 would read from other files, of any name on this machine."""
+    if item.external or item.is_virtual:
+        found = f"dataset {item.name} with {'external' if item.external else 'virtual'} storage"
+        raise DamagedFile(path, found, "hold its numbers itself", "copy the numbers into one plain dataset")
 
 
 def _is_matrix(item: h5py.Dataset) -> bool:
@@ -278,6 +286,7 @@ def _get(item: h5py.Dataset | h5py.Group) -> Array | Table:
 
 
 def _get_array(item: h5py.Dataset) -> Array:
+    _check_storage(item.file.filename, item)
     check_dense_size(f"dataset {item.name} of {item.file.filename}", *(item.shape or ()))  # compressed, it may be vast
     if h5py.check_string_dtype(item.dtype):
         return np.array(item.asstr()[...], dtype=object)

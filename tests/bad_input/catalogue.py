@@ -128,6 +128,85 @@ SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "a command for a paper": ({ONE + "paper": "$(reboot)"}, "studies.one.paper = '$(reboot)'"),
     "a path for a paper": ({ONE + "paper": "../../x"}, "studies.one.paper = '../../x'"),
     "a number for a title": ({ONE + "title": 1}, "studies.one.title = 1"),
+    "a study like the judge": ({"studies.judge": GOOD["studies"]["one"]}, "name in studies = 'judge'"),
+    "a study like a drawing": ({"studies.draw": GOOD["studies"]["one"]}, "name in studies = 'draw'"),
+    "a study like a paper": ({"studies.edmonds2020": GOOD["studies"]["one"]}, "name in studies = 'edmonds2020'"),
+    "a study like another's table": (
+        {"studies.one-improvement": GOOD["studies"]["one"]},
+        "differ from the table one-improvement of the study one",
+    ),
+    "a study like another's slopes": ({"studies.one-slopes": GOOD["studies"]["one"]}, "the table one-slopes"),
+    "a paper like everything": ({ONE + "paper": "all"}, "studies.one.paper = 'all'"),
+    "a paper like a drawing": ({ONE + "paper": "draw"}, "studies.one.paper = 'draw'"),
+    "a paper like the judge": ({ONE + "paper": "judge"}, "studies.one.paper = 'judge'"),
+    "a paper like a rule": ({ONE + "paper": "workload"}, "studies.one.paper = 'workload'"),
+    "a paper of no text": ({ONE + "paper": ["all"]}, "studies.one.paper = ['all']"),
+    "a paper in capitals": ({ONE + "paper": "McKenna"}, "studies.one.paper = 'McKenna'"),
+    "a study of 250 letters": ({"studies." + "x" * 250: GOOD["studies"]["one"]}, "at most 64 in all"),
+    "a study of 65 letters": ({"studies." + "x" * 65: GOOD["studies"]["one"]}, "at most 64 in all"),
+    "a study that repeats itself": ({"studies." + "abc" * 20: GOOD["studies"]["one"]}, "nothing 20 times in a row"),
+    "a study of no letter": ({"studies.": GOOD["studies"]["one"]}, "name in studies = ''"),
+    "a study in Greek": ({"studies.μ": GOOD["studies"]["one"]}, "name in studies = 'μ'"),
+    "a study that is an option": ({"studies.--all": GOOD["studies"]["one"]}, "name in studies = '--all'"),
+    "a workload of 65 letters": ({"workloads." + "x" * 65: {"file": "mine.csv"}}, "at most 64 in all"),
+    "a workload of two lines": ({"workloads.a\nb": {"file": "mine.csv"}}, "name in workloads"),
+    "a title of half a letter": ({ONE + "title": "\ud800"}, "be a text without control characters"),
+    "a title with a zero": ({ONE + "title": "a\0b"}, "be a text without control characters"),
+    "a title with an escape": ({ONE + "title": "\x1b[31mred"}, "be a text without control characters"),
+    "a title with a separator": ({ONE + "title": "a\u2028b"}, "be a text without control characters"),
+    "a title of two lines": ({ONE + "title": "a\nb"}, "studies.one.title = 'a\\nb'"),
+    "a title of 200 kB": ({ONE + "title": "x" * 200_000}, "be a text of at most 4096 letters"),
+    "a title of 201 letters": ({ONE + "title": "x" * 201}, "of one line and at most 200 letters"),
+    "a caption of 200 kB": ({ONE + "caption": "x" * 200_000}, "studies.one.caption"),
+    "an artefact with a bell": ({ONE + "artefact": "Figure\a"}, "studies.one.artefact = 'Figure\\x07'"),
+    "an empty title": ({ONE + "title": ""}, "studies.one.title = ''"),
+    "a path with braces": ({f"{MINE}.file": "mine{x}.csv"}, "which Snakemake takes for wildcards"),
+    "data with braces": ({"data": "{data}"}, "which Snakemake takes for wildcards"),
+    "a plugin with braces": ({"plugins": ["{x}.py"]}, "which Snakemake takes for wildcards"),
+    "a plugin that is not there": ({"plugins": ["none.py"]}, "be the path of a readable Python file"),
+    "a plugin without end": ({"plugins": ["/dev/zero"]}, "be a Python file (.py)"),
+    "a plugin that is a matrix": ({"plugins": ["mine.csv"]}, "be a Python file (.py)"),
+    "a plugin out of the project": ({"plugins": ["../x.py"]}, "stay inside the folder of the project"),
+    "one plugin twice": ({"plugins": ["a.py", "a.py"]}, "differ from the entries before it"),
+    "plugins without their list": ({"plugins": "a.py"}, "put it into a list: ['a.py']"),
+    "a budget too small": ({ONE + "grid.epsilon": [1e-8]}, "studies.one.grid.epsilon[0] = 1e-08"),
+    "a budget too large": ({ONE + "grid.epsilon": [50.0]}, "be a number from 0.001 to 40"),
+    "a quick budget too small": ({ONE + "quick": {"grid": {"epsilon": [1e-9]}}}, "quick.grid.epsilon[0] = 1e-09"),
+    "a dataset of CSV": ({f"{MINE}.dataset": "queries"}, "dataset"),
+    "a weight of infinity": ({MINE: {"union": [{"workload": "prefix", "weight": float("inf")}]}}, "weight = inf"),
+    "a weight below nothing": ({MINE: {"union": [{"workload": "prefix", "weight": -1.0}]}}, "weight = -1.0"),
+    "a union of two unions": (
+        {MINE: {"union": [{"workload": "b"}]}, "workloads.b": {"union": [{"workload": "mine"}]}},
+        "not be made from itself",
+    ),
+    "two factors without a size": (
+        {MINE: {"kronecker": [{"workload": "prefix"}, {"workload": "prefix"}]}},
+        "have a domain_size (an earlier factor has none)",
+    ),
+    "a factor without end": (
+        {MINE: {"kronecker": [{"workload": "prefix", "domain_size": 10**9}]}},
+        "domain_size = 1000000000",
+    ),
+    "forty levels of unions": (
+        {
+            "workloads": {
+                "l0": {"union": [{"workload": "prefix"}] * 2},
+                **{f"l{i}": {"union": [{"workload": f"l{i - 1}"}] * 2} for i in range(1, 41)},
+            },
+            ONE + "grid": {"workload": ["l40"], "domain_size": [8], "epsilon": [1.0]},
+        },
+        "be made of at most 10000 parts",
+    ),
+    "three thousand levels of unions": (
+        {
+            "workloads": {
+                "l0": {"union": [{"workload": "prefix"}]},
+                **{f"l{i}": {"union": [{"workload": f"l{i - 1}"}]} for i in range(1, 3000)},
+            },
+            ONE + "grid": {"workload": ["l2999"], "domain_size": [8], "epsilon": [1.0]},
+        },
+        "be made of at most",
+    ),
     "a number for a key": ({"studies.one": {**GOOD["studies"]["one"], 3: 4}}, "be a text; put the key in quotes"),
 }
 
@@ -155,8 +234,38 @@ TEXTS: dict[str, tuple[bytes, str]] = {
     "aliases of aliases": (BOMB.encode(), "have at most 100000 entries"),
     "merges of merges": (MERGES.encode(), "merges (<<) make more than"),
     "too deep": (b"[" * 3000, "be valid YAML"),
-    "a date that is none": (b"seed: 2020-13-45\n", "be valid YAML"),
+    "a date that is none": (b"seed: 2020-13-45\n", "a date in YAML 1.1 only"),
     "a number without end": (b"seed: " + b"9" * 5000 + b"\n", "config.yaml"),
+    "an octal seed": (b"seed: 010\n", "'010' (a whole number in YAML 1.1 only)"),
+    "a range": (b"seed: [1:4]\n", "'1:4' (a whole number in YAML 1.1 only)"),
+    "a time": (b"seed: 1:30.5\n", "'1:30.5' (a number in YAML 1.1 only)"),
+    "a switch": (b"seed: on\n", "'on' (true or false in YAML 1.1 only)"),
+    "a switch for a key": (b"off: 1\n", "line 1, column 1"),
+    "an answer": (b"seed: yes\n", "'yes' (true or false in YAML 1.1 only)"),
+    "a thousand": (b"seed: 1_000\n", "'1_000' (a whole number in YAML 1.1 only)"),
+    "a hexadecimal seed": (b"seed: 0x1F\n", "write the number in decimals"),
+    "a binary seed": (b"seed: 0b11\n", "write the number in decimals"),
+    "a date": (b"seed: 2020-01-01\n", "a date in YAML 1.1 only"),
+    "a number of letters": (b"seed: !!int abc\n", "config.yaml, line 1"),
+    "a number of lists": (b"seed: !!int [1]\n", "config.yaml, line 1"),
+    "a truth of letters": (b"seed: !!bool maybe\n", "config.yaml, line 1"),
+    "a float of nothing": (b"seed: !!float ''\n", "config.yaml, line 1"),
+    "bytes for a seed": (b"seed: !!binary aGk=\n", "seed"),
+    "broken bytes": (b"seed: !!binary '%'\n", "config.yaml"),
+    "a set": (b"seed: !!set {1}\n", "seed"),
+    "a list for a key": (b"? [1, 2]\n: 3\n", "found unhashable key"),
+    "nothing for a key": (b"~: 1\n", "be a text"),
+    "a key twice, deep": (b"studies:\n  one: {seed: 1,\n    seed: 2}\n", "the key 'seed' is in line 2 already"),
+    "a merge of a number": (b"<<: 1\n", "config.yaml, line 1"),
+    "a zero": (b"seed: 0\0\n", "config.yaml"),
+    "an escape of nothing": (b'seed: "\\q"\n', "config.yaml, line 1"),
+    "an end of a document": (b"...\n...\n", "be valid YAML"),
+    "a directive": (b"%YAML 3.0\n---\nseed: 0\n", "config.yaml"),
+    "a number beyond floats": (b"seed: 1.0e+999\n", "seed = inf"),
+    "an anchor twice": (b"seed: &a &b 1\n", "config.yaml, line 1"),
+    "aliases too deep": (b"{a: " * 900 + b"1" + b"}" * 900, "config.yaml"),
+    "JSON cut off": (b'{"seed": 0', "be valid YAML"),
+    "16 bits": ("seed: 010\n".encode("utf-16"), "a whole number in YAML 1.1 only"),
     "too long": (b"# much ado\n" * 400_000, "have at most 4194304 bytes"),
 }
 
@@ -186,6 +295,41 @@ def _sparse(path: Path) -> None:
 def _archive(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.npy", b"\0" * 2**24)
+
+
+def _broken_npy(header: bytes) -> Callable[[Path], object]:
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
+    return lambda path: path.write_bytes(content)
+
+
+def _market(text: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(b"%%MatrixMarket matrix " + text)
+
+
+def _hdf5(write: Callable[[h5py.File], object]) -> Callable[[Path], object]:
+    def written(path: Path) -> None:
+        with h5py.File(path, "w") as file:
+            write(file)
+
+    return written
+
+
+def _external(name: str) -> Callable[[Path], object]:
+    return _hdf5(lambda file: file.create_dataset("q", shape=(2, 2), dtype="u1", external=[(name, 0, 4)]))
+
+
+def _virtual(file: h5py.File) -> None:
+    layout = h5py.VirtualLayout((2, 8), "f8")
+    layout[:] = h5py.VirtualSource("nothing.h5", "q", (2, 8))
+    file.create_virtual_dataset("q", layout, fillvalue=7)
+
+
+def _damaged_hdf5(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("q", data=np.eye(64), chunks=(8, 8), compression="gzip")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 :: 3] = b"\xff" * len(content[len(content) // 2 :: 3])
+    path.write_bytes(content)
 
 
 def _objects(path: Path) -> None:
@@ -229,6 +373,70 @@ FILES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "a false matrix": ("q.mtx", lambda p: p.write_text("hello\n"), "q.mtx"),
     "a false HDF5 file": ("q.h5", lambda p: p.write_bytes(b"\x89HDF\r\n\x1a\n" + b"\0" * 500), "q.h5"),
     "a vast HDF5 file of few bytes": ("q.h5", _vast_hdf5, "fit in 4 GiB"),
+    "a header of less": ("q.npy", _broken_npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,"), "q.npy"),
+    "a header that is a list": ("q.npy", _broken_npy(b"[1, 2]"), "q.npy"),
+    "a header of nothing": ("q.npy", _broken_npy(b""), "q.npy"),
+    "a header with a list for a key": ("q.npy", _broken_npy(b"{[]: 1}"), "q.npy"),
+    "a header of brackets": ("q.npy", _broken_npy(b"(" * 9000 + b")" * 9000), "q.npy"),
+    "a header with a zero": ("q.npy", _broken_npy(b"{'descr': '<f8'\0}"), "q.npy"),
+    "a header of another type": (
+        "q.npy",
+        _broken_npy(b"{'descr': ',<f8', 'fortran_order': False, 'shape': (1, 1)}"),
+        "q.npy",
+    ),
+    "a header of a vast number": (
+        "q.npy",
+        _broken_npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1" + b"0" * 5000 + b", 1)}"),
+        "q.npy",
+    ),
+    "an array of dates": ("q.npy", lambda p: np.save(p, np.array([["2020-01-01"]], dtype="M8[D]")), "q.npy"),
+    "an array of records": ("q.npy", lambda p: np.save(p, np.zeros((2, 2), dtype=[("a", "f8")])), "q.npy"),
+    "an array of one number": ("q.npy", lambda p: np.save(p, np.float64(1.0)), "q.npy"),
+    "an array of specks": ("q.npy", lambda p: np.save(p, np.full((2, 8), 1e-200)), "largest entry"),
+    "an array of giants": ("q.npy", lambda p: np.save(p, np.full((2, 8), 1e200)), "be a finite number"),
+    "a pipe": ("q.csv", os.mkfifo, "q.csv"),
+    "a pipe for a matrix": ("q.mtx", os.mkfifo, "q.mtx"),
+    "a link to nothing": ("q.csv", lambda p: p.symlink_to("nothing"), "q.csv"),
+    "a link to itself": ("q.csv", lambda p: p.symlink_to(p), "q.csv"),
+    "a form feed": ("q.csv", lambda p: p.write_text("1,2\f3,4\n"), "row 1, column 2 = '2\\x0c3'"),
+    "a separator of lines": ("q.csv", lambda p: p.write_text("1,2\u20283,4\n", encoding="utf-8"), "row 1, column 2"),
+    "underscores": ("q.csv", lambda p: p.write_text("1_000,2\n"), "row 1, column 1 = '1_000'"),
+    "hexadecimal numbers": ("q.csv", lambda p: p.write_text("0x10,2\n"), "row 1, column 1 = '0x10'"),
+    "specks": ("q.csv", lambda p: p.write_text("1e-200,0\n"), "largest entry = 1e-200"),
+    "giants": ("q.csv", lambda p: p.write_text("1e200,0\n"), "be a finite number"),
+    "a zero among numbers": ("q.csv", lambda p: p.write_bytes(b"1,\x002\n"), "row 1, column 2"),
+    "quotes": ("q.csv", lambda p: p.write_text('"1,2\n'), "q.csv"),
+    "a comma too many": ("q.csv", lambda p: p.write_text("1,2,\n"), "row 1, column 3"),
+    "a zero at the end": ("q.mtx", _market(b"array real general\n2 2\n1\n2\n3\n4\0"), "q.mtx"),
+    "a zero in a matrix": ("q.mtx", _market(b"coordinate real general\n2 2 1\n1 1 \0 1\n"), "q.mtx"),
+    "imaginary numbers": ("q.mtx", _market(b"array complex general\n1 1\n1 2\n"), "hold real numbers"),
+    "an entry outside": ("q.mtx", _market(b"coordinate real general\n2 2 1\n3 3 1\n"), "q.mtx"),
+    "an entry before the first": ("q.mtx", _market(b"coordinate real general\n2 2 1\n0 0 1\n"), "q.mtx"),
+    "a size below nothing": ("q.mtx", _market(b"array real general\n-2 2\n1\n"), "q.mtx"),
+    "a size beyond integers": ("q.mtx", _market(b"array real general\n" + b"9" * 30 + b" 2\n1\n"), "q.mtx"),
+    "a graph": ("q.mtx", lambda p: p.write_text("%%MatrixMarket graph array real general\n1 1\n1\n"), "q.mtx"),
+    "a secret of the machine": ("q.h5", _external("/etc/passwd"), "external storage"),
+    "numbers from a pipe": ("q.h5", _external("/dev/stdin"), "external storage"),
+    "numbers of another file": ("q.h5", _hdf5(_virtual), "virtual storage"),
+    "a link to another file": (
+        "q.h5",
+        _hdf5(lambda file: file.__setitem__("q", h5py.ExternalLink("/etc/passwd", "q"))),
+        "0 matrices",
+    ),
+    "a link that leads nowhere": (
+        "q.h5",
+        _hdf5(lambda file: file.__setitem__("q", h5py.SoftLink("/none"))),
+        "0 matrices",
+    ),
+    "references": ("q.h5", _hdf5(lambda file: file.create_dataset("q", (2, 2), dtype=h5py.ref_dtype)), "0 matrices"),
+    "texts in HDF5": ("q.h5", _hdf5(lambda file: file.create_dataset("q", data=[["a"]])), "0 matrices"),
+    "HDF5 with two matrices": (
+        "q.h5",
+        _hdf5(lambda file: [file.create_dataset(name, data=np.eye(8)) for name in "ab"]),
+        "2 matrices",
+    ),
+    "HDF5 without anything": ("q.h5", _hdf5(lambda file: None), "0 matrices"),
+    "damaged blocks": ("q.h5", _damaged_hdf5, "q.h5"),
     "another suffix": ("q.xlsx", lambda p: p.write_bytes(b"PK\x03\x04"), ".xlsx"),
     "a pickle by its name": ("q.pkl", lambda p: p.write_bytes(pickle.dumps(Hostile())), ".pkl"),
 }

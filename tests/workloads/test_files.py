@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse
 
 from factormech.errors import BadValue
-from factormech.workloads.files import read
+from factormech.workloads.files import read, read_here
 from factormech.workloads.matrix import MatrixWorkload, from_file
 
 from .oracles import check_against
@@ -119,7 +119,7 @@ def test_hdf5_is_the_stores_business(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "factormech.store", store)
     for name in ("w.h5", "w.HDF5"):
         (tmp_path / name).write_bytes(b"not looked at here")
-        assert np.array_equal(from_file(tmp_path / name, "queries").matrix(), W)
+        assert np.array_equal(read_here(tmp_path / name, "queries").values, W)
     assert asked == [(tmp_path / "w.h5", "queries"), (tmp_path / "w.HDF5", "queries")]
 
 

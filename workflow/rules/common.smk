@@ -15,7 +15,7 @@ from factormech import plugins as plugin_files
 from factormech.claims.ledger import LedgerErrors, read as read_ledger
 from factormech.code import Sources
 from factormech.config.paths import seen_from
-from factormech.config.strict_yaml import typed
+from factormech.config.strict_yaml import read_yaml, typed
 from factormech.config.studies import ConfigErrors, load
 from factormech.data import files as data_files
 from factormech.errors import BadValue
@@ -25,9 +25,20 @@ from factormech.figures import registry as figures_registry
 from factormech.measure import cost
 from factormech.workloads import definitions as workload_definitions
 
+# Jobs run in the folder of the project, whose files must not take the place of Python's modules: random.py is a plugin.
+os.environ["PYTHONSAFEPATH"] = "1"
+
+CONFIG_FILES = [*workflow.config_settings.configfiles] or ["config.yaml"]
+try:
+    # Snakemake's own reader lets the last of two equal keys win: what it has read is read again, strictly.
+    config.clear()
+    for file in CONFIG_FILES:
+        update_config(config, read_yaml(file))
+except BadValue as error:
+    sys.exit(f"config: {error}")
 update_config(config, typed(workflow.config_settings.config or {}))
 # Paths in a configuration are relative to its file: the last one that the command line names, else config.yaml.
-CONFIG_FOLDER = Path(([*workflow.config_settings.configfiles] or ["config.yaml"])[-1]).absolute().parent
+CONFIG_FOLDER = Path(CONFIG_FILES[-1]).absolute().parent
 try:
     CONFIG = load(
         seen_from(config, CONFIG_FOLDER, Path.cwd()),

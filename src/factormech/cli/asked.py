@@ -18,18 +18,13 @@ if TYPE_CHECKING:
 
 # User types: of what holds a few vectors of them, and of what holds several n × n matrices.
 VECTORS_LIMIT, MATRICES_LIMIT = 2**24, 8192
-# Budgets at which errors are known to be computed without loss of digits.
-EPSILONS = (0.001, 40.0)
 
 
 def epsilon_of(args: argparse.Namespace) -> float:
     """The budget, in the range where numbers are right."""
-    low, high = EPSILONS
-    value = float(args.epsilon)
-    if not low <= value <= high:
-        rule = f"be from {low:g} to {high:g}, where errors are computed without loss of digits"
-        raise BadValue("--epsilon", args.epsilon, rule, "try --epsilon 1.0")
-    return value
+    from factormech.arrays import check_budget
+
+    return check_budget(args.epsilon)
 
 
 def positive(name: str, value: float) -> float:
@@ -133,7 +128,7 @@ def _from_file(path: Path, domain_size: int | None, limit: int) -> Workload:
     if path.suffix.lower() in (".h5", ".hdf5") and path.is_file():
         _refuse_result(path)
     workload = from_file(path)
-    n = workload.domain_size
+    n, limit = workload.domain_size, min(limit, MATRICES_LIMIT)
     if domain_size is not None and domain_size != n:
         raise BadValue("--domain-size", domain_size, f"be {n}, as {path} has {n} columns", "leave it out for a file")
     if n > limit:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -30,6 +31,9 @@ TARGETS = frozenset(
         *("workload", "solve", "evaluate", "tabulate", "derive", "draw", "judge", "verify_strategies"),
     )
 )
+
+# What the names of tables end with that are made from a study's table.
+DERIVED = ("-improvement", "-slopes")
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def plugin_problems(config: Any, base: Path) -> list[BadValue]:
     found: list[BadValue] = []
     for i, path in _texts(mapping(config).get("plugins")):
         key = place(("plugins", i))
-        outside = list(_outside(("plugins", i), path, base))
+        outside = list(_path_problems(("plugins", i), path, base))
         if outside:
             found += outside
             continue
@@ -75,17 +79,28 @@ def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
     """Every broken relation of a configuration, defaults not filled in; ``base`` is where its files are."""
     given = mapping(config)
     workloads = _Workloads(mapping(given.get("workloads")), base, known)
-    found = [*_outside(("data",), given.get("data"), base), *workloads.problems()]
+    found = [*_path_problems(("data",), given.get("data"), base), *workloads.problems()]
     studies = mapping(given.get("studies"))
     papers = {paper for study in studies.values() if isinstance(paper := mapping(study).get("paper"), str)}
     for name, study in studies.items():
-        if name in TARGETS or name in papers:
-            remedy = f"rename the study, for example to '{name}-study'"
-            found.append(BadValue("name in studies", name, "differ from the workflow's own targets and rules", remedy))
+        found += _name_problems(name, study, studies, papers)
         whole: Settings = (("studies", name), mapping(study))
         if is_experiment(whole[1].get("kind")):
             found += _of_study(whole, workloads)
     return found
+
+
+def _name_problems(name: str, study: Any, studies: Mapping[str, Any], papers: set[str]) -> Iterator[BadValue]:
+    """A study or a paper that the workflow could not tell from another target, rule or table."""
+    rule, key = "differ from the workflow's own targets and rules", place(("studies", name, "paper"))
+    if name in TARGETS or name in papers:
+        yield BadValue("name in studies", name, rule, f"rename the study, for example to '{name}-study'")
+    if (paper := mapping(study).get("paper")) in sorted(TARGETS):
+        yield BadValue(key, paper, rule, f"rename the paper, for example to '{paper}-paper'")
+    for derived in DERIVED:
+        if name.endswith(derived) and name.removesuffix(derived) in studies:
+            rule = f"differ from the table {name} of the study {name.removesuffix(derived)}"
+            yield BadValue("name in studies", name, rule, f"rename the study, for example to '{name}-study'")
 
 
 def _of_study(own: Settings, workloads: _Workloads) -> Iterator[BadValue]:
@@ -103,10 +118,15 @@ class _Workloads:
     def __init__(self, definitions: Mapping[str, Any], base: Path, known: Known) -> None:
         self.definitions, self.base, self.known = definitions, base, known
         self.sound: Definitions = {}
+        self.circular = False  # whether any of them is made from itself
 
     def problems(self) -> Iterator[BadValue]:
         """What is wrong with the definitions; afterwards ``sound`` has the ones that can be used."""
         sound = {name: value for name, value in self.definitions.items() if _has_a_shape(value)}
+        try:
+            TopologicalSorter({name: self._parts(name) for name in self.definitions}).prepare()
+        except CycleError:
+            self.circular = True
         for name in self.definitions:
             for problem in self._problems_of(name):
                 sound.pop(name, None)
@@ -146,7 +166,7 @@ class _Workloads:
         yield from self._file_problem(name, definition)
         for key, i, part in _parts(definition):
             yield from self.name_problem((*path, key, i, "workload"), part)
-        if name in self._made_from(name):
+        if self.circular and name in self._made_from(name):
             remedy = "leave one of the links out"
             yield BadValue(place(path), dict(definition), "not be made from itself", remedy)
         factors = _list(definition.get("kronecker"))
@@ -158,7 +178,7 @@ class _Workloads:
         file, key = definition.get("file"), place(("workloads", name, "file"))
         if not isinstance(file, str) or not _has_a_shape(definition):
             return
-        outside = list(_outside(("workloads", name, "file"), file, self.base))
+        outside = list(_path_problems(("workloads", name, "file"), file, self.base))
         if outside:
             yield outside[0]
             return
@@ -192,9 +212,11 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _outside(key: Key, value: Any, base: Path) -> Iterator[BadValue]:
-    """The line for a relative path that climbs out of the project."""
-    if isinstance(value, str) and leads_outside(value, base):
+def _path_problems(key: Key, value: Any, base: Path) -> Iterator[BadValue]:
+    """The line for a relative path that climbs out of the project, or that Snakemake would take for a pattern."""
+    if isinstance(value, str) and not {"{", "}"}.isdisjoint(value):
+        yield BadValue(place(key), value, "be a path without braces, which Snakemake takes for wildcards", "rename it")
+    elif isinstance(value, str) and leads_outside(value, base):
         rule, remedy = "stay inside the folder of the project", "give the absolute path, or move it into the project"
         yield BadValue(place(key), value, rule, remedy)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import difflib
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -19,8 +20,10 @@ from factormech.errors import BadValue, shorten
 Node: TypeAlias = Mapping[str, Any]
 
 
-# Values in a configuration, and how deep they may be inside each other.
-ENTRIES_LIMIT, DEPTH_LIMIT = 10**5, 100
+# Values in a configuration, how deep they may be inside each other, and letters in a text.
+ENTRIES_LIMIT, DEPTH_LIMIT, TEXT_LIMIT = 10**5, 100, 4096
+# Control characters, half characters and separators of lines: nothing that a path, a table or a figure could show.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 class Missing:
@@ -47,7 +50,10 @@ def mapping(value: Any) -> Node:
 
 
 def plain(value: Any) -> tuple[Any, list[BadValue]]:
-    """A copy in ``dict`` and ``list``, without loops and keys that are not texts, and what was wrong."""
+    """A copy in ``dict`` and ``list``, without loops and keys that are not texts, and what was wrong.
+
+    Every text in it is short and can be printed.
+    """
     if _entries(value) > ENTRIES_LIMIT:
         remedy = "write out less: an alias (*name) stands for all that it names"
         found = f"more than {ENTRIES_LIMIT} entries"
@@ -90,7 +96,14 @@ def _plain(value: Any, path: tuple[str | int, ...], above: tuple[int, ...]) -> t
     if isinstance(value, (list, tuple)):
         pairs = [_plain(entry, (*path, i), (*above, id(value))) for i, entry in enumerate(value)]
         return [entry for entry, _ in pairs], [problem for _, more in pairs for problem in more]
-    return value, []
+    return value, [*_text_problems(value, path)] if isinstance(value, str) else []
+
+
+def _text_problems(text: str, path: tuple[str | int, ...]) -> Iterator[BadValue]:
+    if len(text) > TEXT_LIMIT:
+        yield BadValue(place(path), text, f"be a text of at most {TEXT_LIMIT} letters", "shorten it")
+    elif _UNPRINTABLE.search(text):
+        yield BadValue(place(path), text, "be a text without control characters", "remove them")
 
 
 def problems_of(schema: Node, value: Any) -> list[BadValue]:

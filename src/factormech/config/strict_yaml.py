@@ -1,18 +1,39 @@
-"""YAML, read strictly: one document, a mapping, no key twice; what is wrong is said in one line."""
+"""YAML, read strictly: one document, a mapping, no key twice, nothing that only YAML 1.1 takes for a number.
+
+PyYAML reads YAML 1.1, to which ``010`` is 8, ``1:4`` is 64, ``1_0`` is 10 and ``on`` is true; to YAML 1.2, and to most
+people, they are something else. Such a value is refused, with what to write instead. What is wrong with a file is said
+in one line.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
 import yaml
 
-from factormech.errors import BadValue
+from factormech.errors import BadValue, shorten
 
 # The project's own configuration has 40 kB.
 SIZE_LIMIT = 2**22
 MERGED_LIMIT = 10**4
+_YAML = "tag:yaml.org,2002:"
+# What every reader of YAML takes for the same number or truth value.
+_CLEAR = {
+    f"{_YAML}int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
+    f"{_YAML}float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|(?i:[-+]?\.inf|\.nan)"),
+    f"{_YAML}bool": re.compile(r"true|True|TRUE|false|False|FALSE"),
+}
+
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+
+
+class _Unclear(yaml.constructor.ConstructorError):  # type: ignore[misc]  # yaml has no types
+    """A value that is one thing to YAML 1.1 and another one to YAML 1.2 or to a reader."""
+
+    remedy = "write the number in decimals, true or false; put a text in quotes"
 
 
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
@@ -24,6 +45,16 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
         if len(node.value) > MERGED_LIMIT:
             problem = f"merges (<<) make more than {MERGED_LIMIT} keys"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """Refuse what PyYAML reads in its own way; read the rest as it does."""
+        clear = _CLEAR.get(node.tag)
+        if clear is not None and not clear.fullmatch(str(node.value)):
+            problem = f"{shorten(node.value)} ({_KINDS[node.tag.removeprefix(_YAML)]} in YAML 1.1 only)"
+            raise _Unclear(None, None, problem, node.start_mark)
+        if node.tag == f"{_YAML}timestamp":
+            raise _Unclear(None, None, f"{shorten(node.value)} (a date in YAML 1.1 only)", node.start_mark)
+        return super().construct_object(node, deep)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         seen: dict[Hashable, int] = {}
@@ -59,8 +90,10 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}, line {mark.line + 1}, column {mark.column + 1}" if mark else name
-        remedy = "correct this line (indentation, quotes, colons, keys given twice)"
-        raise BadValue(place, error.problem or error.context, "be valid YAML", remedy) from None
+        unclear = isinstance(error, _Unclear)
+        rule = "be written as all readers of YAML take it" if unclear else "be valid YAML"
+        remedy = _Unclear.remedy if unclear else "correct this line (indentation, quotes, colons, keys given twice)"
+        raise BadValue(place, error.problem or error.context, rule, remedy) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # bytes, dates or numbers that cannot be
         raise BadValue(name, " ".join(str(error).split()), "be valid YAML", "correct it") from None
     if not isinstance(content, dict):
@@ -89,8 +122,8 @@ def typed(value: Any) -> Any:
         return [typed(entry) for entry in value]
     if isinstance(value, str):
         try:
-            read = yaml.safe_load(value)
-        except yaml.YAMLError:
+            read = yaml.load(value, Loader=_StrictLoader)
+        except (yaml.YAMLError, ValueError, RecursionError):
             return value
         return read if read is None or isinstance(read, (bool, int, float)) else value
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from factormech.arrays import BUDGET_RULE, EPSILON_RANGE
 from factormech.experiments.base import Axis
 from factormech.family import Family
 
@@ -45,7 +46,8 @@ LOCAL_MECHANISMS = Family(_mechanisms, _module_of_mechanism, _module_of_mechanis
 
 WORKLOAD = Axis("workload", {"type": "string", "minLength": 1}, "prefix")
 DOMAIN_SIZE = Axis("domain_size", {"type": "integer", "minimum": 1, "maximum": 1048576}, 64)
-EPSILON = Axis("epsilon", {"type": "number", "exclusiveMinimum": 0, "maximum": 50}, 1.0)
+BUDGET_ENTRY = {"type": "number", "minimum": EPSILON_RANGE[0], "maximum": EPSILON_RANGE[1], "rule": BUDGET_RULE}
+EPSILON = Axis("epsilon", BUDGET_ENTRY, 1.0)
 DELTA = Axis(
     "delta",
     {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS
+from factormech.experiments.axes import BUDGET_ENTRY, CLASS_SIZE, CONCEPT_CLASS
 from factormech.experiments.base import Asked, Axis, Column, Curves, Experiment, Family, Problem, Setting, split
 
 ORACLES = ("exact", "sampled", "adversarial", "simulated")
@@ -193,7 +193,7 @@ EXPERIMENT = Experiment(
         ),
         Setting(
             "privacy",
-            {"type": "number", "exclusiveMinimum": 0, "maximum": 50},
+            BUDGET_ENTRY,
             "ε of the local protocol that is simulated.",
             1.0,
             default=1.0,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
+from factormech.arrays import FloatArray, check_budget, check_positive_integer
 from factormech.errors import BadValue, UnknownName
 from factormech.labels import mechanism_label, percent
 from factormech.mechanisms import show
@@ -70,7 +70,7 @@ def mechanism(name: str, epsilon: float, delta: float | None = None, **options: 
     family = family_of(name)
     if delta is not None and not (isinstance(delta, (int, float)) and 0.0 < delta < 1.0):
         raise BadValue("delta", delta, "be a number above 0 and below 1", "give for example 1e-9")
-    made = Mechanism(name, family, check_epsilon(epsilon), delta, options)
+    made = Mechanism(name, family, check_budget(epsilon), delta, options)
     import_module(FAMILIES[family]).check(made)
     return made
 

@@ -14,7 +14,7 @@ cycles.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +27,8 @@ from factormech.workloads.base import Workload
 from factormech.workloads.matrix import from_file
 
 Definitions = Mapping[str, Mapping[str, Any]]
+# Of a union of unions: forty levels of two parts each would be 2⁴⁰ workloads.
+DEPTH_LIMIT, PARTS_LIMIT = 50, 10_000
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,7 @@ def reason_against(name: str, domain_size: int, definitions: Definitions, base: 
 
     A definition or a file that is broken, whatever the domain size, is a :class:`BadValue` instead.
     """
-    for _ in _walk(name, definitions):  # broken definitions and cycles come before any size
-        pass
+    _walk(name, definitions)  # broken definitions and cycles come before any size
     try:
         n = check_positive_integer("domain_size", domain_size)
     except BadValue as error:
@@ -202,8 +203,23 @@ def _make(name: str, n: int, definitions: Definitions, seed: int, base: Path, st
     return Union(name, parts, definition.weights)
 
 
-def _walk(name: str, definitions: Definitions, trail: tuple[str, ...] = ()) -> Iterator[tuple[str, Definition | None]]:
-    """The name and all that it is made of, each with its definition (``None`` for a registered one)."""
+def _walk(name: str, definitions: Definitions) -> list[tuple[str, Definition | None]]:
+    """The name and all that it is made of, each once, with its definition (``None`` for a registered one)."""
+    found: dict[str, Definition | None] = {}
+    _count(name, definitions, (), found, {})
+    return list(found.items())
+
+
+def _count(
+    name: str,
+    definitions: Definitions,
+    trail: tuple[str, ...],
+    found: dict[str, Definition | None],
+    counts: dict[str, int],
+) -> int:
+    """How many registered workloads and files a workload is made of; what it is made of is noted in ``found``."""
+    if name in counts:
+        return counts[name]
     if name in trail:
         cycle = " -> ".join((*trail[trail.index(name) :], name))
         raise BadValue(f"workloads.{trail[-1]}", cycle, "not lead back to itself", "break the cycle")
@@ -211,9 +227,16 @@ def _walk(name: str, definitions: Definitions, trail: tuple[str, ...] = ()) -> I
     if definition is None and not registry.is_known(name):
         where = f"workloads.{trail[-1]}: workload" if trail else "workload"
         raise UnknownName(where, name, [*registry.names(), *definitions])
-    yield name, definition
-    for part in definition.parts if definition is not None else ():
-        yield from _walk(part, definitions, (*trail, name))
+    found[name] = definition
+    parts = definition.parts if definition is not None else ()
+    if parts and len(trail) >= DEPTH_LIMIT:
+        rule = f"be made of at most {DEPTH_LIMIT} levels"
+        raise BadValue(f"workloads.{trail[0]}", f"more than {DEPTH_LIMIT} levels", rule, "combine fewer workloads")
+    counts[name] = sum(_count(part, definitions, (*trail, name), found, counts) for part in parts) or 1
+    if counts[name] > PARTS_LIMIT:
+        rule = f"be made of at most {PARTS_LIMIT} parts"
+        raise BadValue(f"workloads.{name}", f"{counts[name]} parts", rule, "combine fewer workloads")
+    return counts[name]
 
 
 def _columns(path: Path, dataset: str | None) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from factormech.arrays import DENSE_BYTES_LIMIT, FloatArray, check_dense_size
 from factormech.errors import BadValue
 from factormech.workloads import csv_text
+from factormech.workloads.apart import needs_a_process, read_apart
 from factormech.workloads.csv_text import Table
 from factormech.workloads.matrix import checked_matrix
 
@@ -33,24 +34,42 @@ def read_table(path: str | Path, dataset: str | None = None) -> Table:
         known = ", ".join(sorted(READERS))
         raise BadValue(f"{path}: suffix", suffix, f"be one of {known}", "save the matrix as one of these types")
     if not path.is_file():
-        seen = "a folder" if path.is_dir() else "no such file"
+        seen = "a folder" if path.is_dir() else "no regular file" if path.exists() else "no such file"
         raise BadValue(str(path), seen, "be a file", "correct the path")
     if dataset is not None and READERS[suffix] is not _hdf5:
         raise BadValue("dataset", dataset, "be left out for a file that is not HDF5", f"remove it for {path}")
     try:
         size = path.stat().st_size
-        if size > DENSE_BYTES_LIMIT:
-            rule, seen = f"have at most {DENSE_BYTES_LIMIT >> 30} GiB", f"{size / 2**30:.1f} GiB"
-            raise BadValue(str(path), seen, rule, "give fewer queries, or coefficients with fewer digits")
-        empty = size == 0
-        found = None if empty else READERS[suffix](path, dataset)
-    except (OSError, MemoryError) as error:
-        raise BadValue(str(path), _reason(error), "be readable", "see to its permissions and its disk") from error
-    if empty:
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if size > DENSE_BYTES_LIMIT:
+        rule, seen = f"have at most {DENSE_BYTES_LIMIT >> 30} GiB", f"{size / 2**30:.1f} GiB"
+        raise BadValue(str(path), seen, rule, "give fewer queries, or coefficients with fewer digits")
+    if size == 0:
         raise BadValue(str(path), "nothing", "hold a matrix", "write the file again")
-    if isinstance(found, Table):
-        return replace(found, values=checked_matrix(str(path), found.values, found.first_line))
-    return Table(checked_matrix(str(path), found), None, None)
+    return read_apart(path, dataset, size) if needs_a_process(path, size) else read_here(path, dataset)
+
+
+def read_here(path: Path, dataset: str | None = None) -> Table:
+    """Return what :func:`read_table` does, parsed in this process and without its limits."""
+    suffix = path.suffix.lower()
+    try:
+        found = READERS[suffix](path, dataset)
+        if isinstance(found, Table):
+            return replace(found, values=checked_matrix(str(path), found.values, found.first_line))
+        return Table(checked_matrix(str(path), found), None, None)
+    except BadValue:
+        raise
+    except (OSError, MemoryError) as error:
+        raise _unreadable(path, error) from error
+    except Exception as error:  # the readers are not ours: whatever they raise is about the file
+        raise _damaged(path, suffix, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> BadValue:
+    if isinstance(error, MemoryError):
+        return BadValue(str(path), "a matrix", "fit in memory", "give fewer queries")
+    return BadValue(str(path), _reason(error), "be readable", "see to its permissions and its disk")
 
 
 def _damaged(path: Path, kind: str, error: Exception) -> BadValue:
@@ -70,7 +89,9 @@ def _npy(path: Path, dataset: str | None) -> Any:
     try:
         # Mapped first: a header that promises more than the file holds is refused before memory is taken.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, TypeError, KeyError) as error:
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # its header is a literal of Python: eight kinds of error were seen
         raise _damaged(path, "NumPy .npy", error) from None
     if not isinstance(array, np.ndarray):
         array.close()

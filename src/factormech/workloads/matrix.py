@@ -12,8 +12,8 @@ from factormech.arrays import FloatArray, check_dense_size
 from factormech.errors import BadValue
 from factormech.workloads.base import Workload, padded
 
-# Entries above this could make the sum of their squares overflow.
-LARGEST_ENTRY = 1e100
+# The sum of squares of larger entries could overflow, and the squares of a matrix of smaller ones are 0.
+LARGEST_ENTRY, SMALLEST_ENTRY = 1e100, 1e-100
 
 
 class MatrixWorkload(Workload):
@@ -116,6 +116,10 @@ def checked_matrix(name: str, value: Any, first_row: int = 1) -> FloatArray:
         where = f"{name}, row {i + first_row}, column {j + 1}"
         rule = f"be a finite number of size at most {LARGEST_ENTRY:g}"
         raise BadValue(where, float(W[i, j]), rule, f"correct this entry ({len(bad)} such in all)")
+    largest = max(-float(W.min()), float(W.max()))
+    if 0.0 < largest < SMALLEST_ENTRY:
+        rule = f"be at least {SMALLEST_ENTRY:g}, as squares of such numbers are 0 in floating point"
+        raise BadValue(f"{name}: largest entry", largest, rule, "multiply the matrix by a power of ten")
     return W
 
 
