@@ -95,7 +95,10 @@ def _definitions_in(config: Path) -> Mapping[str, Any]:
         what = f"{config} ({'a folder' if config.is_dir() else 'no such file'})"
         raise BadValue("--config", what, "be a configuration file", "try --config config.yaml")
     found = seen_from(read_yaml(config), config.resolve().parent, Path.cwd())
-    for path in found.get("plugins") or []:
+    own = found.get("plugins") or []
+    if not isinstance(own, list) or not all(isinstance(path, str) for path in own):
+        raise BadValue(f"{config}: plugins", own, "be a list of paths", "see docs/adding.md")
+    for path in own:
         plugins.load(path)
     known = found.get("workloads") or {}
     if not isinstance(known, Mapping):
