@@ -32,6 +32,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("two.csv").write_text("1,2\n")
     Path("folder.csv").mkdir()
     Path("plain").write_text("")
+    Path("x.yaml").write_text("workloads: {prefx: {file: two.csv}, five: 5}\n")
+    Path("list.yaml").write_text("workloads: [five]\n")
+    Path("number.yaml").write_text("plugins: 7\n")
     store.write("other.h5", "measurement", datasets={"m": np.eye(3)}, attributes={})
     store.write("empty.h5", "strategy", datasets={}, attributes={"mechanism": "optimised"})
     attributes = {"mechanism": "optimised", "workload": "prefix", "domain_size": 2, "epsilon": 1.0, "chosen": "exact"}
@@ -103,6 +106,17 @@ WRONG = {
     "no users": (("collect", "simulate", "good.h5", "--data", "two.csv", "--users", "0"), "--users = 0"),
     "no configuration": (("check",), "--config"),
     "no configuration to list": (("study", "list"), "--config"),
+    "no configuration for results": (("results", "list"), "--config"),
+    "a result that nobody asks for": (("results", "show", "x.h5"), "--config"),
+    "a configuration that is not there": (("workload", "describe", "mine", "--config", "none.yaml"), "--config"),
+    "a configuration that is no text": (("workload", "describe", "mine", "--config", "garbage.h5"), "garbage.h5"),
+    "a workload that no configuration defines": (
+        ("plan", "mine", *E1, "--rmse", "1%", "--config", "x.yaml"),
+        "known: all-marginals",
+    ),
+    "a definition that is none": (("workload", "describe", "five", "--config", "x.yaml"), "five"),
+    "workloads that are a list": (("workload", "describe", "five", "--config", "list.yaml"), "be a mapping"),
+    "plugins that are a number": (("workload", "describe", "five", "--config", "number.yaml"), "be a list of paths"),
     "a folder for a configuration": (("study", "show", "x", "--config", "folder.csv"), "a folder"),
 }
 
@@ -136,6 +150,8 @@ USAGE = {
     "an unknown option": ("workload", "list", "--all"),
     "a shortened option": ("workload", "describe", "prefix", "--domain", "8"),
     "no data": ("collect", "simulate", "good.h5"),
+    "no shell": ("completion",),
+    "an unknown shell": ("completion", "csh"),
 }
 
 

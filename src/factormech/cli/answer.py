@@ -1,4 +1,4 @@
-"""An answer: an object for programs and lines for people, of the same numbers."""
+"""The answer of a command: a JSON object for programs, and lines for people, with the same numbers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from factormech.labels import percent as percent
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command answers.
+    """The answer of a command.
 
     Attributes
     ----------
     data
-        The JSON object, keys as in ``schema.py``; numbers may still be infinite or not numbers.
+        The JSON object, with the keys of ``schema.py``; its numbers may be infinite or NaN.
     lines
-        The same for a reader.
+        The same numbers for a reader.
     certified
-        Whether what the command certifies was certified; if not, ``data["reason"]`` says what is missing.
+        Whether the result is certified; if it is not, ``data["reason"]`` says why.
     """
 
     data: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Answer:
     certified: bool = True
 
     def as_json(self) -> str:
-        """One object, of plain JSON numbers."""
+        """Return the JSON text of the object; numbers that are not finite become null."""
         return json.dumps(plain(self.data), indent=1, ensure_ascii=False, allow_nan=False)
 
     def text(self, width: int | None = None) -> str:
@@ -40,7 +40,7 @@ class Answer:
 
 
 class Line(str):
-    """A line that wraps in its own way: what follows is indented so far, or it does not wrap at all."""
+    """A line with its own way to wrap: continuation lines are indented by ``indent``; with None it is not wrapped."""
 
     indent: int | None = None
 
@@ -73,7 +73,7 @@ def terminal_width() -> int | None:
 
 
 def plain(value: Any) -> Any:
-    """The value in JSON's own types; what is no finite number is null, and its object's ``reason`` says why."""
+    """Return the value in JSON's types; numbers that are not finite become null, and ``reason`` says why."""
     if isinstance(value, Mapping):
         found = {key: plain(item) for key, item in value.items()}
         lost = [f"{key} is {_word(item)}" for key, item in value.items() if _is_lost(item)]
@@ -125,13 +125,13 @@ def pairs(values: Mapping[str, str]) -> list[str]:
 
 
 def short(text: str, width: int = 32) -> str:
-    """A name as it stands in a column: one line, cut where it is long."""
+    """Return a name for a column: on one line, and cut if it is longer than ``width``."""
     text = " ".join(text.split())
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def number(value: Any, digits: int = 6) -> str:
-    """A number for a reader; a dash where there is none."""
+    """Return a number for a reader; a dash if it is missing or not finite."""
     if value is None or _is_lost(float(value)):
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
@@ -148,18 +148,18 @@ def titled(name: str, queries: int, types: int) -> str:
 
 
 def outputs(count: int) -> str:
-    """A number of outputs, which may have a hundred digits; none are those of real vectors."""
+    """Return a number of outputs in words; 0 stands for outputs that are real vectors."""
     if not count:
         return "real vectors as outputs"
     return counted(count, "output") if count < 10**15 else f"about 10^{len(str(count)) - 1} outputs"
 
 
 def both_errors(alpha: float) -> str:
-    """A mean squared error, and its root in percentage points."""
+    """Return a mean squared error in words, with its root in percentage points."""
     return f"a mean squared error of {alpha:g}, {in_points(alpha)}"
 
 
 def in_points(alpha: float) -> str:
-    """The root of a mean squared error, in percentage points of the users."""
+    """Return the root of a mean squared error in words, in percentage points of the users."""
     points = f"{100.0 * alpha**0.5:.4g}"
     return f"a root mean square error of {points} percentage point{'' if points == '1' else 's'}"

@@ -1,4 +1,4 @@
-"""What commands are asked about: workloads by name or file, budgets, strategies in files."""
+"""Read the arguments that commands share: workloads by name or file, budgets, targets, strategy files."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
     from factormech.local.solved import Solution
     from factormech.workloads.base import Workload
 
-# User types: of what holds a few vectors of them, and of what holds several n × n matrices.
+# The most user types of commands that hold a few vectors of length n, and of those that hold several n × n matrices.
 VECTORS_LIMIT, MATRICES_LIMIT = 2**24, 8192
 
 
 def epsilon_of(args: argparse.Namespace) -> float:
-    """The budget, in the range where numbers are right."""
+    """Return the budget; one outside of the range where errors are computed without loss of digits is refused."""
     from factormech.arrays import check_budget
 
     return check_budget(args.epsilon)
 
 
 def positive(name: str, value: float) -> float:
-    """A number above 0, or none of them."""
+    """Return a number; one that is not finite and above 0 is refused."""
     if not (math.isfinite(value) and value > 0):
         raise BadValue(name, value, "be a finite number above 0", f"try {name} 0.01")
     return float(value)
 
 
 def target_of(args: argparse.Namespace, default: float | None = None) -> float:
-    """The mean squared error that ``--alpha`` or ``--rmse`` asks for."""
+    """Return the mean squared error that ``--alpha`` or ``--rmse`` gives."""
     if args.rmse is not None:
         return positive("--rmse", args.rmse) ** 2
     return positive("--alpha", default if args.alpha is None and default is not None else args.alpha)
 
 
 def gap_limit_of(args: argparse.Namespace) -> float:
-    """The gap above which nothing is called certified."""
+    """Return the largest gap that counts as certified."""
     if not args.gap_limit >= 0.0:
         raise BadValue("--gap-limit", args.gap_limit, "be a number of at least 0", "try --gap-limit 0.01")
     return float(args.gap_limit)
 
 
 def workload_of(args: argparse.Namespace, limit: int = MATRICES_LIMIT) -> Workload:
-    """The workload that is asked about, over at most ``limit`` user types."""
+    """Return the workload that the arguments name, over at most ``limit`` user types."""
     for flag, seed in (("--seed", args.seed), ("--root-seed", args.root_seed)):
         if seed < 0:
             raise BadValue(flag, seed, "be a whole number of at least 0", f"try {flag} 0")
@@ -64,7 +64,7 @@ def workload_of(args: argparse.Namespace, limit: int = MATRICES_LIMIT) -> Worklo
 def _defined_workload(
     name: str, domain_size: int | None, seeds: tuple[int, int], limit: int, config: Path
 ) -> Workload | None:
-    """A workload that a configuration defines; None where it does not. The plugins of the configuration are loaded."""
+    """Return a workload that a configuration defines, or None; the configuration's plugins are loaded."""
     from factormech.workloads import definitions, registry
 
     known, here = _definitions_in(config), Path()
@@ -81,7 +81,7 @@ def _defined_workload(
 
 
 def _definitions_in(config: Path) -> Mapping[str, Any]:
-    """The workloads that a configuration defines, paths as they are seen from here."""
+    """Return the workloads that a configuration defines, with paths relative to the working folder."""
     from factormech import plugins
     from factormech.config.paths import seen_from
     from factormech.config.strict_yaml import read_yaml
@@ -90,7 +90,10 @@ def _definitions_in(config: Path) -> Mapping[str, Any]:
         what = f"{config} ({'a folder' if config.is_dir() else 'no such file'})"
         raise BadValue("--config", what, "be a configuration file", "try --config config.yaml")
     found = seen_from(read_yaml(config), config.resolve().parent, Path.cwd())
-    for path in found.get("plugins") or []:
+    own = found.get("plugins") or []
+    if not isinstance(own, list) or not all(isinstance(path, str) for path in own):
+        raise BadValue(f"{config}: plugins", own, "be a list of paths", "see docs/adding.md")
+    for path in own:
         plugins.load(path)
     known = found.get("workloads") or {}
     if not isinstance(known, Mapping):
@@ -105,7 +108,7 @@ def _check_size(domain_size: int, limit: int) -> None:
 
 
 def named_workload(name: str, domain_size: int | None, seeds: tuple[int, int], limit: int) -> Workload:
-    """A workload by its registered name, drawn with the root seed and the seed, or from its file."""
+    """Return a workload by its registered name, drawn with the root seed and the seed, or from its file."""
     from factormech.workloads import given, registry
 
     if not registry.is_known(name) and given.is_file(name):
@@ -138,20 +141,20 @@ def _from_file(path: Path, domain_size: int | None, limit: int) -> Workload:
 
 
 def _refuse_result(path: Path) -> None:
-    """A result file has matrices, but none of queries."""
+    """Refuse a result file of the project: its matrices are not queries."""
     from factormech import store
 
     try:
         kind = store.read(path).kind
     except ValueError:
-        return  # a file of someone else, which is what is wanted
+        return  # not a result file of the project
     remedy = "give the name of its workload, with --domain-size"
     raise BadValue(str(path), f"a result file of kind {kind}", "be a file of queries", remedy)
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A strategy file: what it is of, and what the solver found."""
+    """A strategy file: its mechanism, workload and budget, and the solution of the solver."""
 
     path: Path
     mechanism: str
@@ -166,7 +169,7 @@ _NEEDED = ("mechanism", "workload", "domain_size", "epsilon")
 
 
 def stored_strategy(path: Path, epsilon: float | None) -> Stored:
-    """Read a strategy file of this command line or of the workflow; ``epsilon`` where one serves every budget."""
+    """Read a strategy file; ``epsilon`` is the budget for a strategy that serves every budget."""
     from factormech import store
     from factormech.local.registry import solver_of
     from factormech.local.solved import Solution
@@ -193,7 +196,7 @@ def stored_strategy(path: Path, epsilon: float | None) -> Stored:
 
 
 def restored(stored: Stored) -> Any:
-    """Its strategy, verified as it is restored."""
+    """Return the strategy of a file; restoring it verifies its privacy."""
     from factormech.local.registry import restore
 
     try:
@@ -204,7 +207,7 @@ def restored(stored: Stored) -> Any:
 
 
 def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = False) -> Workload:
-    """The queries of a strategy file: those given, in the file, of its name, or beside it in ``results``.
+    """Return the queries of a strategy file: those given, in the file, of its name, or beside it in ``results``.
 
     ``answers``: it must be able to answer its queries, which a description of the workflow is not.
     """
@@ -244,7 +247,7 @@ def _by_name(stored: Stored, seed: int) -> Workload:
 
 
 def _beside(stored: Stored) -> Workload | None:
-    """The workflow's description of the workload, ``results/workloads`` beside ``results/strategies``."""
+    """Return the workflow's description of the workload, from ``results/workloads`` beside ``results/strategies``."""
     from factormech import store
     from factormech.workloads.stored import StoredWorkload
 
@@ -260,7 +263,7 @@ def _beside(stored: Stored) -> Workload | None:
 
 
 def check_output(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
-    """Refuse a place where nothing can be written before anything is computed for it."""
+    """Refuse a path that cannot be written to, before anything is computed."""
     if path.is_dir():
         raise BadValue(name, str(path), "be the path of a file, not a folder", "give a file name inside it")
     if path.suffix.lower() not in suffixes:
@@ -269,7 +272,7 @@ def check_output(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
     while not folder.exists():
         folder = folder.parent
     try:
-        with tempfile.TemporaryFile(dir=folder):  # asking for rights alone tells root too little
+        with tempfile.TemporaryFile(dir=folder):  # os.access always says yes to root
             pass
     except OSError as error:
         rule = f"be in a folder that can be written, unlike {folder} ({error.strerror})"

@@ -1,4 +1,4 @@
-"""``factormech collect simulate``: what the reports of given users would say, seeded and never a private release."""
+"""``factormech collect simulate``: simulate the reports of given users; seeded, and never a private release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUERIES_LIMIT, SHOWN = 1_000_000, 12
 
 
 def simulate(args: argparse.Namespace) -> Answer:
-    """Sample the reports once, estimate every answer, and say how far off estimates of this kind are."""
+    """Sample the reports once, estimate every answer, and give the standard error of each estimate."""
     from factormech.mechanisms.local import collect
     from factormech.seeds import rng_for
 
@@ -46,7 +46,7 @@ def simulate(args: argparse.Namespace) -> Answer:
 
 
 def _users(args: argparse.Namespace, workload: Workload) -> IntArray:
-    """The numbers of users by type: those of the file, or as many as asked for, drawn from its shares."""
+    """Return the numbers of users by type: those of the file, or ``--users`` of them drawn from its shares."""
     import numpy as np
 
     from factormech.local.reports import check_counts

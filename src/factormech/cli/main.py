@@ -1,7 +1,7 @@
-"""From the command line to an exit code; every module behind an answer is imported only for it.
+"""Answer a command line, and return the exit code; the modules behind a command are imported only for that command.
 
-0: answered. 1: a wrong value or file. 2: wrong usage. 3: answered, but what was to be certified is not. 130:
-interrupted. Whatever is refused is said on one line of standard error, and nothing has been written.
+0: answered. 1: a wrong value or file. 2: wrong usage. 3: answered, but not certified. 130: interrupted. A refusal is
+one line on standard error, and no file has been written.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from factormech.cli.answer import Answer
 
 ANSWERED, WRONG, USAGE, NO_CERTIFICATE, INTERRUPTED = 0, 1, 2, 3, 130
-# The workflow's default, and so the same bits: more BLAS threads change them, and on a busy machine cost time.
+# As in the workflow: another number of BLAS threads changes the last bits of results.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Answer a command line; the exit code. Wrong usage and ``--help`` end in ``SystemExit``, as argparse has it."""
+    """Answer a command line and return the exit code; wrong usage and ``--help`` raise ``SystemExit``."""
     args = parse(arguments)
     from factormech.cli.answer import terminal_width
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         answer = _answer(args)
         print(answer.as_json() if args.json else answer.text(terminal_width()), flush=True)
-    except BrokenPipeError:  # whoever reads has seen enough (head, less)
+    except BrokenPipeError:  # the reader has closed the pipe (head, less)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ANSWERED
     except KeyboardInterrupt:
@@ -66,9 +66,9 @@ def _refused(line: str, *, as_json: bool) -> int:
 
 
 def _line(error: Exception, args: argparse.Namespace) -> str:
-    """What to say of an error; a configuration's errors are a line each, and say so themselves."""
+    """Return the line for an error; the errors of a configuration are already lines."""
     if isinstance(error, MemoryError):
-        return "error: memory = all of it: must be enough for the matrices; give a smaller domain size"
+        return "error: memory = not enough: must hold the matrices; try a smaller --domain-size"
     if isinstance(error, OSError):
         where = error.filename or "file"
         reason = error.strerror or type(error).__name__
@@ -81,7 +81,7 @@ def _line(error: Exception, args: argparse.Namespace) -> str:
 
 
 def _flag(error: Exception, args: argparse.Namespace) -> str:
-    """The option that gave a value which the Python interface refuses by its name; nothing if there is none."""
+    """Return the option whose value the Python interface refused under its own name, or an empty text."""
     name = getattr(error, "name", "")
     options = {**dict.fromkeys(("epsilon", "alpha", "rmse", "p", "seed", "rows")), "n": "domain_size"}
     option = options.get(name) or name

@@ -26,7 +26,7 @@ _SYMBOLS = {
 
 
 def norm(args: argparse.Namespace) -> Answer:
-    """Solve, and say both ends."""
+    """Compute the norm, and return both ends."""
     from factormech import questions
     from factormech.measure import cost
 

@@ -1,4 +1,4 @@
-"""``factormech strategy optimise``: the best strategy that any solver finds, and how far from the best it can be."""
+"""``factormech strategy optimise``: the best strategy that the solvers find, with a certified gap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MECHANISM = "optimised"
 
 
 def optimise(args: argparse.Namespace) -> Answer:
-    """Solve, write the file if one is asked for, and say what was reached."""
+    """Solve, write the file if ``--out`` names one, and say what was reached."""
     from factormech.mechanisms.base import mechanism
     from factormech.mechanisms.local import LocalFit
 
@@ -35,7 +35,7 @@ def optimise(args: argparse.Namespace) -> Answer:
         fitted = asked.fit(workload, args.seed, args.root_seed, progress.told)
     seconds = time.perf_counter() - start
     if not isinstance(fitted, LocalFit) or fitted.solution is None:
-        raise BadValue("mechanism", MECHANISM, "be solved", "report this")
+        raise BadValue("mechanism", MECHANISM, "be solved", "report this error to the authors")
     record = fitted.solution.record
     if not math.isfinite(record["average_variance"]):
         rule = f"be enough outputs to answer {workload.name}"
@@ -51,7 +51,7 @@ def optimise(args: argparse.Namespace) -> Answer:
 
 
 def _options(args: argparse.Namespace, workload: Workload) -> dict[str, Any]:
-    """The settings that are not the solver's own, checked."""
+    """Return the settings that differ from the defaults, checked."""
     options: dict[str, Any] = {}
     if args.objective != "average":
         options["objective"] = args.objective

@@ -14,18 +14,18 @@ from factormech.errors import BadValue
 if TYPE_CHECKING:
     from factormech.mechanisms.ranking import Ranked, Ranking
 
-# A mechanism without a solver is worth a word if it needs no more than this share more users.
+# A mechanism without a solver is mentioned if it needs at most this share more users.
 NEARLY_AS_GOOD = 0.05
 # Queries that are listed for a reader.
 SHOWN = 12
 # A shrunk answer is worth a sentence if it needs at most this share of the users.
 WORTH_SHRINKING = 0.999
-# A relative gap that is the solvers' rounding.
+# A relative gap that is explained by rounding in the solvers.
 _OPTIMAL = 1e-6
 
 
 def plan(args: argparse.Namespace) -> Answer:
-    """Rank every mechanism, and advise."""
+    """Rank all mechanisms by the users they need, and advise which to use."""
     from factormech import questions
     from factormech.cli import ranked
     from factormech.cli.every_protocol import every_protocol
@@ -120,7 +120,7 @@ def _title(name: str, data: dict[str, Any]) -> str:
 
 
 def advice(ranking: Ranking, best: Ranked) -> str:
-    """A sentence on what to use, and how much better anything could be; a second one on how to come by it."""
+    """Return which mechanism to use, how near it is to the bound, and which simpler one is nearly as good."""
     use, beside = f"Use {best.label}", _beside_bound(ranking, best)
     users = f"{number(best.users)} user{'' if best.users == 1 else 's'}"
     if ranking.metric == "mse":
@@ -133,7 +133,7 @@ def advice(ranking: Ranking, best: Ranked) -> str:
 
 
 def _biased(ranking: Ranking) -> str:
-    """What a constant or a shrunk answer makes of the question; they are biased, and the bound does not cover them."""
+    """Return a sentence on constant and shrunk answers, which are biased, so that the bound does not cover them."""
     best = ranking.best_shrunk
     if not math.isfinite(ranking.constant_error) or best is None:
         return ""
@@ -149,7 +149,7 @@ def _biased(ranking: Ranking) -> str:
 
 
 def _beside_bound(ranking: Ranking, best: Ranked) -> str:
-    """What no mechanism of the bound's class can do, and how far from it the best is."""
+    """Return what is below the lower bound, and how far above it the best mechanism is."""
     from factormech.cli.ranked import over_bound, whole
 
     kind = ranking.bound_class
@@ -162,7 +162,7 @@ def _beside_bound(ranking: Ranking, best: Ranked) -> str:
 
 
 def _how(ranking: Ranking, best: Ranked) -> str:
-    """A mechanism without a solver that is nearly as good."""
+    """Return a sentence on a mechanism without a solver that is nearly as good, if there is one."""
     from factormech.cli.ranked import over_bound
     from factormech.mechanisms.ranking import simple_rival
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def entries(ranking: Ranking, epsilon: float) -> list[dict[str, Any]]:
-    """One object for each mechanism."""
+    """Return one JSON object for each mechanism."""
     return [_entry(ranking, found, epsilon) for found in ranking.mechanisms]
 
 
@@ -21,7 +21,7 @@ def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
     if found.status != "ok":
         return entry | {"sample_complexity": None, "users": None, "reason": found.reason}
     entry |= {"sample_complexity": found.sample_complexity, "users": found.users}
-    # What bounds purely private mechanisms says nothing of others.
+    # The bound holds for purely private mechanisms only.
     pure = found.delta == 0.0
     entry |= {"lower_bound": ranking.lower_bound, "gap": ranking.gap(found)} if pure else {"delta": found.delta}
     if ranking.metric == "mse":
@@ -35,7 +35,7 @@ def _entry(ranking: Ranking, found: Ranked, epsilon: float) -> dict[str, Any]:
 
 
 def lines(ranking: Ranking) -> list[str]:
-    """The table; mechanisms that cannot run are named below it with the reason."""
+    """Return the table; mechanisms that cannot run are listed below it with the reason."""
     mse = ranking.metric == "mse"
     head = ["mechanism", "users", "over bound", *(["worst variance", "average"] if mse else ["predicted"])]
     rows, absent = [], []
@@ -63,7 +63,7 @@ _NO_SHRINKAGE = 0.99995
 
 
 def biased(ranking: Ranking) -> list[str]:
-    """What answers outside of the bound's class need: the best constant, and the best shrunk strategy."""
+    """Return lines on the best constant and the best shrunk strategy: biased, and not covered by the bound."""
     if not math.isfinite(ranking.constant_error):
         return []
     found = ["biased answers, which the bound does not cover:"]
@@ -76,7 +76,7 @@ def biased(ranking: Ranking) -> list[str]:
 
 
 def shrunk(ranking: Ranking) -> dict[str, Any]:
-    """The same for JSON."""
+    """Return the best shrunk strategy for JSON."""
     best = ranking.best_shrunk
     if not math.isfinite(ranking.constant_error) or best is None:
         return {}
@@ -96,5 +96,5 @@ def over_bound(gap: float) -> str:
 
 
 def whole(users: float) -> int:
-    """A lower bound on users as the least whole number of them."""
+    """Return a lower bound on users as a whole number."""
     return max(math.ceil(users * (1.0 - 1e-12)), 1)

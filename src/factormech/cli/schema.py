@@ -1,4 +1,4 @@
-"""The keys of every JSON answer, what each means, and where it may stand: one table for users, tests and docs."""
+"""The keys of every JSON answer, their meanings, and which commands have them; for users, tests and docs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Key:
-    """A key of an answer. ``null``: whether null may stand there, its object's ``reason`` saying why."""
+    """A key of an answer; where ``null`` is true its value may be null, and the object's ``reason`` says why."""
 
     type: str
     meaning: str
@@ -30,22 +30,24 @@ KEYS: dict[str, Key] = {
     "domain_size": Key("integer", "number of user types n"),
     "queries": Key("integer", "number of queries p"),
     "epsilon": Key("number", "privacy budget"),
-    "metric": Key("string", "what alpha bounds: `mse` or `linf`"),
+    "metric": Key("string", "the error that `alpha` is a target for: `mse` or `linf`"),
     "alpha": Key("number", "target error, or the entrywise error of a norm"),
     "rmse": Key("number", "root mean square error per query, as a share of the users: the root of `alpha` (`mse`)"),
-    "users": Key("integer", "whole users that are needed, or that reported", null=True),
+    "users": Key("integer", "whole number of users that are needed, or that reported", null=True),
     "mechanism": Key("string", "name of the mechanism; the best one of a plan"),
     "objective": Key("number", "L = ‖W1‖²/n + tr(X_c⁺C), for the worst case if `optimised_for` says so"),
     "lower_bound": Key(
         "number",
-        "what none is below: of L (`strategy optimise`, `verify`), of users (`compare`, `plan`), of the norm (`norm`)",
+        "lower bound: on L (`strategy optimise`, `verify`), on users (`compare`, `plan`), on the norm (`norm`)",
     ),
     "claimed_lower_bound": Key("number", "the lower bound in a strategy file, where `verify` proves less"),
     "claim": Key("string", "why `verify` proves less than the file claims"),
     "bound_class": Key("string", "the class of mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
     "constant_error": Key("number", "mean squared error of the best constant answer, which needs no users"),
     "shrunk_mechanism": Key("string", "the mechanism that needs the fewest users when it is shrunk"),
-    "shrunk_users": Key("integer", "whole users it needs, shrunk towards the best constant answer: biased"),
+    "shrunk_users": Key(
+        "integer", "whole number of users that it needs when it is shrunk towards the best constant answer (biased)"
+    ),
     "shrinkage": Key("number", "the factor of the shrinkage; 0 where the constant is enough"),
     "upper_bound": Key("number", "upper end of a norm"),
     "gap": Key("number", "value ÷ lower bound − 1", null=True),
@@ -53,13 +55,13 @@ KEYS: dict[str, Key] = {
     "average_variance": Key("number", "the same averaged over the user types"),
     "sample_complexity": Key("number", "users that the target error needs, not rounded up", null=True),
     "rows": Key("integer", "number of outputs m of the strategy"),
-    "seconds": Key("number", "of solving"),
+    "seconds": Key("number", "seconds that solving took"),
     "status": Key("string", "`ok`; `no-certificate` (exit code 3); `unavailable`, `refused` (a mechanism); `error`"),
     "reason": Key("string", "why a status is not `ok`, or a number is null"),
     "mechanisms": Key(
         "array", "one object for each mechanism, best first, those that cannot run last", items="mechanism"
     ),
-    "advice": Key("string", "a sentence or two"),
+    "advice": Key("string", "which mechanism to use, in a few sentences"),
     "traced": Key(
         "array", "one object for each row: the row, table, part, what was asked, solutions, code", items="object"
     ),
@@ -70,22 +72,26 @@ KEYS: dict[str, Key] = {
     "reconstruction": Key(
         "string", "the file of V, a row for each query: answers are V times the counts of the reports", null=True
     ),
-    "textbook_worst_variance": Key("number", "what the exported Q has with the reconstruction W X⁺QᵀD⁻¹ instead"),
-    "privacy_loss": Key("number", "an upper bound of the ε that the strategy really has"),
+    "textbook_worst_variance": Key(
+        "number", "worst variance of the exported Q with the textbook reconstruction W X⁺QᵀD⁻¹"
+    ),
+    "privacy_loss": Key("number", "an upper bound on the privacy loss ε of the strategy as it is stored"),
     "privacy_by": Key("string", "`rational arithmetic` on the matrix, or `outward rounding`"),
     "bound_by": Key("string", "`whole numbers`, or `outward rounding`"),
     "residual": Key("number", "‖VQ − W‖_F relative to the centred workload"),
     "delta": Key("number", "δ of a mechanism that is not purely ε-private; it has no `lower_bound`"),
-    "predicted_users": Key("number", "users by the central limit (`linf`); `sample_complexity` is what is proved"),
-    "norm": Key("string", "which norm"),
-    "p": Key("number", "its order of error"),
+    "predicted_users": Key("number", "users by the central limit (`linf`); `sample_complexity` is proved"),
+    "norm": Key("string", "name of the norm"),
+    "p": Key("number", "order of error of the norm"),
     "query_errors": Key(
         "array", "standard error of each query with these users, as a share of them, for its worst data", items="number"
     ),
     "query_names": Key("array", "names of the queries, where the file or data frame has them", items="string"),
     "estimates": Key("array", "the answers that the reports give, on counts of users", items="number"),
     "standard_errors": Key("array", "exact standard deviation of each on these users", null=True, items="number"),
-    "consistent_estimates": Key("array", "answers of the nearest data ≥ 0 with this total", items="number"),
+    "consistent_estimates": Key(
+        "array", "answers of the nearest data without negative counts and with this total", items="number"
+    ),
     "truth": Key("array", "the true answers", items="number"),
     "workloads": Key("array", "the registered families", items="string"),
     "frobenius_norm": Key("number", "‖W‖_F"),
@@ -111,18 +117,18 @@ KEYS: dict[str, Key] = {
     "study": Key("string", "name of the study"),
     "kind": Key("string", "its kind"),
     "paper": Key("string", "short name of its paper"),
-    "artefact": Key("string", "what of the paper"),
+    "artefact": Key("string", "the item of the paper: a figure, table or theorem"),
     "title": Key("string", "its title"),
-    "grid": Key("object", "what it ranges over"),
-    "figure": Key("string", "where its figure is made"),
-    "table": Key("string", "where its table is made"),
+    "grid": Key("object", "its axes and settings"),
+    "figure": Key("string", "path of its figure"),
+    "table": Key("string", "path of its table"),
     "shell": Key("string", "which shell"),
     "script": Key("string", "what the shell reads"),
     "words": Key("array", "what may complete the last word", items="string"),
-    "measurements": Key("integer", "points of all grids"),
+    "measurements": Key("integer", "number of points of all grids"),
     "data": Key("array", "data sets that are used", items="string"),
-    "expected_seconds": Key("number", "what a run takes from nothing"),
-    "cores": Key("integer", "on so many cores"),
+    "expected_seconds": Key("number", "seconds that a run takes when no result exists yet"),
+    "cores": Key("integer", "number of cores that `expected_seconds` is for"),
 }
 
 _WORKLOAD = ("workload", "domain_size", "queries")

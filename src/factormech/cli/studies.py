@@ -1,4 +1,4 @@
-"""``factormech study`` and ``check``: what a configuration asks for."""
+"""``factormech study`` and ``check``: the studies of a configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check(args: argparse.Namespace) -> Answer:
-    """Whether a configuration is right, which data it uses, and what a run will take."""
+    """Check a configuration, and say which data it uses and how long a run will take."""
     from factormech.planning import Plan
 
     config = config_of(args)
@@ -36,7 +36,7 @@ def check(args: argparse.Namespace) -> Answer:
 
 
 def _data(config: Config, studies: Iterable[Study]) -> tuple[list[str], str]:
-    """Which data are used, and the folder they are in; a named folder that lacks a file ends here."""
+    """Return the data sets that are used and their folder; a named folder that lacks a file is refused."""
     from factormech.data import files
 
     asked = list(dict.fromkeys(name for study in studies for name in study.asked.grid.get("data", ())))

@@ -33,7 +33,7 @@ def point_of(words: Iterable[str]) -> dict[str, str]:
     for word in words:
         key, sign, value = word.partition("=")
         if not sign or not key:
-            raise BadValue("--point", word, "be KEY=VALUE", "give for example --point epsilon=1.0")
+            raise BadValue("--point", word, "be KEY=VALUE", "try --point epsilon=1.0")
         found[key] = value
     return found
 

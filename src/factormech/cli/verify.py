@@ -1,4 +1,4 @@
-"""``factormech strategy verify``: what holds of a stored strategy, checked again."""
+"""``factormech strategy verify``: check the privacy, error and bound of a stored strategy again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def verify(args: argparse.Namespace) -> Answer:
 
 
 def _refused(known: dict[str, Any], reason: str) -> Answer:
-    """A strategy that is not even private."""
+    """Return the answer for a strategy that is not private as promised."""
     data = known | {"status": "no-certificate", "reason": reason}
     return Answer(data, pairs({"strategy": known["file"], "refused": reason}), certified=False)
 
