@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 from factormech import __version__
 from factormech.labels import NORM_ALIASES
+from factormech.shipped import SCHEMA
 
-SCHEMA = Path("workflow/schemas/config.schema.yaml")
 NORMS = (
     "gamma-2",
     "gamma-f",
@@ -125,6 +125,7 @@ def build() -> Parser:
     _trace_command(groups)
     check = _command(groups, "check", "studies:check", "check a configuration, and say what a run will take")
     _configured(check)
+    _init_command(groups)
     return parser
 
 
@@ -267,7 +268,16 @@ def _study_commands(group: Any) -> None:
     _configured(show)
 
 
+def _init_command(groups: Any) -> None:
+    text = "write a Snakefile and a configuration into a new folder, which use this installed package"
+    init = _command(groups, "init", "studies:init", text)
+    init.add_argument("folder", type=Path, metavar="FOLDER")
+    text = "a study of the papers to begin with (factormech study list); may be repeated (default: one small study)"
+    init.add_argument("--study", action="append", default=[], metavar="NAME", help=text)
+
+
 def _configured(parser: Parser) -> None:
     parser.add_argument("--config", type=Path, default=Path("config.yaml"), metavar="FILE")
-    parser.add_argument("--schema", type=Path, default=SCHEMA, metavar="FILE")
+    text = "the rules of a configuration (default: the installed ones)"
+    parser.add_argument("--schema", type=Path, default=SCHEMA, metavar="FILE", help=text)
     parser.add_argument("--quick", action="store_true", help="the small grids")

@@ -88,7 +88,7 @@ KEYS: dict[str, Key] = {
     "centred_nuclear_norm": Key("number", "the same of W − W11ᵀ/n"),
     "symmetric": Key("boolean", "whether translations of the bits of the types leave the centred Gram matrix alone"),
     "studies": Key("array", "one object for each study (`study list`)", items="study"),
-    "names": Key("array", "names of the studies (`check`)", items="string"),
+    "names": Key("array", "names of the studies (`check`, `init`)", items="string"),
     "study": Key("string", "name of the study"),
     "kind": Key("string", "its kind"),
     "paper": Key("string", "short name of its paper"),
@@ -172,6 +172,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "study show": ((*_STUDY, "expected_seconds", "status"), ()),
     "trace": (("figure", "traced", "status"), ()),
     "check": (("file", "names", "measurements", "data", "expected_seconds", "cores", "status"), ()),
+    "init": (("file", "names", "status"), ()),
     "error": (("status", "reason"), ()),
 }
 _ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from factormech.errors import MissingExtra
 from factormech.figures.registry import draw
 from factormech.figures.style import context
 from factormech.tables.kinds import kind_of
@@ -32,6 +33,8 @@ def plot(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Fig
     ------
     BadValue
         If the columns are those of no kind of table, or the kind has no figure.
+    MissingExtra
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -40,7 +43,10 @@ def plot(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Fig
     >>> len(figure.axes) > 0
     True
     """
-    figure = draw(kind_of(table), table)
+    try:
+        figure = draw(kind_of(table), table)
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(error) from None
     if path is not None:
         with context():
             figure.savefig(path)
