@@ -85,6 +85,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/environment.py --check
 	python tools/artefacts.py --check
 	python tools/readme.py --check
+	python tools/configuration_reference.py --check
 	python tools/columns_page.py --check
 	python tools/command_line_page.py --check
 	python tools/trust_page.py --check
