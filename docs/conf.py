@@ -21,7 +21,12 @@ exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
 html_title = "factormech"
 html_show_sourcelink = False
-html_theme_options = {"navigation_depth": 2, "show_nav_level": 1, "header_links_before_dropdown": 6, "show_toc_level": 2}
+html_theme_options = {
+    "navigation_depth": 2,
+    "show_nav_level": 1,
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+}
 
 # Pages: headings have anchors as on the forges; the notebooks are run in every build, and an error ends it.
 myst_heading_anchors = 3

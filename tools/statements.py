@@ -1,10 +1,9 @@
-"""Write the table of every paper's numbered statements: where the package has it, which study, claim and figure show it.
+"""Write the table of every paper's numbered statements: the functions, studies, claims and figures that have them.
 
     python tools/statements.py [--check]
 
-The statements are those of ``docs/papers/statements.yaml``. A docstring has a statement where it names it beside the paper;
-a study where its artefact or its caption does; a claim where ``where`` does. Nothing else is written by hand: a statement that
-nothing names is listed as such.
+The statements are those of ``docs/papers/statements.yaml``. A docstring has a statement if it names it beside the
+paper, a study if its artefact or caption does, a claim if its ``where`` does. What nothing names is listed as such.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Row:
     claims: list[str] = field(default_factory=list)
 
 
-def mentions(text: str) -> Iterator[tuple[str, int]]:
+def mentions(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """The statements that a text names, each with its position: lists and ranges are told one by one."""
     for found in MENTION.finditer(text):
         kind = _PLURALS.get(found[1], found[1].removesuffix("s") if found[1] not in KINDS else found[1])
@@ -59,8 +58,8 @@ def mentions(text: str) -> Iterator[tuple[str, int]]:
         for i, (to, number) in enumerate(numbers):
             if to and "." not in number and i:
                 for between in range(int(numbers[i - 1][1]) + 1, int(number)):
-                    yield f"{kind} {between}", found.start()
-            yield f"{kind} {number}", found.start()
+                    yield f"{kind} {between}", found.span()
+            yield f"{kind} {number}", found.span()
 
 
 def papers_of(text: str) -> list[tuple[int, str]]:
@@ -70,17 +69,25 @@ def papers_of(text: str) -> list[tuple[int, str]]:
 
 
 def attributed(text: str, known: Mapping[str, Any], fallback: list[str]) -> Iterator[tuple[str, str]]:
-    """Paper and statement for everything that a docstring names: of the nearest citation, else of the module's papers."""
+    """Paper and statement for everything that a docstring names: of the citation beside it, else the module's."""
     cited = papers_of(text)
-    for statement, at in mentions(text):
+    for statement, (begin, end) in mentions(text):
         if cited:
-            near = min(cited, key=lambda one: (abs(one[0] - at), one[0]))[1]
-            candidates = [near]
+            candidates = [_cited_beside(text, cited, begin, end)]
         else:
             candidates = [paper for paper in fallback if statement in known[paper]][:1]
         for paper in candidates:
             if paper and statement in known[paper]:
                 yield paper, statement
+
+
+def _cited_beside(text: str, cited: list[tuple[int, str]], begin: int, end: int) -> str:
+    """The paper of "Theorem 1 of Nikolov", else the last paper before the statement, else the first one after it."""
+    after = [(at, paper) for at, paper in cited if at >= end]
+    before = [paper for at, paper in cited if at < begin]
+    if after and re.fullmatch(r"\s+(of|in|by)\s+(\w+,\s+)*", text[end : after[0][0]]):
+        return after[0][1]
+    return before[-1] if before else after[0][1] if after else ""
 
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
@@ -164,7 +171,7 @@ def page(text: str, made: str) -> str:
     head, begin, rest = text.partition(BEGIN)
     tail = rest.partition(END)[2]
     if not begin:
-        head = f"{text.rstrip()}\n\n## Statements\n\nMade by `tools/statements.py`; of many names the first three are told.\n\n"
+        head = f"{text.rstrip()}\n\n## Statements\n\nMade by `tools/statements.py`, up to three names each.\n\n"
     return head + BEGIN + made + END + tail
 
 
@@ -182,7 +189,9 @@ def main() -> None:
         if not args.check:
             path.write_text(wanted, encoding="utf-8")
         elif text != wanted:
-            sys.exit(f"{path.relative_to(ROOT)} is not what docstrings, config.yaml and claims.yaml say; run: make docs")
+            sys.exit(
+                f"{path.relative_to(ROOT)} is not what docstrings, config.yaml and claims.yaml say; run: make docs"
+            )
 
 
 if __name__ == "__main__":
