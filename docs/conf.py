@@ -31,7 +31,7 @@ html_theme_options = {
 # Pages: headings have anchors as on the forges; the notebooks are run in every build, and an error ends it.
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist", "colon_fence"]
-nb_execution_mode = "cache"
+nb_execution_mode = "force"  # a cache knows nothing of changes of the package
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
