@@ -104,10 +104,16 @@ def test_a_new_project_plans_its_study(project: Path) -> None:
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize("place", ["checkout", "package"])
+@pytest.mark.parametrize("place", ["checkout", "package", "commit"])
 def test_the_workflow_is_a_module_of_another(project: Path, place: str) -> None:
-    snakefile = ROOT / "workflow/Snakefile" if place == "checkout" else shipped.SNAKEFILE
-    (project / "Snakefile").write_text(MODULE.format(snakefile=repr(str(snakefile))))
+    """From files, and from a commit of a repository, where a rule finds nothing beside it."""
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+    snakefile = {
+        "checkout": repr(str(ROOT / "workflow/Snakefile")),
+        "package": repr(str(shipped.SNAKEFILE)),
+        "commit": f'gitfile({str(ROOT)!r}, path="workflow/Snakefile", commit={head!r})',
+    }
+    (project / "Snakefile").write_text(MODULE.format(snakefile=snakefile[place]))
     done = snakemake(project, "mine", "--dry-run")
     assert done.returncode == 0, done.stderr[-2000:]
     assert re.search(r"^factormech_draw +1$", done.stdout + done.stderr, re.MULTILINE)

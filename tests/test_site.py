@@ -35,9 +35,19 @@ def test_every_page_is_in_a_section() -> None:
 
 
 def test_statements_that_a_text_names() -> None:
-    text = "Theorem 3.4, Corollaries 5.3, 5.4 and Lemmas 45 to 47; Figure 3a (Definitions 49 and 55)"
+    text = "Theorem 3.4, Corollaries 5.3, 5.4 and Lemmas 45 to 47, Lemmas 60–61; Figure 3a (Definitions 49 and 55)"
     assert [name for name, _ in statements.mentions(text)] == [
-        *("Theorem 3.4", "Corollary 5.3", "Corollary 5.4", "Lemma 45", "Lemma 46", "Lemma 47", "Figure 3"),
+        *(
+            "Theorem 3.4",
+            "Corollary 5.3",
+            "Corollary 5.4",
+            "Lemma 45",
+            "Lemma 46",
+            "Lemma 47",
+            "Lemma 60",
+            "Lemma 61",
+            "Figure 3",
+        ),
         *("Definition 49", "Definition 55"),
     ]
 

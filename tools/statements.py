@@ -27,7 +27,7 @@ _PLURALS = {"Theorems": "Theorem", "Lemmas": "Lemma", "Corollaries": "Corollary"
 _NUMBER = r"\d+(?:\.\d+)?"
 MENTION = re.compile(
     rf"\b({KINDS}|{'|'.join(_PLURALS)}|Figures|Algorithms|Propositions)\s+({_NUMBER}(?:[a-z]\b)?"
-    rf"(?:(?:,\s+|\s+and\s+|,\s+and\s+|\s+to\s+)(?:{_NUMBER}))*)"
+    rf"(?:(?:,\s+|\s+and\s+|,\s+and\s+|\s+to\s+|–)(?:{_NUMBER}))*)"
 )
 # How docstrings cite the papers; the longer pattern of two at one place is the right one.
 CITED = {
@@ -54,7 +54,7 @@ def mentions(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """The statements that a text names, each with its position: lists and ranges are told one by one."""
     for found in MENTION.finditer(text):
         kind = _PLURALS.get(found[1], found[1].removesuffix("s") if found[1] not in KINDS else found[1])
-        numbers = re.findall(rf"(to\s+)?({_NUMBER})", found[2])
+        numbers = re.findall(rf"(to\s+|–)?({_NUMBER})", found[2])
         for i, (to, number) in enumerate(numbers):
             if to and "." not in number and i:
                 for between in range(int(numbers[i - 1][1]) + 1, int(number)):

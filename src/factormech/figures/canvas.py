@@ -14,7 +14,7 @@ def empty_figure(width: float, height: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    class Shown(Figure):  # type: ignore[misc]  # matplotlib has no types
+    class Shown(Figure):
         """A figure that a notebook shows where it is the value of a cell, without pyplot and its backends."""
 
         def _repr_png_(self) -> bytes:
