@@ -83,5 +83,5 @@ def _chosen(studies: Sequence[str]) -> str:
     config["studies"] = {name: config["studies"][name] for name in studies}
     # Every list is written out: an alias (*six) would need the study that has its anchor.
     plain: Any = type("Plain", (yaml.SafeDumper,), {"ignore_aliases": lambda self, data: True})
-    text: str = yaml.dump(config, Dumper=plain, sort_keys=False, allow_unicode=True, width=110)
+    text: str = yaml.dump(config, Dumper=plain, default_flow_style=None, sort_keys=False, allow_unicode=True, width=110)
     return "# What is computed and drawn: studies of the papers, as factormech init wrote them.\n" + text

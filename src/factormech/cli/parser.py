@@ -272,7 +272,7 @@ def _init_command(groups: Any) -> None:
     text = "write a Snakefile and a configuration into a new folder, which use this installed package"
     init = _command(groups, "init", "studies:init", text)
     init.add_argument("folder", type=Path, metavar="FOLDER")
-    text = "a study of the papers to begin with (factormech study list); may be repeated (default: one small study)"
+    text = "a study of the papers to begin with, such as mckenna2020-figure-1; may be repeated (default: a small one)"
     init.add_argument("--study", action="append", default=[], metavar="NAME", help=text)
 
 
