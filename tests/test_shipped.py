@@ -136,7 +136,8 @@ def test_the_catalog_finds_what_it_asks_for() -> None:
     assert (ROOT / "workflow/Snakefile").is_file()
     listed = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
     assert listed["usage"]["mandatory-flags"]["flags"] == ""
-    assert set(listed["usage"]["software-stack-deployment"]) <= {"conda", "apptainer", "apptainer+conda"}
+    assert set(listed["usage"]["software-stack-deployment"]) == {"conda", "apptainer", "apptainer+conda"}
+    assert {"snakemake", "workflow"} <= set(re.findall(r"\w+", (ROOT / "README.md").read_text().lower()))
     assert "config.yaml" in (ROOT / "config/README.md").read_text()
 
 
