@@ -21,6 +21,8 @@ exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
 html_title = "factormech"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme_options = {
     "navigation_depth": 2,
     "show_nav_level": 1,

@@ -140,7 +140,8 @@ def table(paper: str, known: Mapping[str, Any], found: Mapping[tuple[str, str], 
             missing.append(statement)
             continue
         cells = [statement, words or "–", _several(_outermost(row.functions), "`{}`"), _several(row.studies, "`{}`")]
-        cells += [_several(row.claims, "[{0}](../claims.md)"), _figures(row.studies)]
+        claims = [name.removeprefix(f"{paper}-") for name in row.claims]
+        cells += [_several(claims, "[{0}](../claims.md)"), _figures(row.studies)]
         lines.append("| " + " | ".join(cells) + " |\n")
     text = "".join(lines)
     if missing:
@@ -162,8 +163,9 @@ def _several(names: list[str], form: str, most: int = 3) -> str:
 
 
 def _figures(studies: list[str]) -> str:
+    """Links to the figures of the studies that are told, by their places among them."""
     there = [name for name in studies if (ROOT / "docs" / "gallery" / f"{name}.svg").is_file()]
-    return _several(there, "[{0}](../gallery/{0}.svg)")
+    return ", ".join(f"[{i}](../gallery/{name}.svg)" for i, name in enumerate(there[:3], start=1)) or "–"
 
 
 def page(text: str, made: str) -> str:
