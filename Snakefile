@@ -5,5 +5,7 @@ include: "workflow/Snakefile"
 
 
 # Snakemake's default target is the first rule of this very file: a rule of an included file never is.
-use rule all as default with:
+rule default:
+    input:
+        rules.all.input,
     localrule: True
