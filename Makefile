@@ -26,7 +26,7 @@ REPORT = @PYTHONPATH="workflow/reporter$${PYTHONPATH:+:$$PYTHONPATH}" snakemake 
 PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
 FAST := not slow and not report and not cluster
 
-.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs gallery \
+.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs site gallery \
 	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
@@ -92,10 +92,12 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/environment.py --check
 	python tools/artefacts.py --check
 	python tools/readme.py --check
+	python tools/configuration_reference.py --check
 	python tools/columns_page.py --check
 	python tools/command_line_page.py --check
 	python tools/trust_page.py --check
 	python tools/claims_page.py --check
+	python tools/statements.py --check
 	python tools/run_page.py --check
 	python -m benchmarks.race --check
 
@@ -116,7 +118,11 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/command_line_page.py
 	python tools/trust_page.py
 	python tools/claims_page.py
+	python tools/statements.py
 	python tools/run_page.py
+
+site: $(STAMP)  ## the site, docs/_build/html/index.html: every page, with its notebooks run; any warning is an error
+	@sphinx-build -b html -q -W --keep-going docs docs/_build/html && echo docs/_build/html/index.html
 
 race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew
 	@python -m benchmarks.race $(if $(AGAIN),--again)

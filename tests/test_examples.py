@@ -78,16 +78,16 @@ def test_arcs_are_worth_an_example() -> None:
     assert min(worst, key=worst.__getitem__) == "arc-response"
 
 
-# README and page ---------------------------------------------------------------------------------------------------
+# Pages -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_readme_says_of_ones_own(
+def test_what_the_first_page_says_of_ones_own(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     run: Run,  # noqa: F811
 ) -> None:
     """Its lines of Python, its command and its configuration, word for word."""
-    section = (ROOT / "README.md").read_text().partition("## Your own\n")[2].partition("\n## ")[0]
+    section = (ROOT / "docs/start.md").read_text().partition("## Your own\n")[2].partition("\n## ")[0]
     code, config = (re.search(rf"```{kind}\n(.*?)```", section, re.DOTALL)[1] for kind in ("python", "yaml"))  # type: ignore[index]
     assert len([line for line in code.splitlines() if line]) <= 10
     (tmp_path / "windows.py").write_text(code)

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "factormech"
 # from lower layers and from itself, but never from a higher layer, nor from another package of its own layer.
 LAYERS: tuple[set[str], ...] = (
     {"errors", "family", "listing", "starved", "unavailable", "versions"},
-    {"_content", "_seal", "arrays", "atomic", "code", "recovery"},
+    {"_content", "_seal", "arrays", "atomic", "code", "recovery", "shipped"},
     {"freshness", "gaussian", "machine_code", "numerics", "privacy", "proportion", "seeds", "store", "tabular"},
     {"compiled", "composition", "plugins", "spec"},
     {"audit", "labels", "shared", "workloads"},

@@ -18,15 +18,22 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 sys.path.insert(0, str(ROOT / "tools"))
 readme = pytest.importorskip("readme")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in readme.PAGES}
 
 
 def test_numbers_are_those_of_the_tables() -> None:
     assert readme.filled(README) == README
-    assert {name for _, name, _, _ in readme.BLOCK.findall(README)} == {"times", "figure-1"}
+    assert {name for _, name, _, _ in readme.BLOCK.findall(README)} == {"times", "figure-1", "plan"}
 
 
-def test_no_other_number_is_in_the_text() -> None:
-    assert readme.unexplained(README) == []
+def test_the_readme_is_one_screen_before_its_first_table() -> None:
+    assert len(README.partition("\n| ")[0].splitlines()) <= 45
+    assert len(README) < 4500
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_other_number_is_in_the_text(name: str) -> None:
+    assert readme.unexplained(PAGES[name]) == []
 
 
 @pytest.mark.parametrize("line", ["It is 3 times faster.", "On [our grid](docs/x.md), 40 % fewer users.", "| a | 7 |"])
@@ -38,7 +45,7 @@ def test_what_is_allowed_is_there() -> None:
     """An exception that nothing needs any more would let something else in."""
     for pattern in readme.ALLOWED:
         for part in re.sub(r"\(\?:[^)]*\)", "", pattern).split("|"):
-            assert re.search(part, README), part
+            assert re.search(part, "\n".join(PAGES.values())), part
 
 
 def test_times_are_those_of_whole_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,11 +142,11 @@ def test_what_the_page_says_works_from_an_empty_folder(tmp_path: Path) -> None:
     (folder / "small.yaml").write_text(SMALL)
     (folder / "queries.csv").write_text("1,0,0,0\n1,1,0,0\n1,1,1,0\n")
     (folder / "counts.csv").write_text("40\n30\n20\n10\n")
-    page = (folder / "README.md").read_text(encoding="utf-8")
+    page = "\n".join((folder / name).read_text(encoding="utf-8") for name in ("README.md", "docs/start.md"))
     listed = set(re.findall(r"^([a-z-]+) +\S", typed(folder, "make help"), flags=re.MULTILINE))
     code = " ".join(re.findall(r"`[^`]*`|^make .*$", page, flags=re.MULTILINE))
     assert set(re.findall(r"\bmake\s+([a-z-]+)", code)) <= listed
-    for command in commands(page):
+    for command in dict.fromkeys(commands(page)):
         active = f". .venv/bin/activate; {command}" if command.split()[0] in ("factormech", "snakemake") else command
         typed(folder, INSTEAD.get(command, active))
     for made in ("figures/first.svg", "figures/quick/first.svg", "results/tables/first.csv", "Q.h5"):

@@ -218,7 +218,8 @@ def test_plain_snakemake_makes_all(project: Path) -> None:
     jobs = re.compile(r"^(rule|localrule) (\w+):", re.M)
     found = [sorted(jobs.findall(done.stdout + done.stderr)) for done in (plain, everything)]
     assert ("rule", "draw") in found[0]
-    assert found[0] == found[1]
+    # The targets themselves aside: the one that the file at the top has for Snakemake's default repeats the other.
+    assert [one for one in found[0] if one[1] != "default"] == [one for one in found[1] if one[1] != "all"]
 
 
 HADAMARD_AND_WHAT_USES_IT = {

@@ -1,4 +1,4 @@
-"""Write the table of all studies into README.md, between its two marks; ``--check`` only says whether it is current.
+"""Write the table of all studies into docs/studies.md, between its two marks; ``--check`` compares only.
 
 A row is what ``config.yaml`` says of a study (paper, artefact, title), its place in the gallery if it has one, and the
 minutes of one core that it took alone, from nothing, in the run that the gallery shows (``docs/gallery/times.csv``).
@@ -25,7 +25,7 @@ def rows(config: Config) -> Iterator[str]:
     yield "| paper | artefact | study | min |\n| --- | --- | --- | --- |\n"
     by_paper = sorted(config.studies.values(), key=lambda study: list(papers(config)).index(study.paper))
     for paper, studies in itertools.groupby(by_paper, key=lambda study: study.paper):
-        name = f"[{paper}](docs/papers/{paper}.md)" if (ROOT / f"docs/papers/{paper}.md").is_file() else paper
+        name = f"[{paper}](papers/{paper}.md)" if (ROOT / f"docs/papers/{paper}.md").is_file() else paper
         for study in studies:
             yield f"| {name} | {study.artefact}: {study.title} | {linked(study)} | {minutes(study)} |\n"
             name = ""
@@ -38,8 +38,8 @@ def papers(config: Config) -> dict[str, None]:
 
 def linked(study: Study) -> str:
     """The name of a study, which leads to its figure."""
-    figure = f"docs/gallery/{study.name}.svg"
-    return f"[`{study.name}`]({figure})" if (ROOT / figure).is_file() else f"`{study.name}`"
+    figure = f"gallery/{study.name}.svg"
+    return f"[`{study.name}`]({figure})" if (ROOT / "docs" / figure).is_file() else f"`{study.name}`"
 
 
 def minutes(study: Study) -> str:
@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    page = ROOT / "README.md"
+    page = ROOT / "docs/studies.md"
     text = page.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)
     _, _, tail = rest.partition(END)
@@ -74,7 +74,7 @@ def main() -> None:
     if not args.check:
         page.write_text(wanted, encoding="utf-8")
     elif text != wanted:
-        sys.exit("README.md is not what config.yaml says; run: make docs")
+        sys.exit("docs/studies.md is not what config.yaml says; run: make docs")
 
 
 if __name__ == "__main__":

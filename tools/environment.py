@@ -19,10 +19,11 @@ PIN = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)(?:\s*;\s*([^\\]*))?", re.MULT
 
 
 def requirements() -> dict[str, str]:
-    """Name → range, of the package and its development extra."""
+    """Name → range, of the package and its extras, less that of the site."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lines = [f"python {project['requires-python']}", *project["dependencies"]]
-    lines += project["optional-dependencies"]["dev"]
+    for extra in ("pipeline", "plots", "dev"):
+        lines += project["optional-dependencies"][extra]
     matches = [REQUIREMENT.match(line) for line in lines]
     return {m[1]: m[2].replace(" ", "") for m in matches if m}
 

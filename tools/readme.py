@@ -1,9 +1,9 @@
 """Fill the blocks of numbers of README.md from the gallery's tables, and find numbers that are in no block.
 
 A block begins with ``<!-- numbers: NAME -->`` and ends with ``<!-- end of numbers -->``; ``times`` is what runs took
-(``docs/gallery/times.csv``), ``figure-1`` what the certified figure says. The table of studies is ``artefacts.py``'s.
-``--check`` writes nothing: it ends with an error where a block is not what the tables say, and where the text has a
-digit outside of blocks, code and links that :data:`ALLOWED` does not explain.
+(``docs/gallery/times.csv``), ``figure-1`` what the certified figure says, ``plan`` the advice of the plan that is shown
+on the page of commands. ``--check`` writes nothing: it ends with an error where a block is not what the tables say, and
+where the text of a page has a digit outside of blocks, code and links that :data:`ALLOWED` does not explain.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 GALLERY = ROOT / "docs" / "gallery"
+PAGES = ("README.md", "docs/start.md", "docs/guarantees.md")
 BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- end of numbers -->\n)", re.DOTALL)
 # Phrases with digits, and why they are no result: a reader of the text may trust them for another reason.
 ALLOWED = {
     r"(?:mckenna|edmonds|liu|nikolov)20\d\d|PVLDB 13\(11\), 2020": "names of papers",
     r"Figures? \d(?: and \d)?": "names of their parts",
-    r"HDF5|L2 matrix mechanism|Python 3\.11 or newer": "names; the last is requires-python of pyproject.toml",
+    r"h5py|L2 matrix mechanism|Python 3\.11 or newer": "names; the last is requires-python of pyproject.toml",
     r"ε = 0\.001 to 40": "the budgets of the tests of closed forms",
     r"10⁷ users|\(10⁶": "the grids of the studies simulated-collection and consistency in config.yaml",
     r"Up to 16 types": "the largest domain for which bounds are proved in whole numbers, proof.CERTIFIED_UP_TO",
@@ -34,27 +35,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    page = ROOT / "README.md"
-    text = page.read_text(encoding="utf-8")
-    wanted = filled(text)
-    if not args.check:
-        page.write_text(wanted, encoding="utf-8")
-    elif text != wanted:
-        sys.exit("README.md is not what docs/gallery says; run: make docs")
-    if found := unexplained(wanted):
-        sys.exit("numbers of README.md that come from no table (tools/readme.py):\n" + "\n".join(found))
+    for name in PAGES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        wanted = filled(text)
+        if not args.check:
+            (ROOT / name).write_text(wanted, encoding="utf-8")
+        elif text != wanted:
+            sys.exit(f"{name} is not what docs/gallery says; run: make docs")
+        if found := unexplained(wanted):
+            sys.exit(f"numbers of {name} that come from no table (tools/readme.py):\n" + "\n".join(found))
 
 
 def filled(text: str) -> str:
     """The page with all its blocks written again."""
-    writers = {"times": times, "figure-1": figure_1}
+    writers = {"times": times, "figure-1": figure_1, "plan": plan}
     return BLOCK.sub(lambda block: block[1] + writers[block[2]]() + "\n" + block[4], text)
 
 
 def unexplained(text: str) -> list[str]:
     """The lines that have a digit outside of blocks, code, links and what is allowed."""
     text = BLOCK.sub("", text)
-    text = re.sub(r"<!-- studies.*?<!-- end of studies -->", "", text, flags=re.DOTALL)
     text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"`[^`]*`", "", text)
     text = re.sub(r"\]\([^)]*\)", "]", text)
@@ -113,6 +113,15 @@ def figure_1() -> str:
         f"of the bound in the median and {max(near):.2f} times at most;\nthe best fixed mechanism of the paper needs "
         f"{statistics.median(gain):.1f} times theirs in the median and {max(gain):.0f} times at most."
     )
+
+
+def plan() -> str:
+    """The advice of the plan that README asks for, as the page of commands has it."""
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    command = "$ factormech plan histogram --domain-size 16 --epsilon 1 --rmse 1%\n"
+    answer = page.partition(command)[2].partition("```")[0]
+    advice = next(line for line in answer.splitlines() if line.startswith("Use "))
+    return "> " + advice.partition(" Shrunk")[0]
 
 
 if __name__ == "__main__":

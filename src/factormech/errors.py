@@ -56,6 +56,36 @@ class UnknownName(BadValue):
         super().__init__(name, value, "be a known name", remedy)
 
 
+# The extra of the package that brings a library: ``pip install 'factormech[plots]'``.
+_EXTRAS = {
+    "jinja2": "pipeline",
+    "jsonschema": "pipeline",
+    "snakemake": "pipeline",
+    "yaml": "pipeline",
+    "matplotlib": "plots",
+}
+
+
+class MissingExtra(ImportError):
+    """A library that the core of the package does without is not installed; the message says what to type.
+
+    Examples
+    --------
+    >>> print(MissingExtra("matplotlib"))
+    matplotlib is not installed; type: pip install 'factormech[plots]'
+    """
+
+    def __init__(self, library: str) -> None:
+        extra = _EXTRAS.get(library)
+        what = f"'factormech[{extra}]'" if extra else library
+        super().__init__(f"{library} is not installed; type: pip install {what}", name=library)
+
+    @classmethod
+    def of(cls, error: ModuleNotFoundError) -> MissingExtra:
+        """What to say of a failed import."""
+        return cls((error.name or "a library").partition(".")[0])
+
+
 def shorten(value: Any, width: int = 60) -> str:
     """``repr`` of a value, cut to fit on a line."""
     text = repr(value).replace("\n", " ")

@@ -228,6 +228,8 @@ def privacy_loss(strategy: FloatArray) -> float:
 def verify_ldp(strategy: FloatArray, epsilon: float) -> float:
     """Return a rigorous upper bound of the strategy's privacy loss; refuse if it is not certainly ≤ ε.
 
+    The loss of a matrix is that of Proposition 2.6 of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020).
+
     Parameters
     ----------
     strategy

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from factormech import labels, store
-from factormech.config import studies as config
+from factormech.config import reference
 from factormech.config.studies import ConfigErrors, Study, load
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments import axes, registry
@@ -226,12 +226,12 @@ def test_all_mistakes_are_answered_at_once() -> None:
 
 
 def test_the_page_of_settings_has_those_of_experiments() -> None:
-    page = config.reference(SCHEMA)
-    part = page.split("## Studies of kind toy")[1]
+    page = reference.pages(SCHEMA, {})["configuration/others.md"]
+    part = page.split("## toy")[1]
     assert "Nothing of worth." in part
-    assert "| `studies.<name>.grid.p` | be a list with at least 1 entry, all different; each must be a number" in part
+    assert "| `grid.p` | list; each a number" in part
     assert "`[2.0]`" in part
-    assert "| `studies.<name>.scale` | be a finite number of at least 0 | `2.0` | A factor. |" in part
+    assert "| `scale` | a finite number of at least 0 | `2.0` | A factor. |" in part
 
 
 def test_the_estimate_counts_every_part() -> None:

@@ -85,3 +85,12 @@ def test_nothing_is_written_if_one_format_fails(
     with pytest.raises(OSError, match="disk full"):
         save(figure, tmp_path / "f")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_notebook_shows_the_whole_figure(make_table: Callable[..., pd.DataFrame]) -> None:
+    """Cropped to what it shows, the figure keeps its legend, and its size but for the margins."""
+    figure = sample_complexity.draw(make_table({"prefix": 1.0}))
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    whole = figure.get_window_extent().bounds[3] / figure.dpi
+    assert figure.get_tightbbox().bounds[3] > 0.95 * whole
+    assert figure.legends[0].get_window_extent().y0 / figure.dpi >= figure.get_tightbbox().y0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from snakemake.utils import update_config
 
-from factormech import plugins as plugin_files
+from factormech import plugins as plugin_files, shipped
 from factormech.claims.ledger import LedgerErrors, read as read_ledger
 from factormech.code import Sources
 from factormech.config.paths import seen_from
@@ -42,7 +42,7 @@ CONFIG_FOLDER = Path(CONFIG_FILES[-1]).absolute().parent
 try:
     CONFIG = load(
         seen_from(config, CONFIG_FOLDER, Path.cwd()),
-        Path(workflow.basedir) / "workflow/schemas/config.schema.yaml",
+        shipped.SCHEMA,
         base=Path.cwd(),
     )
 except ConfigErrors as errors:
@@ -51,7 +51,9 @@ except ConfigErrors as errors:
 STUDIES = CONFIG.studies | CONFIG.quick_studies
 PLAN = Plan(CONFIG)
 DATA_FOLDER = data_files.named_folder(CONFIG.data, Path())
-LEDGER = [Path(workflow.basedir) / name for name in ("claims.yaml", "workflow/schemas/claims.schema.yaml")]
+# The folder that has workflow/: the ledger and the checking tools are there, where it is the project's own folder.
+PROJECT = Path(str(workflow.current_basedir)).parents[1]
+LEDGER = [PROJECT / "claims.yaml", shipped.CLAIMS_SCHEMA]
 
 
 wildcard_constraints:
@@ -244,7 +246,7 @@ def figure_settings(wildcards):
 
 def tool(name):
     """A program of the project that is no part of the package."""
-    return os.path.relpath(Path(workflow.basedir) / "tools" / f"{name}.py")
+    return os.path.relpath(PROJECT / "tools" / f"{name}.py")
 
 
 # Strategies that are verified, and the claims of the papers ---------------------------------------------------
@@ -252,7 +254,9 @@ def tool(name):
 
 @cache
 def verified(folder):
-    """The optimised strategies that the studies, or the quick ones, need: file → request."""
+    """The optimised strategies that the studies, or the quick ones, need: file → request. None without the tools."""
+    if not (PROJECT / "tools").is_dir():
+        return {}
     studies = CONFIG.quick_studies if folder else CONFIG.studies
     found = PLAN.solved_for(studies)
     return {file: r for file, r in found.items() if r.family == "strategy" and r.name in cost.VERIFIED}

@@ -79,7 +79,7 @@ def code(modules):
         prepared()
         owner = rules_with_code()[id(asked)]
         # The rules of solves share one path, since a new path would be a new input.
-        name = re.sub("^solve_.*", "solve", owner.name)
+        name = re.sub("(^|_)solve_.*", r"\1solve", owner.name)  # a module may have put something before the name
         mark = hashlib.sha256(json.dumps([name, sorted(wildcards.items())]).encode()).hexdigest()[:16]
         path = REQUESTS_FOLDER / f"requests/{mark}/{name}.json"
         # The parts of a run that are elsewhere, on a cluster, are told by the file that the run itself has written.

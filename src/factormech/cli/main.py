@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from factormech import plugins
 from factormech.cli.parser import parse
+from factormech.errors import MissingExtra
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted: nothing was written", file=sys.stderr)
         return INTERRUPTED
-    except (ValueError, OSError, MemoryError, OverflowError) as error:
+    except ModuleNotFoundError as error:
+        return _refused(f"error: {MissingExtra.of(error)}", as_json=args.json)
+    except (ValueError, OSError, MemoryError, OverflowError, MissingExtra) as error:
         return _refused(_line(error, args), as_json=args.json)
     if not answer.certified:
         print(f"no certificate: {answer.data['reason']}", file=sys.stderr)

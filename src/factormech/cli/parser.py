@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 from factormech import __version__
 from factormech.labels import NORM_ALIASES
+from factormech.shipped import SCHEMA
 
-SCHEMA = Path("workflow/schemas/config.schema.yaml")
 NORMS = (
     "gamma-2",
     "gamma-f",
@@ -179,6 +179,7 @@ def build() -> Parser:
     text = "Check a configuration, and say how long a run will take."
     _configured(_command(groups, "check", "studies:check", text, "check --quick"))
     _completion_command(groups)
+    _init_command(groups)
     return parser
 
 
@@ -342,6 +343,14 @@ def _study_commands(group: Any) -> None:
     _configured(show)
 
 
+def _init_command(groups: Any) -> None:
+    text = "Write a Snakefile and a configuration, which use this installed package, into a new folder."
+    init = _command(groups, "init", "studies:init", text, "init my-project --study mckenna2020-figure-1")
+    init.add_argument("folder", type=Path, metavar="FOLDER", help="the folder that is made")
+    text = "a study of the papers to begin with, such as mckenna2020-figure-1; may be repeated (default: a small one)"
+    init.add_argument("--study", action="append", default=[], metavar="NAME", help=text)
+
+
 def _results_commands(group: Any) -> None:
     text = "List how far each study is made in this folder."
     _configured(_command(group, "list", "results:listed", text, "results list"))
@@ -363,6 +372,6 @@ def _completion_command(groups: Any) -> None:
 def _configured(parser: Parser) -> None:
     text = "the configuration (default: config.yaml)"
     parser.add_argument("--config", type=Path, default=Path("config.yaml"), metavar="FILE", help=text)
-    text = f"the rules of configurations (default: {SCHEMA})"
+    text = "the rules of configurations (default: the installed ones)"
     parser.add_argument("--schema", type=Path, default=SCHEMA, metavar="FILE", help=text)
     parser.add_argument("--quick", action="store_true", help="the small grids of the quick run")

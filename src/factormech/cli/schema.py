@@ -113,7 +113,7 @@ KEYS: dict[str, Key] = {
     "files": Key("array", "one object for each solution: `file`, `made`, `description`", items="object"),
     "description": Key("string", "what a file is of: mechanism with its settings, workload, n, ε, seed"),
     "holds": Key("object", "the attributes that a result file has"),
-    "names": Key("array", "names of the studies (`check`)", items="string"),
+    "names": Key("array", "names of the studies (`check`, `init`)", items="string"),
     "study": Key("string", "name of the study"),
     "kind": Key("string", "its kind"),
     "paper": Key("string", "short name of its paper"),
@@ -218,6 +218,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "completion": (("status",), ("shell", "script", "words")),
     "trace": (("figure", "traced", "status"), ()),
     "check": (("file", "names", "measurements", "data", "expected_seconds", "cores", "status"), ()),
+    "init": (("file", "names", "status"), ()),
     "error": (("status", "reason"), ()),
 }
 _ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

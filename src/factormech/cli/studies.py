@@ -35,6 +35,16 @@ def check(args: argparse.Namespace) -> Answer:
     return Answer(data | {"expected_seconds": seconds / cores, "cores": cores, "status": "ok"}, lines)
 
 
+def init(args: argparse.Namespace) -> Answer:
+    """Begin a project in a folder, and say what to type next."""
+    from factormech.shipped import start_project
+
+    written = start_project(args.folder, args.study)
+    lines = [f"{args.folder}: {', '.join(str(path.relative_to(args.folder)) for path in written)}"]
+    lines.append(f"next: cd {args.folder} && factormech check && snakemake")
+    return Answer({"file": str(args.folder), "names": args.study or ["first"], "status": "ok"}, lines)
+
+
 def _data(config: Config, studies: Iterable[Study]) -> tuple[list[str], str]:
     """Return the data sets that are used and their folder; a named folder that lacks a file is refused."""
     from factormech.data import files
@@ -141,5 +151,6 @@ def config_of(args: argparse.Namespace) -> Config:
     for name, path in (("--config", args.config), ("--schema", args.schema)):
         if not path.is_file():
             what = f"{path} ({'a folder' if path.is_dir() else 'no such file'})"
-            raise BadValue(name, what, "be a file", f"run it in the project's folder, or give {name} FILE")
+            remedy = f"run it in the project's folder, begin one (factormech init FOLDER), or give {name} FILE"
+            raise BadValue(name, what, "be a file", remedy)
     return load_file(args.config, args.schema)

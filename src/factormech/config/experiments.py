@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from factormech.config.schema import mapping, place, reference
+from factormech.config.schema import mapping, place
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.asked import Asked
 from factormech.experiments.base import Axis, Experiment, Setting
@@ -75,19 +75,6 @@ def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
             "quick": {**quick, "remedy": "give for example {grid: …}, or {}", "properties": replaced},
         },
     }
-
-
-def references(rules: Node) -> str:
-    """The settings of every kind, for the page of all settings."""
-    common = rules["properties"]["studies"]["additionalProperties"]
-    text = ""
-    for name in names():
-        kind = experiment(name)
-        schema = study_schema(kind, common)
-        own = {key: schema["properties"][key] for key in ("grid", *(setting.name for setting in kind.settings))}
-        node = {"type": "object", "properties": {"studies": {"additionalProperties": {**schema, "properties": own}}}}
-        text += f"\n## Studies of kind {name}\n\n{kind.description}\n\n{reference(node)}"
-    return text
 
 
 def problems(

@@ -149,39 +149,23 @@ def rule(node: Node) -> str:
             return "be a mapping"
 
 
-def reference(schema: Node) -> str:
-    """A Markdown table of all settings: key, what it must be, default and meaning."""
-    lines = ["| Key | Must | Default | Meaning |", "| --- | --- | --- | --- |"]
-    for path, node, required in _settings(schema):
-        if "description" not in node:
-            continue
-        default = f"`{_yaml_words(node['default'])}`" if "default" in node else "required" if required else "none"
-        words = rule(node)
-        entries = node.get("items", {})
-        if entries and "properties" not in entries:
-            words += "; each must " + rule(entries)
-        cells = (f"`{path}`", words, default, str(node["description"]))
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
 def defaults(schema: Node) -> dict[str, Any]:
-    """Every default by key, as :func:`reference` shows them."""
-    return {path: copy.deepcopy(node["default"]) for path, node, _ in _settings(schema) if "default" in node}
+    """Every default by key, as the pages of settings show them."""
+    return {path: copy.deepcopy(node["default"]) for path, node, _ in settings(schema) if "default" in node}
 
 
-def _settings(node: Node, path: str = "", required: bool = True) -> Iterator[tuple[str, Node, bool]]:
+def settings(node: Node, path: str = "", required: bool = True) -> Iterator[tuple[str, Node, bool]]:
     """Every setting below a node: key, rules, and whether it has to be given."""
     if path:
         yield path, node, required
     if node.get("partial"):
         return
     for key, child in node.get("properties", {}).items():
-        yield from _settings(child, f"{path}.{key}".removeprefix("."), key in node.get("required", ()))
+        yield from settings(child, f"{path}.{key}".removeprefix("."), key in node.get("required", ()))
     if isinstance(node.get("additionalProperties"), Mapping):
-        yield from _settings(node["additionalProperties"], f"{path}.<name>", False)
+        yield from settings(node["additionalProperties"], f"{path}.<name>", False)
     if node.get("items", {}).get("properties"):
-        yield from _settings(node["items"], f"{path}[]", False)
+        yield from settings(node["items"], f"{path}[]", False)
 
 
 def _validator(schema: Node) -> Any:
@@ -256,7 +240,8 @@ def _number_words(node: Node, kind: str) -> str:
     return " ".join([noun, " and ".join(limits)]).strip()
 
 
-def _yaml_words(value: Any) -> str:
+def yaml_words(value: Any) -> str:
+    """A value as YAML on one line."""
     import yaml
 
     text: str = yaml.safe_dump(value, default_flow_style=True, width=10**6)

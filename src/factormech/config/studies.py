@@ -33,7 +33,6 @@ __all__ = [
     "defaults",
     "load",
     "read_yaml",
-    "reference",
     "registries",
 ]
 
@@ -149,28 +148,6 @@ def _refusals(given: Any, found: Iterable[BadValue]) -> list[BadValue]:
 def defaults(schema: FilePath) -> dict[str, Any]:
     """The default of every setting that has one, by key (``studies.<name>.alpha``)."""
     return schemas.defaults(read_yaml(schema))
-
-
-def reference(schema: FilePath) -> str:
-    """The page ``docs/configuration.md``: every setting, as the schema states it."""
-    rules = read_yaml(schema)
-    return _REFERENCE_HEAD + schemas.reference(experiments.with_experiments(rules, {})) + experiments.references(rules)
-
-
-_REFERENCE_HEAD = """\
-# Configuration
-
-What a run computes and draws is in `config.yaml`. Every setting is here; this page is made from
-`workflow/schemas/config.schema.yaml`, and for the kinds with settings of their own from their modules, by
-`python tools/configuration_reference.py`, and a test compares them. Settings with a default may be left out. A
-mistake is answered before anything runs, all mistakes at once, each with its key, its value, the rule and the remedy.
-Another file in its place is `make CONFIG=mine.yaml` or `snakemake --configfile mine.yaml`; its paths are
-relative to it.
-
-`<name>` stands for a name of your choice, `[]` for every entry of a list. A number such as 1e-3 is text to
-YAML: write `0.001` or `1.0e-3`.
-
-"""
 
 
 def _study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any], *, quick: bool = False) -> Study:

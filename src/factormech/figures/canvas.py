@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,10 +10,18 @@ if TYPE_CHECKING:
 
 
 def empty_figure(width: float, height: float) -> Figure:
-    """A figure of this size in inches; not pyplot's: it belongs to its caller, not to a global list."""
+    """Return a figure of this size in inches; not pyplot's: it belongs to its caller, not to a global list."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height))
+    class Shown(Figure):
+        """A figure that a notebook shows where it is the value of a cell, without pyplot and its backends."""
+
+        def _repr_png_(self) -> bytes:
+            stream = io.BytesIO()
+            self.savefig(stream, format="png", dpi=120, facecolor="white")
+            return stream.getvalue()
+
+    figure = Shown(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from factormech.figures.answers import draw_errors, draw_ranking
+from factormech.errors import MissingExtra
 from factormech.figures.registry import draw
 from factormech.figures.style import context
 from factormech.tables.kinds import kind_of
@@ -33,6 +33,8 @@ def plot(answer: Any, path: str | os.PathLike[str] | None = None) -> Figure:
     ------
     BadValue
         If the columns are those of no kind of table, or the kind has no figure.
+    MissingExtra
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -44,12 +46,17 @@ def plot(answer: Any, path: str | os.PathLike[str] | None = None) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'users'
     """
-    if hasattr(answer, "mechanisms") and hasattr(answer, "best"):
-        figure = draw_ranking(answer)
-    elif hasattr(answer, "errors") and hasattr(answer, "guarantee"):
-        figure = draw_errors(answer)
-    else:
-        figure = draw(kind_of(answer), answer)
+    try:
+        from factormech.figures.answers import draw_errors, draw_ranking
+
+        if hasattr(answer, "mechanisms") and hasattr(answer, "best"):
+            figure = draw_ranking(answer)
+        elif hasattr(answer, "errors") and hasattr(answer, "guarantee"):
+            figure = draw_errors(answer)
+        else:
+            figure = draw(kind_of(answer), answer)
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(error) from None
     if path is not None:
         with context():
             figure.savefig(path)

@@ -88,6 +88,7 @@ def place_around(
     # Fixed here: laid out again for every format, text that fits in one might not fit in the next.
     figure.draw_without_rendering()
     figure.set_layout_engine(None)  # not "none": for an engine that does nothing, every format is drawn twice
+    legend.set_in_layout(True)  # whoever crops the figure to what it shows, as notebooks do, keeps the legend
     # The layout's solver takes its variables in no fixed order, and the last bits of places are in the SVG's names.
     for ax in figure.axes:
         ax.set_position(tuple(np.round(ax.get_position().bounds, PLACES)))

@@ -5,7 +5,7 @@ best concept: 2(L(ĉ) − L(c*)) = q_{c*} − q_ĉ ≤ (b+e)_ĉ − (b+e)_{c*}, 
 
 .. math:: \tfrac12\bigl(a + \operatorname{E}\max_c(b+e)_c\bigr)
 
-(Edmonds, PhD thesis, Toronto, 2023, chapter 6, doubles the noise: it bounds both errors by the largest. A quarter of
+(Edmonds, PhD thesis, Toronto, 2023, Theorem 29, doubles the noise: it bounds both errors by the largest. A quarter of
 the users is enough.) In terms of releasing agreements: excess α is met by expected error 2α − a.
 
 With probability 1 − β: e_c − e_{c*} is subgaussian with a proxy V_{cc*}, so by the union bound over the k − 1 others

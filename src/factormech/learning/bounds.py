@@ -9,7 +9,8 @@ exchange of labels makes any certificate of it antisymmetric without loss), and 
 .. math:: \tilde M_v(x, b) = \theta'\,b\,U_{vx}/(M_v\bullet U_v), \qquad \lVert\tilde M\rVert \le 2\theta'/H
 
 in the weights of the L₂ step (``bounds.hard.witness``), for every θ'. No binning is needed, and no logarithm is lost:
-rows are mixed one by one (Edmonds, PhD thesis, Toronto, 2023, chapter 6, mixes all alike and keeps a level set).
+rows are mixed one by one (Edmonds, PhD thesis, Toronto, 2023, chapter 6, mixes all alike and keeps a level set; the
+bounds are Theorem 30 for refutation and Theorem 31 for learning, the latter by Definition 37 and Lemmas 39 to 41).
 
 **Refutation** at α, both errors at most β. Take θ = 2α, θ' = α, a_v = M_v•U_v/‖U_v‖₁ ≥ 2α, and
 

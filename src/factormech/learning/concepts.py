@@ -1,5 +1,7 @@
 r"""Concept classes: a ±1 matrix with a row for every concept and a column for every point of the domain.
 
+It is the concept matrix of Edmonds (PhD thesis, Toronto, 2023, Definition 28).
+
 Built-in classes, ``size`` being the number d of bits of a point unless said otherwise (label +1 is "true"):
 
 =====================  ==========================================================================================

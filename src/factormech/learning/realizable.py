@@ -2,8 +2,9 @@ r"""Realizable learning and refutation without interaction: private estimates of
 
 The *penalties* V (k × 2T) of a class have |V_c| ≤ a on labelled points (x, c(x)), and V_c ≥ 1 on (x, −c(x)). η(C, a) is
 the least γ₂ of V + θ1ᵀ, and a factorization RA of it through a randomizer of the ball estimates p_c = V_c·λ (Edmonds,
-PhD thesis, Toronto, 2023, chapter 7). Of the penalties that are really released let h and −l be the largest and the
-least at right labels and w the least at wrong ones (h = l = a, w = 1 but for the solver's accuracy). For every law
+PhD thesis, Toronto, 2023, Definition 44 and Theorem 42). Of the penalties that are really released let h and −l be
+the largest and the least at right labels and w the least at wrong ones (h = l = a, w = 1 but for the
+solver's accuracy). For every law
 
 .. math:: p_c \ge w L_λ(c) - l(1 - L_λ(c)), \qquad p_{c^*} \le h \text{ if } L_λ(c^*) = 0 .
 

@@ -1,6 +1,7 @@
 r"""A strategy matrix, its optimal reconstruction, and the exact variance of the workload answers it gives.
 
-One user of type u reports output o with probability Q_ou. From the counts y of the reports of N users the answers Wx
+The workload factorization mechanism (McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020, Definition 3.2): one user
+of type u reports output o with probability Q_ou. From the counts y of the reports of N users the answers Wx
 are estimated without bias by Vy, VQ = W. For the V of least average variance (McKenna, Maity, Mazumdar & Miklau, PVLDB
 13(11), 2020, Theorem 3.10), V = WX⁺QᵀD⁻¹ with X = QᵀD⁻¹Q and D = Diag(Q1).
 

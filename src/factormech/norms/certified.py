@@ -68,7 +68,7 @@ class CertifiedNorm:
     left, right
         R and A, whose product is W (or W̃) up to ``residual``; the upper end accounts for the residual.
     residual
-        A bound on the largest |W − RA| entry (for an approximate norm: on what W̃ lies outside its box).
+        A bound on the entries of W − RA (for an approximate norm: on what W̃ lies outside its box).
     witness
         What proves the lower end: the dual matrix U (k × N), or its weights where U is too large to store.
     record

@@ -7,7 +7,8 @@ r"""The dual norm γ₂* of a matrix, between two ends that hold in exact arithm
                   = \min\bigl\{\lVert\tilde U\rVert :
                     U = P\tilde UQ,\ \operatorname{tr}P^2=\operatorname{tr}Q^2=1\bigr\},
 
-P and Q diagonal and positive (Edmonds, Nikolov & Ullman, STOC 2020, the lemma on the dual of γ₂; semidefinite duality).
+P and Q diagonal and positive (semidefinite duality; Edmonds, Nikolov & Ullman, STOC 2020, Lemma 13; Edmonds, PhD
+thesis, Toronto, 2023, Lemma 14).
 Any unit vectors bound γ₂* from below and any P, Q from above, for by Cauchy–Schwarz
 Σ U_ij⟨x_i, y_j⟩ = tr(XᵀPŨQY) ≤ ‖PX‖_F‖Ũ‖‖QY‖_F ≤ ‖Ũ‖.
 

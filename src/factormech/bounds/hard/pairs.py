@@ -1,12 +1,14 @@
 r"""Families of pairs of distributions, hard to tell apart through a randomizer, that answer a workload differently.
 
 A matrix U whose rows sum to 0 makes π_v = ‖U_v‖₁/‖U‖₁ and λ_v, μ_v = 2U_v^±/‖U_v‖₁ (Edmonds, Nikolov & Ullman, STOC
-2020; Edmonds, PhD thesis, 2023): W_v•(λ_v − μ_v) = 2a_v with a_v = W_v•U_v/‖U_v‖₁, and E_π a_v = W•U/‖U‖₁. To release
+2020, Lemma 19; Edmonds, PhD thesis, 2023, Lemma 17):
+W_v•(λ_v − μ_v) = 2a_v with a_v = W_v•U_v/‖U_v‖₁, and E_π a_v = W•U/‖U‖₁. To release
 answers a mechanism must tell each pair of a gap apart, so the gaps are made equal by mixing:
 
 - ``mix_rows``, ours: μ̃_v = (1 − s_v)λ_v + s_vμ_v with s_v = θ/a_v on the rows with a_v ≥ θ, weights ∝ π_va_v. Every gap
   is 2θ and π̃_v(λ_v − μ̃_v) = 2θU_v/Σ_{a≥θ}W_v•U_v: a multiple of U;
-- ``mix_level_set``, as published: one s for all rows, on the rows 2^{−l−1} < a_v/max a ≤ 2^{−l} of the level with the
+- ``mix_level_set``, as published (Edmonds, Nikolov & Ullman, 2020, Lemmas 20 and 21; Edmonds, 2023, Lemmas 18 and 19):
+  one s for all rows, on the rows 2^{−l−1} < a_v/max a ≤ 2^{−l} of the level with the
   largest π(S)·min_S a_v: a logarithm is lost by the choice and a factor up to 2 within the level.
 
 ``symmetrised`` is the form of the STOC paper, for the workload (W, −W): one distribution of each pair answers 0 to

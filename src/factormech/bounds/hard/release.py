@@ -10,7 +10,8 @@ and tα ≤ θ. A non-interactive ε-LDP mechanism of expected error α has at l
 users, κ and c as in ``divergence``. *Proof.* Take the pairs of half-gap tα. On λ_v^n and μ_v^n answer v errs by at most
 α in expectation, and 2α ≥ E_λ|a − q_v(λ)| + E_μ|a − q_v(μ)| ≥ 2tα(1 − TV), as the two distances add up to 2tα (Le Cam):
 TV ≥ 1 − 1/t for **every** v, whatever π̂. That is β = 1/(2t) in ``divergence``, with ‖M̃‖ ≤ 2tα/G. ∎ (Markov's inequality
-on each error instead, as in Edmonds, Nikolov & Ullman, STOC 2020, gives β = 1/t and a quarter of it for small α.)
+on each error instead, as in Edmonds, Nikolov & Ullman, STOC 2020, gives β = 1/t and a quarter of it for small α.) With
+constants that are not explicit it is Theorem 20 of Edmonds (PhD thesis, 2023), by γ̂₂(W, α).
 
 If U allows a centre ν with a share φ of its column weights (``witness``) the bound is about φe^ε times as large:
 

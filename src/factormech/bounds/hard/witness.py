@@ -6,7 +6,7 @@ Then every gap W_v•(λ_v − μ̃_v) is 2θ', and some weights π̂ > 0 give �
 
 *Proof.* λ_v − μ_v = 2U_v/‖U_v‖₁, so M̃_v = 2θ'U_v/(W_v•U_v). With π̃_v = W_v•U_v/W•U the matrix Ũ = (π̃_vM̃_v) is
 2θ'/(W•U)·U, and γ₂*(Ũ) = 2θ'/G. The norm is the next statement. ∎ (No binning and no logarithm: the mixing is chosen
-row by row; Edmonds, PhD thesis, 2023, mixes all rows alike and keeps one level set of the a_v.)
+row by row; Edmonds, PhD thesis, 2023, Lemmas 17 to 19, mixes all rows alike and keeps one level set of the a_v.)
 
 **L₂ step.** Let Ũ = (π̃_vM̃_v) = PBQ with ‖B‖ = γ₂*(Ũ), tr P² = tr Q² = 1 (``norms.dual``), p_v = P_v². With
 σ = Σπ̃_v²/p_v ≥ (Σπ̃_v)²/Σp_v = 1 and π̂_v = π̃_v²/(σp_v), for |f| ≤ 1
@@ -14,7 +14,8 @@ row by row; Edmonds, PhD thesis, 2023, mixes all rows alike and keeps one level 
 .. math:: E_{\hat\pi}(\tilde M_vf)^2 = \lVert P^{-1}\tilde Uf\rVert^2/\sigma = \lVert BQf\rVert^2/\sigma
           \le \gamma_2^*(\tilde U)^2/\sigma
 
-(with constant 4 and half of the rows in Edmonds, Nikolov & Ullman, STOC 2020).
+(with constant 4 and half of the rows in Edmonds, Nikolov & Ullman, STOC 2020, Lemmas 14 and 15; Edmonds, 2023,
+Lemmas 15 and 16).
 
 **A centre.** In the L₂ step diag(y) ⪰ M̃ᵀΠ̂M̃ for y_x = Yq_x, q_x = Q_x², Y = γ₂*(Ũ)²/σ. Where φ > 0 has
 Σ_x max(φq_x, D_x) ≤ 1, D_x = max_v |M̃_vx|/2, some distribution ν is at least φq and D: then ν ± M̃_v/2 are pairs of the

@@ -1,6 +1,7 @@
 r"""The factorization mechanism: every user reports a column of A through a randomizer of the unit ball.
 
-Edmonds, Nikolov & Ullman (STOC 2020, §4); row shifts and approximation as in Edmonds (PhD thesis, 2023, chapter 5).
+Edmonds, Nikolov & Ullman (STOC 2020, Theorem 10); row shifts and approximation as in Edmonds (PhD thesis, 2023,
+Theorems 12 and 23).
 With s = ‖A‖_{1→2}, a user of type u reports Y with E Y = a_u = A_u/s, and the curator answers
 
 .. math:: s\,R\,\bar Y - c, \qquad S_u = s^2\,R \operatorname{Cov}(Y \mid u) R^\top .

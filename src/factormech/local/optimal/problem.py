@@ -1,7 +1,7 @@
 r"""What the optimisers are asked, and what they answer.
 
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), in the notation of ``local/strategy.py``: C = PGP is
-the centred Gram matrix of the workload, a = e^ε.
+Setting: Problem 3.12 of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), in the notation of
+``local/strategy.py``: C = PGP is the centred Gram matrix of the workload, a = e^ε.
 
 **Staircase strategies.** The extreme rays of the cone {q ≥ 0 : max q ≤ a min q} are v_S = 1 + (a−1)1_S for the subsets
 S other than ∅ and the whole domain (the constant row is a multiple of v_S + v_{Sᶜ}), and q ↦ qqᵀ/(1ᵀq) is convex in

@@ -8,7 +8,9 @@ Toronto, 2023). An entry of L may be −∞ and one of H may be +∞. By the dua
 .. math:: \max_U \frac{\langle L, U_+\rangle - \langle H, U_-\rangle}{\gamma_2^*(U)}, \qquad U = U_+ - U_-,
 
 over U with U₊ = 0 where L = −∞, U₋ = 0 where H = +∞, and U1 = 0 where c is free: for any such U and any feasible W̃
-the numerator is at most ⟨W̃ − c1ᵀ, U⟩ = ⟨W̃, U⟩ ≤ γ₂(W̃)γ₂*(U).
+the numerator is at most ⟨W̃ − c1ᵀ, U⟩ = ⟨W̃, U⟩ ≤ γ₂(W̃)γ₂*(U). For γ₂(W, α) that is Lemma 12 of Edmonds, Nikolov &
+Ullman (2020) and Lemma 32 of Edmonds (2023); for γ̂₂ Lemma 13 of Edmonds (2023); for η, which is Definition 44 of
+Edmonds (2023), it is Lemma 45 of Edmonds (2023).
 
 ============  =======  =======================================================================================
 γ₂(W, α)      c = 0    |W̃ − W| ≤ α

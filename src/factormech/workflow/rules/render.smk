@@ -1,0 +1,1 @@
+../../../../workflow/rules/render.smk
