@@ -167,9 +167,9 @@ def test_targets_are_known_by_their_names(project: Path) -> None:
 
 
 LEDGER = """\
+paper: liu2024
 claims:
   liu2024-small:
-    paper: liu2024
     where: here
     claim: subset selection needs users
     study: [other]
@@ -179,7 +179,6 @@ claims:
       of: {where: {mechanism: subset-selection, domain_size: 16}, value: sample_complexity}
     expect: {at_least: 1, because: it answers}
   liu2024-elsewhere:
-    paper: liu2024
     where: there
     claim: so it is
     study: [not-here]
@@ -190,7 +189,8 @@ claims:
 
 def test_claims_are_judged_on_the_studies_that_are_there(project: Path) -> None:
     """In the full run and in the quick one, whose grid may be too small for a verdict."""
-    ledger = project / "claims.yaml"
+    ledger = project / "studies/liu2024.claims.yaml"
+    ledger.parent.mkdir(exist_ok=True)
     try:
         ledger.write_text(LEDGER)
         assert planned(project) == {"judge folder="}

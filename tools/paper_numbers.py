@@ -1,7 +1,7 @@
 """Fill the blocks of numbers of ``docs/papers/mckenna2020.md`` from the tables of a full run.
 
 A table that is missing, or of stand-ins for the data sets, is an error, and nothing is written. What the paper claims
-is judged elsewhere: ``claims.yaml``, ``docs/claims.md``.
+is judged elsewhere: ``studies/*.claims.yaml``, ``docs/claims.md``.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import pytest
 
 from factormech.claims import listing, verdicts
 from factormech.claims.expressions import names_in
-from factormech.claims.ledger import Check, Claim, Expectation, Ledger, LedgerErrors, read
+from factormech.claims.ledger import Check, Claim, Expectation, Ledger, LedgerErrors, files_in, read
 from factormech.claims.measures import Measured, measure
 from factormech.claims.page import page, summary
 from factormech.claims.selection import NotEvaluated, Tables
@@ -31,9 +31,9 @@ pytestmark = pytest.mark.heavy
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 ONE = """\
+paper: liu2024
 claims:
-  small:
-    paper: liu2024
+  liu2024-small:
     where: Theorem 5
     claim: the error is small
     study: [liu2024-theorem-5]
@@ -47,7 +47,7 @@ claims:
 
 @pytest.fixture(scope="module")
 def ledger() -> Ledger:
-    return read(ROOT / "claims.yaml", SCHEMA)
+    return read(files_in(ROOT / "studies"), SCHEMA)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def everything(ledger: Ledger, gallery: Folder) -> list[Judged]:
 
 
 def written(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "claims.yaml"
+    path = tmp_path / "liu2024.claims.yaml"
     path.write_text(text)
     return path
 
@@ -241,33 +241,35 @@ def test_verdicts_follow_from_outcomes() -> None:
         ("at_most: 2, because: it is", "at_most: 2", "because = (missing)"),
         ("at_most: 2, because", "near: 2, because", "must be a mapping with because and either"),
         ("    expect:", "    why: never\n    expect:", "either a measure (or readings) or why"),
-        ("  small:", "  Small:", "lower-case letters"),
-        ("    paper: liu2024\n", "    paper: liu2024\n    paper: liu2024\n", "the key 'paper' is in line 3 already"),
+        ("  liu2024-small:", "  Small:", "lower-case letters"),
+        ("  liu2024-small:", "  small:", "must begin with 'liu2024-'"),
+        ("paper: liu2024", "paper: nikolov2023", "the one that the file liu2024.claims.yaml is named after"),
+        ("    where:", "    where: x\n    where:", "the key 'where' is in line 4 already"),
         ("domain_size: 4}, value: error}", "domain_size: 4}, by: {where: {}}, value: error}", "that has a value"),
     ],
 )
 def test_a_bad_ledger_is_answered_in_lines(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert old in ONE
     with pytest.raises((LedgerErrors, BadValue)) as error:
-        read(written(tmp_path, ONE.replace(old, new, 1)), SCHEMA)
+        read([written(tmp_path, ONE.replace(old, new, 1))], SCHEMA)
     assert words in str(error.value)
 
 
 def test_readings_inherit_what_they_do_not_say(tmp_path: Path) -> None:
     more = ONE + "    readings:\n    - reading: larger\n      expect: {near: 3, within: 0.5, because: so}\n"
-    (claim,) = read(written(tmp_path, more), SCHEMA).claims
+    (claim,) = read([written(tmp_path, more)], SCHEMA).claims
     printed, reading = claim.checks
     assert reading == replace(printed, reading="larger", expect=Expectation(2.5, 3.5, "so"))
-    bare = "claims:\n  c: {paper: liu2024, where: x, claim: y, study: [a], readings: [{reading: r}]}\n"
+    bare = "paper: liu2024\nclaims:\n  liu2024-c: {where: x, claim: y, study: [a], readings: [{reading: r}]}\n"
     path = written(tmp_path, bare)
     with pytest.raises(LedgerErrors, match=r"readings\[0\].measure = \(missing\)"):
-        read(path, SCHEMA)
+        read([path], SCHEMA)
 
 
 def test_the_job_writes_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    untested = "  opinion:\n    paper: liu2024\n    where: §1\n    claim: it is natural\n    why: an opinion\n"
+    untested = "  liu2024-opinion:\n    where: §1\n    claim: it is natural\n    why: an opinion\n"
     files = {"--ledger": written(tmp_path, ONE + untested), "--schema": SCHEMA, "--tables": ROOT / "docs/gallery"}
     files |= {"--csv": tmp_path / "claims.csv", "--page": tmp_path / "claims.md"}
     monkeypatch.setattr(sys, "argv", ["claims", *map(str, itertools.chain(*files.items()))])

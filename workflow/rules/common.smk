@@ -12,7 +12,7 @@ from pathlib import Path
 from snakemake.utils import update_config
 
 from factormech import plugins as plugin_files
-from factormech.claims.ledger import LedgerErrors, read as read_ledger
+from factormech.claims.ledger import LedgerErrors, files_in as ledger_files, read as read_ledger
 from factormech.code import Sources
 from factormech.config.paths import seen_from
 from factormech.config.strict_yaml import typed
@@ -40,7 +40,8 @@ except ConfigErrors as errors:
 STUDIES = CONFIG.studies | CONFIG.quick_studies
 PLAN = Plan(CONFIG)
 DATA_FOLDER = data_files.named_folder(CONFIG.data, Path())
-LEDGER = [Path(workflow.basedir) / name for name in ("claims.yaml", "workflow/schemas/claims.schema.yaml")]
+LEDGER = ledger_files(Path(workflow.basedir) / "studies")
+LEDGER_SCHEMA = Path(workflow.basedir) / "workflow/schemas/claims.schema.yaml"
 
 
 wildcard_constraints:
@@ -270,10 +271,8 @@ def workload_file(workload, domain_size, seed):
 
 def claimed_studies():
     """The studies of this configuration that the ledger tests; none where the project has no ledger."""
-    if not LEDGER[0].exists():
-        return []
     try:
-        return [study for study in read_ledger(*LEDGER).studies() if study in CONFIG.studies]
+        return [study for study in read_ledger(LEDGER, LEDGER_SCHEMA).studies() if study in CONFIG.studies]
     except (LedgerErrors, BadValue) as errors:
         sys.exit(str(errors))
 

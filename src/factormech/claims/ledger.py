@@ -1,4 +1,4 @@
-"""``claims.yaml``: what the papers say, where, and what tests it; checked at once and as a whole.
+"""``studies/<paper>.claims.yaml``: what a paper says, where, and what tests it; all files checked at once.
 
 The rules of single entries are the schema's (``workflow/schemas/claims.schema.yaml``); here are those between them:
 one measure that exists, with the settings that it takes, on tables that the claim names.
@@ -7,7 +7,7 @@ one measure that exists, with the settings that it takes, on tables that the cla
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue
 
 _OPERANDS = ("of", "left", "right")
+ENDING = ".claims.yaml"
+PAPERS = ("mckenna2020", "edmonds2020", "edmonds2023", "liu2024", "nikolov2023")
 
 
 class LedgerErrors(ValueError):
@@ -75,7 +77,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All claims, in the order of the file."""
+    """All claims, in the order of the files."""
 
     claims: tuple[Claim, ...]
 
@@ -84,25 +86,45 @@ class Ledger:
         return list(dict.fromkeys(study for claim in self.claims for study in claim.studies))
 
 
-def read(path: Path | str, schema: Path | str) -> Ledger:
-    """The ledger in a file.
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of the ledger in a folder, in the order in which pages show the papers."""
+    found = {path.name.removesuffix(ENDING): path for path in folder.glob(f"*{ENDING}")}
+    return [found[paper] for paper in sorted(found, key=lambda paper: (_position(paper), paper))]
+
+
+def read(paths: Sequence[Path | str], schema: Path | str) -> Ledger:
+    """Return the ledger in some files, one for each paper.
 
     Raises
     ------
     LedgerErrors
         With everything that is wrong with it.
     BadValue
-        If the file is no YAML.
+        If a file is not YAML.
     """
+    return Ledger(tuple(claim for path in paths for claim in _read_one(Path(path), schema)))
+
+
+def _position(paper: str) -> int:
+    return PAPERS.index(paper) if paper in PAPERS else len(PAPERS)
+
+
+def _read_one(path: Path, schema: Path | str) -> Iterator[Claim]:
+    """The claims of one paper."""
     content, problems = schemas.plain(read_yaml(path))
-    rules = _rules(str(schema))
-    problems += schemas.problems_of(rules, content)
+    problems += schemas.problems_of(_rules(str(schema)), content)
     if problems:
         raise LedgerErrors(problems)
-    claims = tuple(_claim(name, entry) for name, entry in content["claims"].items())
-    if found := [problem for name, entry in content["claims"].items() for problem in _relations(name, entry)]:
+    paper = content["paper"]
+    found = [problem for name, entry in content["claims"].items() for problem in _relations(name, entry)]
+    if path.name != f"{paper}{ENDING}":
+        found.insert(0, BadValue("paper", paper, f"be the one that the file {path.name} is named after", "rename one"))
+    for name in content["claims"]:
+        if not name.startswith(f"{paper}-"):
+            found.append(BadValue(f"claims.{name}", name, f"begin with '{paper}-'", "rename the claim"))
+    if found:
         raise LedgerErrors(found)
-    return Ledger(claims)
+    yield from (_claim(paper, name, entry) for name, entry in content["claims"].items())
 
 
 @functools.cache
@@ -110,10 +132,10 @@ def _rules(path: str) -> Mapping[str, Any]:
     return read_yaml(path)
 
 
-def _claim(name: str, entry: Mapping[str, Any]) -> Claim:
+def _claim(paper: str, name: str, entry: Mapping[str, Any]) -> Claim:
     return Claim(
         id=name,
-        paper=entry["paper"],
+        paper=paper,
         where=entry["where"],
         text=entry["claim"],
         studies=tuple(entry.get("study", ())),

@@ -19,8 +19,8 @@ from factormech.claims.verdicts import (
 HEAD = """\
 # The ledger of claims
 
-What the five papers say, and what the tables of this project say of it. `claims.yaml` has for each claim where it
-stands, the study that tests it, how it is measured, and what is expected and why; the verdicts are computed from the
+What the five papers say, and what the tables of this project say of it. `studies/<paper>.claims.yaml` has for each claim
+where it stands, the study that tests it, how it is measured, and what is expected and why; the verdicts are computed from the
 tables by `factormech.claims` and by nothing else. A claim is *reproduced* when the whole measured interval is within
 what is expected; *reproduced under a stated reading* when only a reading does so, told below the claim; *not
 reproduced* else (and *open* where a part of the interval is within); *not testable* with the reason; *not evaluated*
