@@ -89,6 +89,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/command_line_page.py --check
 	python tools/trust_page.py --check
 	python tools/claims_page.py --check
+	python tools/paper_numbers.py --check
 	python tools/run_page.py --check
 	python -m benchmarks.race --check
 
@@ -109,6 +110,7 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/command_line_page.py
 	python tools/trust_page.py
 	python tools/claims_page.py
+	python tools/paper_numbers.py
 	python tools/run_page.py
 
 race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew

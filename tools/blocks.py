@@ -1,4 +1,4 @@
-"""The generated tables of ``docs/papers/mckenna2020.md``: what the paper leaves open, from the tables of a full run.
+"""The generated tables of ``docs/papers/*.md``: what the papers leave open, from the tables of the gallery.
 
 Used by ``paper_numbers.py``. A block stands between ``<!-- numbers: NAME -->`` and ``<!-- end of numbers -->``.
 """
@@ -196,3 +196,31 @@ def slopes(frame: pd.DataFrame) -> str:
         for workload, row in table.iterrows()
     ]
     return markdown(["workload", *who.values()], rows)
+
+
+def prefix(frame: pd.DataFrame) -> str:
+    """Theorem 5: what the optimum for prefix sums has beyond ln(n)/π, and where that goes if it goes on as it does."""
+    best = frame[frame["factorization"] == "optimal"]
+    sizes = sorted(best["domain_size"].unique())[-5:]
+    rows = []
+    for order, part in best.groupby("order"):
+        beyond = (part["error"] - part["logarithm"]).set_axis(part["domain_size"])
+        low, high = _limits(beyond)
+        label = f"{order:g}".replace("inf", "∞")
+        rows.append([label, *(f"{beyond[n]:.4f}" for n in sizes), f"{low:.3f} to {high:.3f}"])
+    largest = frame[frame["domain_size"] == sizes[-1]]
+    root = largest.loc[largest["factorization"] == "square-root", "ratio"] - 1
+    best = largest[largest["factorization"] == "optimal"]
+    trace = (best["error"] / best["trace_bound"]).max() - 1
+    told = (
+        f"At the largest n the square root is {root.min():.1%} to {root.max():.1%} above the optimum, and the optimum "
+        f"at most {trace:.1%} above the trace bound."
+    )
+    return markdown(["p", *(f"n = {n}" for n in sizes), "extrapolated"], rows) + f"\n\n{told}"
+
+
+def _limits(beyond: pd.Series[float]) -> tuple[float, float]:
+    """The range of limits of polynomials of degree one to three in 1/ln n, fitted to the last three to eight sizes."""
+    x, y = 1 / np.log(beyond.index.to_numpy(dtype=float)), beyond.to_numpy()
+    found = [np.polyfit(x[-m:], y[-m:], degree)[-1] for m in range(3, 9) for degree in range(1, 4) if m > degree]
+    return min(found), max(found)
