@@ -248,8 +248,8 @@ def _reduced(found: pd.DataFrame, over: str) -> Measured:
             spread = f", {over} of {count} from {_told(middle.min())} to {_told(middle.max())}"
             return _between(averaged(middle), averaged(low), averaged(high), count, spread)
         case "spread":
-            if low.min() <= 0:
-                raise NotEvaluated("a ratio of numbers that are not positive")
+            if low.min() <= 0 or not np.isfinite(high).all():
+                raise NotEvaluated("a ratio of numbers that are not positive and finite")
             least = max(1.0, low.max() / high.min())
             told = f", largest over least of {count}"
             return _between(middle.max() / middle.min(), least, high.max() / low.min(), count, told)
