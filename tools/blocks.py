@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from factormech.labels import bound_label, data_label, mechanism_label, workload_label
+from factormech.norms.symmetric_marginals import approximate_degree, approximate_norm
 from factormech.tables.compare import improvement
 
 OPTIMISED = "adaptive-pgd"
@@ -224,3 +225,22 @@ def _limits(beyond: pd.Series[float]) -> tuple[float, float]:
     x, y = 1 / np.log(beyond.index.to_numpy(dtype=float)), beyond.to_numpy()
     found = [np.polyfit(x[-m:], y[-m:], degree)[-1] for m in range(3, 9) for degree in range(1, 4) if m > degree]
     return min(found), max(found)
+
+
+def marginals() -> str:
+    """Corollary 6: γ₂(W, 1/6) of marginals of one width, from 2 to 256 attributes for each that a query reads."""
+    rows = []
+    for width in (1, 2, 3, 4, 9, 16):
+        norms = [approximate_norm(width * 2**k, width, 1 / 6).upper for k in range(1, 9)]
+        fit = np.polyfit(np.arange(8), np.log2(norms), 1)[0]
+        last = math.log2(norms[-1] / norms[-2])
+        shown = [f"{norms[k]:.4g}" for k in (0, 3, 7)]
+        rows.append([str(width), *shown, f"{fit:.2f}", f"{last:.2f}", f"{approximate_degree(width, 1 / 6) / 2:g}"])
+    header = [
+        "w",
+        *(f"d/w = {ratio}" for ratio in (2, 16, 256)),
+        "exponent, fitted",
+        "in the last octave",
+        "half the degree",
+    ]
+    return markdown(header, rows)

@@ -38,7 +38,7 @@ def main() -> None:
 def pages() -> dict[Path, str]:
     """Return the pages with every block filled."""
     filled = {}
-    for paper, numbers in (("mckenna2020", mckenna2020()), ("liu2024", liu2024())):
+    for paper, numbers in (("mckenna2020", mckenna2020()), ("edmonds2020", edmonds2020()), ("liu2024", liu2024())):
         path = PAPERS / f"{paper}.md"
         filled[path] = path.read_text()
         for name, body in numbers.items():
@@ -65,6 +65,11 @@ def mckenna2020() -> dict[str, str]:
         "figure-3c": blocks.times(table("mckenna2020-figure-3c")),
         "consistency": blocks.consistency(table("consistency")),
     }
+
+
+def edmonds2020() -> dict[str, str]:
+    """Return the blocks of Edmonds, Nikolov & Ullman."""
+    return {"marginals": blocks.marginals()}
 
 
 def liu2024() -> dict[str, str]:
