@@ -299,7 +299,7 @@ def test_the_job_writes_what_was_found(
     assert "| liu2024 | 1 | 1 | 2 |" in text
     assert "| measured | ✓ 1.311 | at most 2 (it is) | **reproduced** |" in text
     assert "*an opinion*" in text
-    assert "Of 2 statements of the five papers, 1 are **reproduced**: 1 as printed" in text
+    assert "1 are **reproduced**: 1 as printed" in text
 
 
 def test_the_summary_and_the_list_count_the_same(everything: list[Judged]) -> None:

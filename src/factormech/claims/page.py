@@ -27,11 +27,12 @@ from factormech.claims.verdicts import CONTRADICTED, MET, REFUSED, UNDECIDED, Ju
 
 TITLE = "# The ledger of claims\n\n"
 HEAD = """
-`studies/<paper>.claims.yaml` has for each statement where it stands, what kind of evidence there is, the study that
-tests it, how it is measured, and what is expected and why. The verdicts are computed from the tables by
-`factormech.claims` and by nothing else: an expectation is met when the whole measured interval is within it, and the
-words follow from the kind of evidence. What was simulated or fitted has an interval; the slope of growth is between
-two standard errors of its fit. *Not evaluated* are claims about points that the tables do not have.
+`studies/<paper>.claims.yaml` has for each claim where it stands, what kind of evidence there is, the study that tests
+it, how it is measured, and what is expected and why. Verdicts on tables are computed by `factormech.claims` and by
+nothing else: an expectation is met when the whole measured interval is within it, and the words follow from the kind of
+evidence. What was simulated or fitted has an interval; the slope of growth is between two standard errors of its fit.
+Claims without a table name the test of the package that stands for one, or the reason why there is none.
+*Not evaluated* are claims about points that the tables do not have.
 """
 TABLE = "| claim | where | evidence | measured | expected | verdict |\n| --- | --- | --- | --- | --- | --- |\n"
 SIGNS = {MET: "✓", UNDECIDED: "open", CONTRADICTED: "✗", REFUSED: "–"}
@@ -64,11 +65,12 @@ def _first(judged: Sequence[Judged]) -> str:
     n = Counter(found.verdict for found in judged)
     as_printed = n[REPRODUCED] + n[GROWTH]
     sentences = [
-        f"Of {len(judged)} statements of the five papers, {as_printed + n[UNDER_READING]} are **reproduced**: "
+        f"Of {len(judged)} claims, on every numbered statement of the five papers and on what they say beside, "
+        f"{as_printed + n[UNDER_READING]} are **reproduced**: "
         f"{as_printed} as printed ({n[GROWTH]} of them growth over two decades or more) and {n[UNDER_READING]} under a "
         "reading that is stated.",
-        f"{n[REFUTED]} are **refuted**: the print is false, and a counter-example that holds for every algorithm is "
-        f"run by a test. {n[NOT_REPRODUCED]} are **not reproduced** by the tables.",
+        f"{n[REFUTED]} are **refuted**: the print is false whatever the algorithm, and a test runs the "
+        f"counter-example. {n[NOT_REPRODUCED]} are **not reproduced** by the tables.",
         f"What is **left**: {n[PROVED]} have a proof here and a test that would catch a wrong one, {n[NOT_VIOLATED]} "
         f"are bounds and inequalities that no number passes{_but(n[VIOLATED], 'one does', 'do')}, and "
         f"{n[PREDICTED] + n[NOT_PREDICTED]} compare this project's formulas with each other ({n[PREDICTED]} agree), "
