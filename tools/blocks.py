@@ -244,3 +244,33 @@ def marginals() -> str:
         "half the degree",
     ]
     return markdown(header, rows)
+
+
+def shifts(frame: pd.DataFrame) -> str:
+    """Lemma 22: by how much γ₂(W, α) is above γ̂₂(W, α) at most."""
+    ends = frame.pivot_table(index=["workload", "alpha"], columns="norm", values=["lower", "upper"])
+    above = ends["upper", "gamma-2-approximate"] - ends["lower", "gamma-2-shifted"]
+    largest = above.groupby("workload", sort=False).max()
+    return markdown(["workload", "at most"], [[workload_label(str(w)), f"{gap:.3f}"] for w, gap in largest.items()])
+
+
+def parity_slopes(frame: pd.DataFrame) -> str:
+    """Full parity: local slopes of ln n in ln(1/α), at the largest and the least α."""
+    rows = []
+    for (mechanism, n), part in frame.groupby(["mechanism", "domain_size"], sort=False):
+        found = part.dropna(subset="slope").sort_values("accuracy")
+        slopes_at = (f"{found['slope'].iloc[k]:.2f}" for k in (0, -1))
+        rows.append([mechanism_label(str(mechanism)), str(n), *slopes_at])
+    ends = (f"at 1/α = {end:g}" for end in (frame["accuracy"].min(), frame["accuracy"].max()))
+    return markdown(["mechanism", "N", *ends], rows)
+
+
+def edges(frame: pd.DataFrame) -> str:
+    """Random queries: at how many nε the best number of rows of JL release is the largest that was tried."""
+    tried = frame[frame["mechanism"] == "jl"]
+    rows = []
+    for shape, part in tried.groupby("shape", sort=False):
+        best = part[part["best"] == 1]
+        last = int((best["rows"] == part["rows"].max()).sum())
+        rows.append([str(shape), str(part["queries"].iloc[0]), str(part["rows"].max()), f"{last} of {len(best)}"])
+    return markdown(["shape", "queries", "largest ℓ tried", "the best ℓ is the largest"], rows)

@@ -38,10 +38,10 @@ def main() -> None:
 def pages() -> dict[Path, str]:
     """Return the pages with every block filled."""
     filled = {}
-    for paper, numbers in (("mckenna2020", mckenna2020()), ("edmonds2020", edmonds2020()), ("liu2024", liu2024())):
+    for paper, numbers in PAGES.items():
         path = PAPERS / f"{paper}.md"
         filled[path] = path.read_text()
-        for name, body in numbers.items():
+        for name, body in numbers().items():
             filled[path] = blocks.fill(filled[path], name, body)
     return filled
 
@@ -69,12 +69,23 @@ def mckenna2020() -> dict[str, str]:
 
 def edmonds2020() -> dict[str, str]:
     """Return the blocks of Edmonds, Nikolov & Ullman."""
-    return {"marginals": blocks.marginals()}
+    return {"marginals": blocks.marginals(), "lemma-22": blocks.shifts(table("edmonds2023-lemma-22"))}
 
 
 def liu2024() -> dict[str, str]:
     """Return the blocks of Liu, Upadhyay & Zou."""
     return {"prefix": blocks.prefix(table("liu2024-theorem-5"))}
+
+
+def nikolov2023() -> dict[str, str]:
+    """Return the blocks of Nikolov."""
+    return {
+        "slopes-of-parity": blocks.parity_slopes(table("full-parity-users")),
+        "edges": blocks.edges(table("pure-random-queries")),
+    }
+
+
+PAGES = {"mckenna2020": mckenna2020, "edmonds2020": edmonds2020, "liu2024": liu2024, "nikolov2023": nikolov2023}
 
 
 if __name__ == "__main__":
