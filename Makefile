@@ -98,6 +98,7 @@ lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
 	python tools/trust_page.py --check
 	python tools/claims_page.py --check
 	python tools/statements.py --check
+	python tools/paper_numbers.py --check
 	python tools/run_page.py --check
 	python -m benchmarks.race --check
 
@@ -119,6 +120,7 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/trust_page.py
 	python tools/claims_page.py
 	python tools/statements.py
+	python tools/paper_numbers.py
 	python tools/run_page.py
 
 site: $(STAMP)  ## the site, docs/_build/html/index.html: every page, with its notebooks run; any warning is an error

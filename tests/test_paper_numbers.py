@@ -199,15 +199,18 @@ def test_non_negativity(blocks: ModuleType) -> None:
 
 
 def test_every_block_of_the_page_is_filled_and_no_other(blocks: ModuleType) -> None:
-    page = (ROOT / "docs" / "papers" / "mckenna2020.md").read_text()
-    names = re.findall(r"<!-- numbers: (.*) -->", page)
     tool = (ROOT / "tools" / "paper_numbers.py").read_text()
-    assert all(f'"{name}": blocks.' in tool for name in names)
-    assert len(names) == tool.count(": blocks.") == 8
-    for name in names:
-        page = blocks.fill(page, name, f"filled: {name}")
-        assert blocks.fill(page, name, f"filled: {name}") == page
-    assert page.count("filled: ") == len(names)
+    found = 0
+    for path in sorted((ROOT / "docs" / "papers").glob("*.md")):
+        page = path.read_text()
+        names = re.findall(r"<!-- numbers: (.*) -->", page)
+        found += len(names)
+        assert all(f'"{name}": blocks.' in tool for name in names)
+        for name in names:
+            page = blocks.fill(page, name, f"filled: {name}")
+            assert blocks.fill(page, name, f"filled: {name}") == page
+        assert page.count("filled: ") == len(names)
+    assert found == tool.count(": blocks.") == 13
     with pytest.raises(SystemExit, match="0 blocks"):
         blocks.fill(page, "nothing", "")
     assert blocks.number(math.nan) == "–"
@@ -216,10 +219,42 @@ def test_every_block_of_the_page_is_filled_and_no_other(blocks: ModuleType) -> N
 def test_a_missing_table_leaves_the_page_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import paper_numbers
 
-    page = tmp_path / "page"
+    page = tmp_path / "mckenna2020.md"
     page.write_text("as it was")
-    monkeypatch.setattr(paper_numbers, "PAPER", page)
+    monkeypatch.setattr(sys, "argv", ["paper_numbers.py"])
+    monkeypatch.setattr(paper_numbers, "PAPERS", tmp_path)
     monkeypatch.setattr(paper_numbers, "TABLES", tmp_path)
     with pytest.raises((BadValue, OSError)):
         paper_numbers.main()
     assert page.read_text() == "as it was"
+
+
+def test_every_number_of_the_pages_is_the_gallerys(monkeypatch: pytest.MonkeyPatch) -> None:
+    import claims_page
+    import paper_numbers
+
+    for path, text in paper_numbers.pages().items():
+        assert claims_page.agree(path.read_text(), text), f"{path.name}: run: make docs"
+    monkeypatch.setattr(paper_numbers, "pages", lambda: {paper_numbers.PAPERS / "liu2024.md": "other"})
+    monkeypatch.setattr(sys, "argv", ["paper_numbers.py", "--check"])
+    with pytest.raises(SystemExit, match=r"liu2024\.md: other numbers"):
+        paper_numbers.main()
+
+
+def beyond(constant: float) -> pd.DataFrame:
+    """Theorem 5's table for a difference that tends to a constant like 1/ln n."""
+    rows = []
+    for n in (4, 16, 64, 256, 1024, 4096, 16384, 65536):
+        logarithm = math.log(n) / math.pi
+        best = logarithm + constant + 0.3 / math.log(n)
+        place = {"study": "t", "domain_size": n, "order": 2.0, "logarithm": logarithm, "trace_bound": best / 1.01}
+        for name, ratio in (("optimal", 1.0), ("square-root", 1.05)):
+            rows.append(place | {"factorization": name, "error": ratio * best, "lower_bound": best, "ratio": ratio})
+    return pd.DataFrame(rows)
+
+
+def test_the_extrapolation_finds_a_known_limit(blocks: ModuleType) -> None:
+    for constant, told in ((0.7, "0.700 to 0.700"), (0.75, "0.750 to 0.750")):
+        assert f"| {told} |" in blocks.prefix(beyond(constant))
+    assert "5.0% to 5.0% above the optimum" in blocks.prefix(beyond(0.7))
+    assert "at most 1.0% above the trace bound" in blocks.prefix(beyond(0.7))

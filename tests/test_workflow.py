@@ -167,9 +167,10 @@ def test_targets_are_known_by_their_names(project: Path) -> None:
 
 
 LEDGER = """\
+paper: liu2024
 claims:
   liu2024-small:
-    paper: liu2024
+    kind: measured
     where: here
     claim: subset selection needs users
     study: [other]
@@ -179,7 +180,7 @@ claims:
       of: {where: {mechanism: subset-selection, domain_size: 16}, value: sample_complexity}
     expect: {at_least: 1, because: it answers}
   liu2024-elsewhere:
-    paper: liu2024
+    kind: measured
     where: there
     claim: so it is
     study: [not-here]
@@ -190,14 +191,15 @@ claims:
 
 def test_claims_are_judged_on_the_studies_that_are_there(project: Path) -> None:
     """In the full run and in the quick one, whose grid may be too small for a verdict."""
-    ledger = project / "claims.yaml"
+    ledger = project / "studies/liu2024.claims.yaml"
+    ledger.parent.mkdir(exist_ok=True)
     try:
         ledger.write_text(LEDGER)
         assert planned(project) == {"judge folder="}
         made(project, "claims", "quick")
         full, quick = ((project / f"results/{folder}claims.csv").read_text() for folder in ("", "quick/"))
-        assert "liu2024-small,liu2024,here,reproduced," in full
-        assert "liu2024-small,liu2024,here,not evaluated," in quick
+        assert "liu2024-small,liu2024,here,measured,reproduced," in full
+        assert "liu2024-small,liu2024,here,measured,not evaluated," in quick
         assert "the study not-here was not made" in full
         assert "reproduced                         1\n" in (project / "results/logs/judge/claims.log").read_text()
         assert not planned(project)

@@ -1,4 +1,4 @@
-"""The generated tables of ``docs/papers/mckenna2020.md``: what the paper leaves open, from the tables of a full run.
+"""The generated tables of ``docs/papers/*.md``: what the papers leave open, from the tables of the gallery.
 
 Used by ``paper_numbers.py``. A block stands between ``<!-- numbers: NAME -->`` and ``<!-- end of numbers -->``.
 """
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from factormech.labels import bound_label, data_label, mechanism_label, workload_label
+from factormech.norms.symmetric_marginals import approximate_degree, approximate_norm
 from factormech.tables.compare import improvement
 
 OPTIMISED = "adaptive-pgd"
@@ -196,3 +197,80 @@ def slopes(frame: pd.DataFrame) -> str:
         for workload, row in table.iterrows()
     ]
     return markdown(["workload", *who.values()], rows)
+
+
+def prefix(frame: pd.DataFrame) -> str:
+    """Theorem 5: what the optimum for prefix sums has beyond ln(n)/π, and where that goes if it goes on as it does."""
+    best = frame[frame["factorization"] == "optimal"]
+    sizes = sorted(best["domain_size"].unique())[-5:]
+    rows = []
+    for order, part in best.groupby("order"):
+        beyond = (part["error"] - part["logarithm"]).set_axis(part["domain_size"])
+        low, high = _limits(beyond)
+        label = f"{order:g}".replace("inf", "∞")
+        rows.append([label, *(f"{beyond[n]:.4f}" for n in sizes), f"{low:.3f} to {high:.3f}"])
+    largest = frame[frame["domain_size"] == sizes[-1]]
+    root = largest.loc[largest["factorization"] == "square-root", "ratio"] - 1
+    best = largest[largest["factorization"] == "optimal"]
+    trace = (best["error"] / best["trace_bound"]).max() - 1
+    told = (
+        f"At the largest n the square root is {root.min():.1%} to {root.max():.1%} above the optimum, and the optimum "
+        f"at most {trace:.1%} above the trace bound."
+    )
+    return markdown(["p", *(f"n = {n}" for n in sizes), "extrapolated"], rows) + f"\n\n{told}"
+
+
+def _limits(beyond: pd.Series[float]) -> tuple[float, float]:
+    """The range of limits of polynomials of degree one to three in 1/ln n, fitted to the last three to eight sizes."""
+    x, y = 1 / np.log(beyond.index.to_numpy(dtype=float)), beyond.to_numpy()
+    found = [np.polyfit(x[-m:], y[-m:], degree)[-1] for m in range(3, 9) for degree in range(1, 4) if m > degree]
+    return min(found), max(found)
+
+
+def marginals() -> str:
+    """Corollary 6: γ₂(W, 1/6) of marginals of one width, from 2 to 256 attributes for each that a query reads."""
+    rows = []
+    for width in (1, 2, 3, 4, 9, 16):
+        norms = [approximate_norm(width * 2**k, width, 1 / 6).upper for k in range(1, 9)]
+        fit = np.polyfit(np.arange(8), np.log2(norms), 1)[0]
+        last = math.log2(norms[-1] / norms[-2])
+        shown = [f"{norms[k]:.4g}" for k in (0, 3, 7)]
+        rows.append([str(width), *shown, f"{fit:.2f}", f"{last:.2f}", f"{approximate_degree(width, 1 / 6) / 2:g}"])
+    header = [
+        "w",
+        *(f"d/w = {ratio}" for ratio in (2, 16, 256)),
+        "exponent, fitted",
+        "in the last octave",
+        "half the degree",
+    ]
+    return markdown(header, rows)
+
+
+def shifts(frame: pd.DataFrame) -> str:
+    """Lemma 22: by how much γ₂(W, α) is above γ̂₂(W, α) at most."""
+    ends = frame.pivot_table(index=["workload", "alpha"], columns="norm", values=["lower", "upper"])
+    above = ends["upper", "gamma-2-approximate"] - ends["lower", "gamma-2-shifted"]
+    largest = above.groupby("workload", sort=False).max()
+    return markdown(["workload", "at most"], [[workload_label(str(w)), f"{gap:.3f}"] for w, gap in largest.items()])
+
+
+def parity_slopes(frame: pd.DataFrame) -> str:
+    """Full parity: local slopes of ln n in ln(1/α), at the largest and the least α."""
+    rows = []
+    for (mechanism, n), part in frame.groupby(["mechanism", "domain_size"], sort=False):
+        found = part.dropna(subset="slope").sort_values("accuracy")
+        slopes_at = (f"{found['slope'].iloc[k]:.2f}" for k in (0, -1))
+        rows.append([mechanism_label(str(mechanism)), str(n), *slopes_at])
+    ends = (f"at 1/α = {end:g}" for end in (frame["accuracy"].min(), frame["accuracy"].max()))
+    return markdown(["mechanism", "N", *ends], rows)
+
+
+def edges(frame: pd.DataFrame) -> str:
+    """Random queries: at how many nε the best number of rows of JL release is the largest that was tried."""
+    tried = frame[frame["mechanism"] == "jl"]
+    rows = []
+    for shape, part in tried.groupby("shape", sort=False):
+        best = part[part["best"] == 1]
+        last = int((best["rows"] == part["rows"].max()).sum())
+        rows.append([str(shape), str(part["queries"].iloc[0]), str(part["rows"].max()), f"{last} of {len(best)}"])
+    return markdown(["shape", "queries", "largest ℓ tried", "the best ℓ is the largest"], rows)

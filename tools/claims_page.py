@@ -13,7 +13,7 @@ from pathlib import Path
 
 from factormech.atomic import write_whole
 from factormech.claims import listing
-from factormech.claims.ledger import read
+from factormech.claims.ledger import files_in, read
 from factormech.claims.page import page, summary
 from factormech.claims.verdicts import Folder, Judged, judge
 
@@ -24,7 +24,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.])")
 
 def judged(gallery: Path) -> list[Judged]:
     """The claims on a gallery's tables."""
-    ledger = read(ROOT / "claims.yaml", ROOT / "workflow/schemas/claims.schema.yaml")
+    ledger = read(files_in(ROOT / "studies"), ROOT / "workflow/schemas/claims.schema.yaml")
     return judge(ledger, Folder(gallery))
 
 
@@ -68,7 +68,7 @@ def main() -> None:
             write_whole(path, text.encode())
         print(summary(found), end="")
     elif stale := [path.name for path, text in wanted.items() if not (path.exists() and agree(path.read_text(), text))]:
-        sys.exit(f"{', '.join(stale)}: not what claims.yaml and the gallery say; run: make docs")
+        sys.exit(f"{', '.join(stale)}: not what studies/*.claims.yaml and the gallery say; run: make docs")
 
 
 if __name__ == "__main__":

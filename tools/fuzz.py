@@ -145,7 +145,7 @@ def targets(folder: Path) -> dict[str, tuple[list[bytes], Callable[[Path], objec
 
     mine = _matrices(folder)
     config = (ROOT / "config.yaml").read_bytes().split(b"\n  ", 40)
-    ledger = (ROOT / "claims.yaml").read_bytes()[:6000].rpartition(b"\n\n")[0]
+    ledger = b"\n  ".join((ROOT / "studies/liu2024.claims.yaml").read_bytes().split(b"\n  ", 60)[:60])
     return {
         "yaml": ([b"\n  ".join(config[:20]), b"a: &a {x: 1.5, y: [a, 'b']}\nb: {<<: *a}\n"], read_yaml),
         "configuration": ([_small_config()], lambda path: load_file(path, SCHEMAS / "config.schema.yaml")),
@@ -157,7 +157,7 @@ def targets(folder: Path) -> dict[str, tuple[list[bytes], Callable[[Path], objec
         "sealed result": ([mine["r.h5"]], _sealed_again(load)),
         "table": ([_table()], load),
         "request": (_requests(), request),
-        "ledger": ([ledger], lambda path: read_ledger(path, SCHEMAS / "claims.schema.yaml")),
+        "ledger": ([ledger], lambda path: read_ledger([path], SCHEMAS / "claims.schema.yaml")),
         "certificate": ([_certificate()], _verify),
         "command line": (_lines(), _command),
     }

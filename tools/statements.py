@@ -118,10 +118,13 @@ def rows(known: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], Row]:
     for name, study in read_yaml(ROOT / "config.yaml")["studies"].items():
         for key in _named(study["paper"], f"{study['artefact']}; {study.get('caption', '')}", known):
             found[key].studies.append(name)
-    for name, claim in read_yaml(ROOT / "claims.yaml")["claims"].items():
-        for key in _named(claim["paper"], claim["where"], known):
-            found[key].claims.append(name)
-            found[key].studies += [study for study in claim.get("study", []) if study not in found[key].studies]
+    for file in sorted((ROOT / "studies").glob("*.claims.yaml")):
+        ledger = read_yaml(file)
+        for name, claim in ledger["claims"].items():
+            asked = [study for study in claim.get("study", []) if not study.startswith("$")]
+            for key in _named(ledger["paper"], claim["where"], known):
+                found[key].claims.append(name)
+                found[key].studies += [study for study in asked if study not in found[key].studies]
     return found
 
 
@@ -191,9 +194,7 @@ def main() -> None:
         if not args.check:
             path.write_text(wanted, encoding="utf-8")
         elif text != wanted:
-            sys.exit(
-                f"{path.relative_to(ROOT)} is not what docstrings, config.yaml and claims.yaml say; run: make docs"
-            )
+            sys.exit(f"{path.relative_to(ROOT)} is not what docstrings, config.yaml and studies/ say; run: make docs")
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from factormech.claims import listing, verdicts
+from factormech.claims import evidence, listing, verdicts
+from factormech.claims.evidence import KINDS
 from factormech.claims.expressions import names_in
-from factormech.claims.ledger import Check, Claim, Expectation, Ledger, LedgerErrors, read
+from factormech.claims.ledger import Check, Claim, Expectation, Ledger, LedgerErrors, files_in, read
 from factormech.claims.measures import Measured, measure
 from factormech.claims.page import page, summary
 from factormech.claims.selection import NotEvaluated, Tables
@@ -31,9 +32,10 @@ pytestmark = pytest.mark.heavy
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 ONE = """\
+paper: liu2024
 claims:
-  small:
-    paper: liu2024
+  liu2024-small:
+    kind: measured
     where: Theorem 5
     claim: the error is small
     study: [liu2024-theorem-5]
@@ -47,7 +49,7 @@ claims:
 
 @pytest.fixture(scope="module")
 def ledger() -> Ledger:
-    return read(ROOT / "claims.yaml", SCHEMA)
+    return read(files_in(ROOT / "studies"), SCHEMA)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def everything(ledger: Ledger, gallery: Folder) -> list[Judged]:
 
 
 def written(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "claims.yaml"
+    path = tmp_path / "liu2024.claims.yaml"
     path.write_text(text)
     return path
 
@@ -71,7 +73,7 @@ def test_the_ledger_speaks_of_all_papers_and_of_studies_that_exist(ledger: Ledge
     assert set(ledger.studies()) <= set(config["studies"])
     assert {claim.paper for claim in ledger.claims} == {study["paper"] for study in config["studies"].values()}
     assert sum(bool(claim.checks) for claim in ledger.claims) >= 75
-    assert all(claim.id.startswith(f"{claim.paper}-") for claim in ledger.claims)
+    assert {claim.kind for claim in ledger.claims} == set(KINDS)
 
 
 def test_the_page_is_what_the_tables_say(everything: list[Judged]) -> None:
@@ -152,15 +154,15 @@ def test_one_number_of_a_table_turns_a_verdict(ledger: Ledger, gallery: Folder) 
         return judge(Ledger((claim,)), folder)[0].verdict
 
     row = (table["mechanism"].isin(["hadamard", "hadamard-table1"])) & (table["data"] == "nettrace")
-    assert verdict(table) == verdicts.REPRODUCED
+    assert verdict(table) == evidence.REPRODUCED
     wrong = table.assign(sample_complexity=table["sample_complexity"].where(~row, table["sample_complexity"] * 1.02))
-    assert verdict(wrong) == verdicts.NOT_REPRODUCED
+    assert verdict(wrong) == evidence.NOT_REPRODUCED
     only = row & (table["mechanism"] == "hadamard-table1")
     other = table.assign(sample_complexity=table["sample_complexity"].where(~only, table["sample_complexity"] * 1.02))
-    assert verdict(other) == verdicts.UNDER_READING
-    assert verdict(table[~only]) == verdicts.NOT_EVALUATED
+    assert verdict(other) == evidence.UNDER_READING
+    assert verdict(table[~only]) == evidence.NOT_EVALUATED
     standin = table.assign(data=table["data"].where(table["data"] == "worst-case", table["data"] + "-standin"))
-    assert verdict(standin) == verdicts.NOT_EVALUATED
+    assert verdict(standin) == evidence.NOT_EVALUATED
 
 
 def as_in_the_quick_run(gallery: Folder, studies: Mapping[str, Any], name: str) -> pd.DataFrame:
@@ -183,7 +185,7 @@ def test_the_quick_run_judges_no_claim_on_a_grid_that_it_is_not_about(ledger: Le
     quick = Folder(ROOT)
     quick.frame = lambda name: as_in_the_quick_run(gallery, studies, name)  # type: ignore[assignment]
     asked = [found for found in judge(ledger, quick) if found.outcomes]
-    assert [found.claim.id for found in asked if found.verdict != verdicts.NOT_EVALUATED] == []
+    assert [found.claim.id for found in asked if found.verdict != evidence.NOT_EVALUATED] == []
 
 
 def test_what_is_within() -> None:
@@ -202,26 +204,25 @@ def test_what_is_within() -> None:
 
 
 def test_verdicts_follow_from_outcomes() -> None:
-    claim = Claim("c", "liu2024", "here", "so", ("s",), (), "", "")
+    claim = Claim("c", "liu2024", "measured", "here", "so", ("s",))
 
     def verdict(**states: str) -> str:
         tests = {name: Check(name.replace("printed", ""), "value", {}, Expectation(0, 1, ".")) for name in states}
         return judged(claim, [Outcome(tests[name], state, None, "") for name, state in states.items()]).verdict
 
-    met, open_, no, refused = verdicts.MET, verdicts.OPEN, verdicts.CONTRADICTED, verdicts.REFUSED
-    assert verdict() == verdicts.NOT_TESTABLE
+    met, open_, no, refused = verdicts.MET, verdicts.UNDECIDED, verdicts.CONTRADICTED, verdicts.REFUSED
     for reading in (met, open_, no, refused):
-        assert verdict(printed=met, other=reading) == verdicts.REPRODUCED
-    for printed in (open_, no):
-        assert verdict(printed=printed) == verdicts.NOT_REPRODUCED
-        assert verdict(printed=printed, other=met) == verdicts.UNDER_READING
-        assert verdict(printed=printed, other=open_) == verdicts.NOT_REPRODUCED
-        assert verdict(printed=printed, other=no, third=met) == verdicts.UNDER_READING
+        assert verdict(printed=met, other=reading) == evidence.REPRODUCED
+    for printed, alone in ((open_, evidence.OPEN), (no, evidence.NOT_REPRODUCED)):
+        assert verdict(printed=printed) == alone
+        assert verdict(printed=printed, other=met) == evidence.UNDER_READING
+        assert verdict(printed=printed, other=open_) == evidence.OPEN
+        assert verdict(printed=printed, other=no, third=met) == evidence.UNDER_READING
         # What could not be tried might have been met.
-        assert verdict(printed=printed, other=refused) == verdicts.NOT_EVALUATED
+        assert verdict(printed=printed, other=refused) == evidence.NOT_EVALUATED
     for reading in (met, no, refused):
-        assert verdict(printed=refused, other=reading) == verdicts.NOT_EVALUATED
-    assert verdict(other=met) == verdicts.UNDER_READING
+        assert verdict(printed=refused, other=reading) == evidence.NOT_EVALUATED
+    assert verdict(other=met) == evidence.UNDER_READING
 
 
 @pytest.mark.parametrize(
@@ -240,9 +241,22 @@ def test_verdicts_follow_from_outcomes() -> None:
         ("    expect: {at_most: 2, because: it is}\n", "", "expect = (missing)"),
         ("at_most: 2, because: it is", "at_most: 2", "because = (missing)"),
         ("at_most: 2, because", "near: 2, because", "must be a mapping with because and either"),
-        ("    expect:", "    why: never\n    expect:", "either a measure (or readings) or why"),
-        ("  small:", "  Small:", "lower-case letters"),
-        ("    paper: liu2024\n", "    paper: liu2024\n    paper: liu2024\n", "the key 'paper' is in line 3 already"),
+        ("    expect:", "    why: never\n    expect:", "must be left out for a claim that is measured"),
+        ("kind: measured", "kind: proved here", "test = (missing): must be there"),
+        ("kind: measured", "kind: not tested", "must be left out for a claim that is not tested"),
+        ("kind: measured", "kind: growth", "must be measured by one of exponent, slope"),
+        ("kind: measured", "kind: prediction", "must compare nothing but predictions"),
+        (
+            "claims:\n",
+            "predictions: {columns: [order_p_error]}\nclaims:\n",
+            "must not be judged by the project's own predictions alone",
+        ),
+        ("name: value", "name: exponent", "say why fewer than two decades are enough"),
+        ("order_p_error}", "$order_p_error}", "must stand only in a claim that has universes"),
+        ("  liu2024-small:", "  Small:", "lower-case letters"),
+        ("  liu2024-small:", "  small:", "must begin with 'liu2024-'"),
+        ("paper: liu2024", "paper: nikolov2023", "the one that the file liu2024.claims.yaml is named after"),
+        ("    where:", "    where: x\n    where:", "the key 'where' is in line 5 already"),
         (
             "domain_size: 4}, value: order_p_error}",
             "domain_size: 4}, by: {where: {}}, value: order_p_error}",
@@ -253,25 +267,28 @@ def test_verdicts_follow_from_outcomes() -> None:
 def test_a_bad_ledger_is_answered_in_lines(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert old in ONE
     with pytest.raises((LedgerErrors, BadValue)) as error:
-        read(written(tmp_path, ONE.replace(old, new, 1)), SCHEMA)
+        read([written(tmp_path, ONE.replace(old, new, 1))], SCHEMA)
     assert words in str(error.value)
 
 
 def test_readings_inherit_what_they_do_not_say(tmp_path: Path) -> None:
     more = ONE + "    readings:\n    - reading: larger\n      expect: {near: 3, within: 0.5, because: so}\n"
-    (claim,) = read(written(tmp_path, more), SCHEMA).claims
+    (claim,) = read([written(tmp_path, more)], SCHEMA).claims
     printed, reading = claim.checks
     assert reading == replace(printed, reading="larger", expect=Expectation(2.5, 3.5, "so"))
-    bare = "claims:\n  c: {paper: liu2024, where: x, claim: y, study: [a], readings: [{reading: r}]}\n"
+    entry = "{kind: measured, where: x, claim: y, study: [a], readings: [{reading: r}]}"
+    bare = f"paper: liu2024\nclaims:\n  liu2024-c: {entry}\n"
     path = written(tmp_path, bare)
     with pytest.raises(LedgerErrors, match=r"readings\[0\].measure = \(missing\)"):
-        read(path, SCHEMA)
+        read([path], SCHEMA)
 
 
 def test_the_job_writes_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    untested = "  opinion:\n    paper: liu2024\n    where: §1\n    claim: it is natural\n    why: an opinion\n"
+    untested = (
+        "  liu2024-opinion:\n    kind: not testable\n    where: §1\n    claim: it is natural\n    why: an opinion\n"
+    )
     files = {"--ledger": written(tmp_path, ONE + untested), "--schema": SCHEMA, "--tables": ROOT / "docs/gallery"}
     files |= {"--csv": tmp_path / "claims.csv", "--page": tmp_path / "claims.md"}
     monkeypatch.setattr(sys, "argv", ["claims", *map(str, itertools.chain(*files.items()))])
@@ -282,9 +299,11 @@ def test_the_job_writes_what_was_found(
     assert float(small["value"]) == pytest.approx(1.3109, abs=1e-4)
     assert (opinion["verdict"], opinion["reason"], opinion["value"]) == ("not testable", "an opinion", "")
     text = (tmp_path / "claims.md").read_text()
-    assert "| liu2024 | 1 | 0 | 0 | 1 | 0 | 2 |" in text
-    assert "✓ 1.311 | at most 2 (it is) | **reproduced** |" in text
+    assert "| paper | reproduced | not testable | all |" in text
+    assert "| liu2024 | 1 | 1 | 2 |" in text
+    assert "| measured | ✓ 1.311 | at most 2 (it is) | **reproduced** |" in text
     assert "*an opinion*" in text
+    assert "1 are **reproduced**: 1 as printed" in text
 
 
 def test_the_summary_and_the_list_count_the_same(everything: list[Judged]) -> None:
@@ -292,9 +311,8 @@ def test_the_summary_and_the_list_count_the_same(everything: list[Judged]) -> No
     assert set(rows[0]) == set(listing.COLUMNS)
     counted = {row["claim"]: row["verdict"] for row in rows}
     assert len(counted) == len(everything)
-    for verdict in verdicts.VERDICTS:
-        assert f"{verdict:{len(verdicts.UNDER_READING)}}  {list(counted.values()).count(verdict)}\n" in summary(
-            everything
-        )
+    width = max(map(len, evidence.VERDICTS))
+    for verdict in evidence.VERDICTS:
+        assert f"{verdict:{width}}  {list(counted.values()).count(verdict)}\n" in summary(everything)
     text = page(everything)
     assert all(f"`{name}`" in text for name in counted)

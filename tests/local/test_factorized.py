@@ -261,6 +261,20 @@ def test_predicted_users_are_below_the_formula_of_the_papers(workload: str) -> N
         assert 0.2 * formula < release.predicted_users(ALPHA) * (ALPHA - release.distance) ** 2 < formula
 
 
+def test_users_grow_as_the_inverse_squares_of_epsilon_and_alpha() -> None:
+    """Equation (1) of Edmonds, Nikolov & Ullman (2020), over two decades of both, predicted and proved."""
+    for users in ("predicted_users", "guaranteed_users"):
+        told = [
+            getattr(release, users)(alpha) * (epsilon * alpha) ** 2
+            for epsilon in (0.01, 0.1, 1.0)
+            for release in [built("optimal", size=16, epsilon=epsilon)]
+            for alpha in (0.001, 0.01, 0.1)
+        ]
+        assert max(told[:6]) < 1.01 * min(told[:6])
+        # At ε = 1 the constant is that of (e^ε + 1)/(e^ε − 1) for 2/ε.
+        assert max(told) / min(told) == pytest.approx((0.5 / math.tanh(0.5)) ** 2, rel=0.01)
+
+
 def test_accuracies_that_make_no_sense_are_refused() -> None:
     release = built("half-alpha", alpha=0.2)
     for alpha in (0.0, -1.0, 0.5, 1.0, math.nan, "x"):

@@ -266,6 +266,19 @@ def test_scale(exponent: int) -> None:
         np.testing.assert_array_equal(large.witness["shift"], np.ldexp(small.witness["shift"], exponent))
 
 
+def test_scaling_and_sums() -> None:
+    """γ₂(sW, sα) = sγ₂(W, α); γ₂(W, α) ≤ (1 − t)γ₂(W) + tγ₂(W, α/t); γ₂(V + W, α + β) ≤ γ₂(V, α) + γ₂(W, β)."""
+    W, V = NORMAL[:, :6], SIGNS[:6]
+    at = {alpha: approximate_norm(W, alpha) for alpha in (0.1, 0.2, 0.4)}
+    triple = approximate_norm(3 * W, 0.6)
+    assert triple.lower <= 3 * at[0.2].upper
+    assert 3 * at[0.2].lower <= triple.upper
+    assert at[0.2].lower <= 0.5 * factorization_norm(W).upper + 0.5 * at[0.4].upper
+    for first, second in ((0.1, 0.1), (0.2, 0.4)):
+        both = approximate_norm(W + V, first + second)
+        assert both.lower <= at[first].upper + approximate_norm(V, second).upper
+
+
 @pytest.mark.parametrize("shifted", [False, True])
 def test_repeated_opposite_and_fitting_lines_cost_nothing(shifted: bool) -> None:
     W = np.vstack([NORMAL, -NORMAL[:2], NORMAL[3], np.full(8, 0.1)])

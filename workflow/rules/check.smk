@@ -64,6 +64,7 @@ rule judge:
     input:
         tables=lambda wildcards: [f"results/tables/{wildcards.folder}{study}.csv" for study in CLAIMED],
         ledger=[os.path.relpath(file) for file in LEDGER],
+        schema=os.path.relpath(LEDGER_SCHEMA),
         code=code(job_modules("claims")),
     output:
         csv="results/{folder}claims.csv",
@@ -81,7 +82,7 @@ rule judge:
     params:
         made=lambda wildcards: "From the tables of the quick run." if wildcards.folder else "From the tables of a run.",
     shell:
-        "python -m factormech.jobs.claims --ledger {input.ledger[0]:q} --schema {input.ledger[1]:q}"
+        "python -m factormech.jobs.claims --ledger {input.ledger:q} --schema {input.schema:q}"
         " --tables results/tables/{wildcards.folder} --made {params.made:q} --csv {output.csv} --page {output.page}"
         " --request {input.code} &> {log}"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from snakemake.utils import update_config
 
 from factormech import plugins as plugin_files, shipped
-from factormech.claims.ledger import LedgerErrors, read as read_ledger
+from factormech.claims.ledger import LedgerErrors, files_in as ledger_files, read as read_ledger
 from factormech.code import Sources
 from factormech.config.paths import seen_from
 from factormech.config.strict_yaml import read_yaml, typed
@@ -53,7 +53,7 @@ PLAN = Plan(CONFIG)
 DATA_FOLDER = data_files.named_folder(CONFIG.data, Path())
 # The folder that has workflow/: the ledger and the checking tools are there, where it is the project's own folder.
 PROJECT = Path(str(workflow.current_basedir)).parents[1]
-LEDGER = [PROJECT / "claims.yaml", shipped.CLAIMS_SCHEMA]
+LEDGER, LEDGER_SCHEMA = ledger_files(PROJECT / "studies"), shipped.CLAIMS_SCHEMA
 
 
 wildcard_constraints:
@@ -285,10 +285,8 @@ def workload_file(workload, domain_size, seed):
 
 def claimed_studies():
     """The studies of this configuration that the ledger tests; none where the project has no ledger."""
-    if not LEDGER[0].exists():
-        return []
     try:
-        return [study for study in read_ledger(*LEDGER).studies() if study in CONFIG.studies]
+        return [study for study in read_ledger(LEDGER, LEDGER_SCHEMA).studies() if study in CONFIG.studies]
     except (LedgerErrors, BadValue) as errors:
         sys.exit(str(errors))
 

@@ -1,4 +1,4 @@
-"""``claims.yaml``: what the papers say, where, and what tests it; checked at once and as a whole.
+"""``studies/<paper>.claims.yaml``: what a paper says, where, and what tests it; all files checked at once.
 
 The rules of single entries are the schema's (``workflow/schemas/claims.schema.yaml``); here are those between them:
 one measure that exists, with the settings that it takes, on tables that the claim names.
@@ -7,11 +7,13 @@ one measure that exists, with the settings that it takes, on tables that the cla
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from factormech.claims import evidence, universes
+from factormech.claims.evidence import Predictions
 from factormech.claims.expressions import names_in
 from factormech.claims.measures import check, parameters
 from factormech.config import schema as schemas
@@ -19,6 +21,9 @@ from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue
 
 _OPERANDS = ("of", "left", "right")
+ENDING = ".claims.yaml"
+EVERYWHERE = {"at_least": 1.0, "because": "at every point"}
+PAPERS = ("mckenna2020", "edmonds2020", "edmonds2023", "liu2024", "nikolov2023")
 
 
 class LedgerErrors(ValueError):
@@ -58,24 +63,30 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper. ``checks`` is empty where it cannot be tested, and ``why`` says why then.
+    """A claim of a paper, and the kind of evidence for it (``evidence.py``).
 
-    The first check is of the claim as it is printed if its ``reading`` is empty; the others are readings.
+    ``checks`` is empty where no table tests it: ``why`` or ``test`` says more then. ``range`` is why a slope is taken
+    over fewer than two decades. The first check is of the claim as it is printed if its ``reading`` is empty; the
+    others are readings.
     """
 
     id: str
     paper: str
+    kind: str
     where: str
     text: str
-    studies: tuple[str, ...]
-    checks: tuple[Check, ...]
-    why: str
-    note: str
+    studies: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    why: str = ""
+    note: str = ""
+    test: str = ""
+    range: str = ""
+    universes: bool = False
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """All claims, in the order of the file."""
+    """All claims, in the order of the files."""
 
     claims: tuple[Claim, ...]
 
@@ -84,25 +95,52 @@ class Ledger:
         return list(dict.fromkeys(study for claim in self.claims for study in claim.studies))
 
 
-def read(path: Path | str, schema: Path | str) -> Ledger:
-    """The ledger in a file.
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of the ledger in a folder, in the order in which pages show the papers."""
+    found = {path.name.removesuffix(ENDING): path for path in folder.glob(f"*{ENDING}")}
+    return [found[paper] for paper in sorted(found, key=lambda paper: (_position(paper), paper))]
+
+
+def read(paths: Sequence[Path | str], schema: Path | str) -> Ledger:
+    """Return the ledger in some files, one for each paper.
 
     Raises
     ------
     LedgerErrors
         With everything that is wrong with it.
     BadValue
-        If the file is no YAML.
+        If a file is not YAML.
     """
+    return Ledger(tuple(claim for path in paths for claim in _read_one(Path(path), schema)))
+
+
+def _position(paper: str) -> int:
+    return PAPERS.index(paper) if paper in PAPERS else len(PAPERS)
+
+
+def _read_one(path: Path, schema: Path | str) -> Iterator[Claim]:
+    """The claims of one paper."""
     content, problems = schemas.plain(read_yaml(path))
-    rules = _rules(str(schema))
-    problems += schemas.problems_of(rules, content)
+    problems += schemas.problems_of(_rules(str(schema)), content)
     if problems:
         raise LedgerErrors(problems)
-    claims = tuple(_claim(name, entry) for name, entry in content["claims"].items())
-    if found := [problem for name, entry in content["claims"].items() for problem in _relations(name, entry)]:
+    if problems := list(universes.problems(content)):
+        raise LedgerErrors(problems)
+    paper, own = content["paper"], Predictions.from_entry(content.get("predictions", {}))
+    declared = content.get("universes", {})
+    entries = {name: universes.expanded(entry, declared) for name, entry in content["claims"].items()}
+    found = [problem for name, entry in entries.items() for problem in _relations(name, entry, own)]
+    if path.name != f"{paper}{ENDING}":
+        found.insert(0, BadValue("paper", paper, f"be the one that the file {path.name} is named after", "rename one"))
+    for name in entries:
+        if not name.startswith(f"{paper}-"):
+            found.append(BadValue(f"claims.{name}", name, f"begin with '{paper}-'", "rename the claim"))
+    if found:
         raise LedgerErrors(found)
-    return Ledger(claims)
+    yield from (
+        replace(_claim(paper, name, entry), universes=bool(content["claims"][name].get("universes")))
+        for name, entry in entries.items()
+    )
 
 
 @functools.cache
@@ -110,32 +148,42 @@ def _rules(path: str) -> Mapping[str, Any]:
     return read_yaml(path)
 
 
-def _claim(name: str, entry: Mapping[str, Any]) -> Claim:
+def _claim(paper: str, name: str, entry: Mapping[str, Any]) -> Claim:
     return Claim(
         id=name,
-        paper=entry["paper"],
+        paper=paper,
         where=entry["where"],
         text=entry["claim"],
         studies=tuple(entry.get("study", ())),
         checks=tuple(_checks(entry)),
         why=entry.get("why", ""),
         note=entry.get("note", ""),
+        kind=entry["kind"],
+        test=entry.get("test", ""),
+        range=entry.get("range", ""),
     )
 
 
 def _checks(entry: Mapping[str, Any]) -> Iterator[Check]:
     """The claim as printed, then its readings, which inherit what they do not say."""
     printed, grid = {key: entry[key] for key in ("measure", "expect") if key in entry}, entry.get("grid", {})
-    if len(printed) == 2:
+    if "measure" in printed and _expected(printed):
         yield _check("", printed, grid)
     for reading in entry.get("readings", ()):
-        if "measure" in {**printed, **reading} and "expect" in {**printed, **reading}:
-            yield _check(reading["reading"], {**printed, **reading}, grid)
+        said = {**printed, **reading}
+        if "measure" in said and _expected(said):
+            yield _check(reading["reading"], said, grid)
+
+
+def _expected(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What is expected: of an inequality, where nothing is said, that it holds at every point."""
+    wanted: Mapping[str, Any] | None = said.get("expect")
+    return wanted or (EVERYWHERE if said.get("measure", {}).get("name") == "holds" else None)
 
 
 def _check(reading: str, said: Mapping[str, Any], grid: Mapping[str, Any]) -> Check:
     settings = {key: _pinned(value, grid) for key, value in said["measure"].items() if key != "name"}
-    wanted = said["expect"]
+    wanted = _expected(said) or {}
     if "near" in wanted:
         least, most = wanted["near"] - wanted["within"], wanted["near"] + wanted["within"]
     else:
@@ -151,24 +199,20 @@ def _pinned(setting: Any, grid: Mapping[str, Any]) -> Any:
     return {**setting, **inner, "where": {**grid, **setting.get("where", {})}}
 
 
-def _relations(name: str, entry: Mapping[str, Any]) -> Iterator[BadValue]:
+def _relations(name: str, entry: Mapping[str, Any], predictions: Predictions) -> Iterator[BadValue]:
     """What is wrong between the entries of one claim."""
     here = f"claims.{name}"
     tested = "measure" in entry or "readings" in entry
-    if tested == ("why" in entry):
-        rule = "have either a measure (or readings) or why it cannot be tested"
-        yield BadValue(here, sorted(entry), rule, "add one of the two, or remove one")
-    if "measure" in entry and "expect" not in entry:
+    yield from evidence.problems(here, entry, predictions)
+    if "measure" in entry and not _expected(entry):
         yield BadValue(f"{here}.expect", schemas.Missing(), "be there where there is a measure", "say what is expected")
     if tested and not entry.get("study"):
         yield BadValue(f"{here}.study", schemas.Missing(), "name the studies that test the claim", "give a list")
-    if "why" in entry and entry.get("study"):
-        yield BadValue(f"{here}.study", entry["study"], "be left out where nothing tests the claim", "remove it")
     for i, reading in enumerate(entry.get("readings", ())):
-        for key in ("measure", "expect"):
-            if key not in reading and key not in entry:
-                rule = "be there, in the reading or in the claim"
-                yield BadValue(f"{here}.readings[{i}].{key}", schemas.Missing(), rule, f"add {key}")
+        full: Mapping[str, Any] = {**entry, **reading}
+        for key in [k for k, there in (("measure", "measure" in full), ("expect", _expected(full))) if not there]:
+            rule = "be there, in the reading or in the claim"
+            yield BadValue(f"{here}.readings[{i}].{key}", schemas.Missing(), rule, f"add {key}")
     named: set[str] = set()
     for place, said in _measures(here, entry):
         yield from _measure_problems(place, said, entry.get("study", ()))

@@ -12,6 +12,7 @@ COLUMNS = (
     "claim",
     "paper",
     "where",
+    "kind",
     "verdict",
     "reading",
     "outcome",
@@ -29,7 +30,13 @@ def rows(judged: Iterable[Judged]) -> Iterator[dict[str, str]]:
     """The rows, numbers as their shortest exact texts."""
     for found in judged:
         claim = found.claim
-        head = {"claim": claim.id, "paper": claim.paper, "where": claim.where, "verdict": found.verdict}
+        head = {
+            "claim": claim.id,
+            "paper": claim.paper,
+            "where": claim.where,
+            "kind": claim.kind,
+            "verdict": found.verdict,
+        }
         if not found.outcomes:
             yield {**head, "reason": claim.why}
         for outcome in found.outcomes:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.claims.expressions import evaluate
+from factormech.claims.expressions import evaluate, names_in
 from factormech.claims.selection import ENDS, HIGH, LOW, VALUE, NotEvaluated, Operand, Tables, divided, joined, points
 from factormech.errors import BadValue, UnknownName
 from factormech.family import Family
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Half the width of the interval of a fitted slope, in standard errors.
 STANDARD_ERRORS = 2.0
+# Half the width of the interval of a pooled mean, in standard errors.
+POOLED_ERRORS = 4.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Measured:
     high: float
     points: int
     words: str
+    decades: float = math.inf  # that the sizes of a fitted slope span; for other measures there is no such thing
 
 
 def value(tables: Tables, of: Operand, points_needed: int, per: Sequence[str] = (), over: str = "one") -> Measured:
@@ -168,6 +171,22 @@ def steps(
     )
 
 
+def pooled(tables: Tables, of: Operand, points_needed: int, per: Sequence[str], within: Sequence[str] = ()) -> Measured:
+    """The largest distance from 1 of a mean over points, of those of every group ``within``.
+
+    The ends of each number are one standard error from it; those of a mean are four of its own.
+    """
+    import pandas as pd
+
+    rows = []
+    for group, part in _groups(_enough(points(tables, of, per), points_needed), within):
+        half = POOLED_ERRORS * float(np.sqrt(np.sum(((part[HIGH] - part[LOW]) / 2) ** 2))) / len(part)
+        off = abs(float(part[VALUE].mean()) - 1)
+        place = dict(zip(within, group, strict=True))
+        rows.append({**place, LOW: max(0.0, off - half), VALUE: off, HIGH: off + half})
+    return _reduced(pd.DataFrame(rows), "largest")
+
+
 MEASURES: dict[str, Callable[..., Measured]] = {
     "value": value,
     "ratio": ratio,
@@ -176,6 +195,7 @@ MEASURES: dict[str, Callable[..., Measured]] = {
     "exponent": exponent,
     "slope": slope,
     "leads": leads,
+    "pooled": pooled,
     "steps": steps,
 }
 
@@ -228,8 +248,8 @@ def _reduced(found: pd.DataFrame, over: str) -> Measured:
             spread = f", {over} of {count} from {_told(middle.min())} to {_told(middle.max())}"
             return _between(averaged(middle), averaged(low), averaged(high), count, spread)
         case "spread":
-            if low.min() <= 0:
-                raise NotEvaluated("a ratio of numbers that are not positive")
+            if low.min() <= 0 or not np.isfinite(high).all():
+                raise NotEvaluated("a ratio of numbers that are not positive and finite")
             least = max(1.0, low.max() / high.min())
             told = f", largest over least of {count}"
             return _between(middle.max() / middle.min(), least, high.max() / low.min(), count, told)
@@ -261,8 +281,15 @@ def _fitted(
         half = STANDARD_ERRORS * error
         rows.append({**dict(zip(within, group, strict=True)), LOW: middle - half, VALUE: middle, HIGH: middle + half})
     fitted = _reduced(pd.DataFrame(rows), over)
-    told = f"slope {fitted.words}; {len(found)} points"
-    return Measured(fitted.value, fitted.low, fitted.high, len(found), told)
+    spanned = min(_decades(part, x) for _, part in _groups(found, within))
+    told = f"slope {fitted.words}; {len(found)} points over {spanned:.1f} decades"
+    return Measured(fitted.value, fitted.low, fitted.high, len(found), told, spanned)
+
+
+def _decades(part: pd.DataFrame, x: str) -> float:
+    """How many decades the columns of an expression span."""
+    ends = [(part[column].min(), part[column].max()) for column in names_in(x)]
+    return min(math.log10(high / low) if low > 0 else math.inf for low, high in ends)
 
 
 def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:

@@ -2,57 +2,95 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from factormech.claims.verdicts import (
-    CONTRADICTED,
-    MET,
+from factormech.claims.evidence import (
+    GROWTH,
+    KINDS,
+    NOT_EVALUATED,
+    NOT_PREDICTED,
     NOT_REPRODUCED,
+    NOT_TESTABLE,
+    NOT_TESTED,
+    NOT_VIOLATED,
     OPEN,
-    REFUSED,
+    PREDICTED,
+    PROVED,
+    REFUTED,
     REPRODUCED,
+    UNDER_READING,
     VERDICTS,
-    Judged,
-    Outcome,
+    VIOLATED,
 )
+from factormech.claims.verdicts import CONTRADICTED, MET, REFUSED, UNDECIDED, Judged, Outcome
 
-HEAD = """\
-# The ledger of claims
-
-What the five papers say, and what the tables of this project say of it. `claims.yaml` has for each claim where it
-stands, the study that tests it, how it is measured, and what is expected and why; the verdicts are computed from the
-tables by `factormech.claims` and by nothing else. A claim is *reproduced* when the whole measured interval is within
-what is expected; *reproduced under a stated reading* when only a reading does so, told below the claim; *not
-reproduced* else (and *open* where a part of the interval is within); *not testable* with the reason; *not evaluated*
-where the tables do not have what the claim is about. The slope of growth is between two standard errors of its fit.
+TITLE = "# The ledger of claims\n\n"
+HEAD = """
+`studies/<paper>.claims.yaml` has for each claim where it stands, what kind of evidence there is, the study that tests
+it, how it is measured, and what is expected and why. Verdicts on tables are computed by `factormech.claims` and by
+nothing else: an expectation is met when the whole measured interval is within it, and the words follow from the kind of
+evidence. What was simulated or fitted has an interval; the slope of growth is between two standard errors of its fit.
+Claims without a table name the test of the package that stands for one, or the reason why there is none.
+*Not evaluated* are claims about points that the tables do not have.
 """
-TABLE = "| claim | where | measured | expected | verdict |\n| --- | --- | --- | --- | --- |\n"
-SIGNS = {MET: "✓", OPEN: "open", CONTRADICTED: "✗", REFUSED: "–"}
+TABLE = "| claim | where | evidence | measured | expected | verdict |\n| --- | --- | --- | --- | --- | --- |\n"
+SIGNS = {MET: "✓", UNDECIDED: "open", CONTRADICTED: "✗", REFUSED: "–"}
 
 
 def page(judged: Sequence[Judged], made: str = "") -> str:
-    """The whole page; ``made`` says from which tables."""
-    parts = [HEAD, made and f"\n{made}\n", "\n", *_summary(judged)]
+    """Return the whole page; ``made`` says from which tables."""
+    parts = [TITLE, _first(judged), HEAD, "\n", *_kinds(), made and f"\n{made}\n", "\n", *_summary(judged)]
     for paper in _papers(judged):
-        parts += [
-            f"\n## {paper}\n\n",
-            "| claim | where | measured | expected | verdict |\n| --- | --- | --- | --- | --- |\n",
-        ]
-        parts += [_line(found) for found in judged if found.claim.paper == paper and found.outcomes]
-        untested = [found for found in judged if found.claim.paper == paper and not found.outcomes]
-        if untested:
-            parts.append("\nNot testable:\n\n")
-            parts += [f"* {f.claim.text} ({f.claim.where}; `{f.claim.id}`). *{f.claim.why}*\n" for f in untested]
+        here = [found for found in judged if found.claim.paper == paper]
+        parts += [f"\n## {paper}\n", *_matrix([found for found in here if found.claim.universes]), "\n", TABLE]
+        parts += [_line(found) for found in here if found.outcomes and not found.claim.universes]
+        for verdict in VERDICTS:
+            rest = [found for found in here if not found.outcomes and found.verdict == verdict]
+            if rest:
+                parts.append(f"\n{verdict.capitalize()}:\n\n")
+                parts += [_item(found) for found in rest]
     return "".join(parts)
 
 
 def summary(judged: Sequence[Judged]) -> str:
     """A line for each verdict."""
-    counts = [(verdict, sum(found.verdict == verdict for found in judged)) for verdict in VERDICTS]
-    width = max(map(len, VERDICTS))
-    return (
-        "\n".join(f"{verdict:{width}}  {count}" for verdict, count in counts) + f"\n{'claims':{width}}  {len(judged)}\n"
-    )
+    counts, width = Counter(found.verdict for found in judged), max(map(len, VERDICTS))
+    lines = [f"{verdict:{width}}  {counts[verdict]}\n" for verdict in VERDICTS]
+    return "".join(lines) + f"{'claims':{width}}  {len(judged)}\n"
+
+
+def _first(judged: Sequence[Judged]) -> str:
+    """What is reproduced, what is refuted and what is left, with counts."""
+    n = Counter(found.verdict for found in judged)
+    as_printed = n[REPRODUCED] + n[GROWTH]
+    sentences = [
+        f"Of {len(judged)} claims, on every numbered statement of the five papers and on what they say beside, "
+        f"{as_printed + n[UNDER_READING]} are **reproduced**: "
+        f"{as_printed} as printed ({n[GROWTH]} of them growth over two decades or more) and {n[UNDER_READING]} under a "
+        "reading that is stated.",
+        f"{n[REFUTED]} are **refuted**: the print is false whatever the algorithm, and a test runs the "
+        f"counter-example. {n[NOT_REPRODUCED]} are **not reproduced** by the tables.",
+        f"What is **left**: {n[PROVED]} have a proof here and a test that would catch a wrong one, {n[NOT_VIOLATED]} "
+        f"are bounds and inequalities that no number passes{_but(n[VIOLATED], 'one does', 'do')}, and "
+        f"{n[PREDICTED] + n[NOT_PREDICTED]} compare this project's formulas with each other ({n[PREDICTED]} agree), "
+        "which is no evidence for the paper.",
+        f"{n[OPEN]} are open, as an interval or a range of sizes is too small to decide; {n[NOT_TESTED]} are not "
+        f"tested and {n[NOT_TESTABLE]} cannot be, each with the reason"
+        + (f"; {n[NOT_EVALUATED]} are about points that these tables lack." if n[NOT_EVALUATED] else "."),
+    ]
+    return "\n".join(sentences) + "\n"
+
+
+def _but(count: int, one: str, more: str) -> str:
+    return "" if not count else f" ({one})" if count == 1 else f" ({count} {more})"
+
+
+def _kinds() -> Iterator[str]:
+    yield "| evidence | what it is | verdict if it holds | if not |\n| --- | --- | --- | --- |\n"
+    for name, kind in KINDS.items():
+        held, failed = (kind.contradicted, kind.met) if name == "erratum" else (kind.met, kind.contradicted)
+        yield f"| {name} | {kind.meaning} | {held} | {'–' if failed == held else failed} |\n"
 
 
 def _papers(judged: Sequence[Judged]) -> list[str]:
@@ -60,37 +98,72 @@ def _papers(judged: Sequence[Judged]) -> list[str]:
 
 
 def _summary(judged: Sequence[Judged]) -> Iterator[str]:
-    yield f"| paper | {' | '.join(VERDICTS)} | all |\n|{' --- |' * (len(VERDICTS) + 2)}\n"
+    there = Counter(found.verdict for found in judged)
+    shown = [verdict for verdict in VERDICTS if there[verdict]]
+    yield f"| paper | {' | '.join(shown)} | all |\n|{' --- |' * (len(shown) + 2)}\n"
     for paper in [*_papers(judged), "all"]:
-        here = [found for found in judged if paper in (found.claim.paper, "all")]
-        counts = [sum(found.verdict == verdict for found in here) for verdict in VERDICTS]
-        yield f"| {paper} | {' | '.join(map(str, counts))} | {len(here)} |\n"
+        counts = Counter(found.verdict for found in judged if paper in (found.claim.paper, "all"))
+        yield f"| {paper} | {' | '.join(str(counts[verdict]) for verdict in shown)} | {counts.total()} |\n"
+
+
+def _matrix(judged: Sequence[Judged]) -> Iterator[str]:
+    """Claims that are judged under several universes: a row each, a column for each universe."""
+    if not judged:
+        return
+    says = list(dict.fromkeys(outcome.check.reading for found in judged for outcome in found.outcomes))
+    yield "\nUnder which versions of the mechanisms a claim holds:\n\n"
+    yield "".join(f"* **{chr(65 + i)}**: {words}.\n" for i, words in enumerate(says))
+    header = [chr(65 + i) for i in range(len(says))]
+    yield f"\n| claim | where | expected | {' | '.join(header)} | verdict |\n|{' --- |' * (len(says) + 4)}\n"
+    for found in judged:
+        cells = {outcome.check.reading: _short(outcome) for outcome in found.outcomes}
+        claim, expect = found.claim, found.outcomes[0].check.expect
+        note = f" *{claim.note}*" if claim.note else ""
+        row = [f"{claim.text}{note} (`{claim.id}`)", claim.where, f"{expect.words()} ({expect.because})"]
+        row += [cells.get(words, "") for words in says]
+        yield "| " + " | ".join([*row, f"**{found.verdict}**"]) + " |\n"
+
+
+def _short(outcome: Outcome) -> str:
+    """A sign and a number; of a share of points, how many."""
+    if (measured := outcome.measured) is None:
+        return f"{SIGNS[outcome.state]} {outcome.reason}"
+    if outcome.check.measure in ("holds", "leads"):
+        return f"{SIGNS[outcome.state]} {round(measured.value * measured.points)} of {measured.points}"
+    return f"{SIGNS[outcome.state]} {measured.value:.4g}"
 
 
 def _line(found: Judged) -> str:
     """A claim: as printed, and below each reading."""
     claim = found.claim
-    note = f" *{claim.note}*" if claim.note else ""
-    studies = ", ".join(f"`{study}`" for study in claim.studies)
-    cells = [f"{claim.text}{note} (`{claim.id}`; {studies})", claim.where]
     # A claim that holds as it is printed needs no reading.
-    shown = found.outcomes[:1] if found.verdict == REPRODUCED else found.outcomes
-    cells.append("<br>".join(map(_told, shown)))
-    cells.append("<br>".join(_expected(shown)))
-    cells.append(f"**{found.verdict}**{_left_open(found)}")
+    shown = found.outcomes[:1] if found.verdict in (REPRODUCED, GROWTH) else found.outcomes
+    cells = [f"{claim.text}{_notes(found)} ({', '.join(f'`{name}`' for name in (claim.id, *claim.studies))})"]
+    cells += [claim.where, claim.kind, "<br>".join(map(_told, shown)), "<br>".join(_expected(shown))]
+    cells.append(f"**{found.verdict}**")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
-def _left_open(found: Judged) -> str:
-    """What is said of a claim that nothing contradicts, and that the intervals are too wide for."""
-    states = {outcome.state for outcome in found.outcomes}
-    return ", left open" if found.verdict == NOT_REPRODUCED and states == {OPEN} else ""
+def _item(found: Judged) -> str:
+    """A claim that no table tests."""
+    claim = found.claim
+    return f"* {claim.text} ({claim.where}; `{claim.id}`).{_notes(found)}\n"
+
+
+def _notes(found: Judged) -> str:
+    """What the reader has to know, in italics, and the test."""
+    claim = found.claim
+    words = [words for words in (claim.note, claim.why) if words]
+    words += [f"Range: {claim.range}."] if claim.range else []
+    told = "".join(f" *{text}*" for text in words)
+    return told + (f" Test: `{claim.test}`." if claim.test else "")
 
 
 def _told(outcome: Outcome) -> str:
     words = outcome.measured.words if outcome.measured is not None else outcome.reason
+    more = f" ({outcome.reason})" if outcome.measured is not None and outcome.reason else ""
     reading = f"*{outcome.check.reading}:* " if outcome.check.reading else ""
-    return f"{SIGNS[outcome.state]} {reading}{words}"
+    return f"{SIGNS[outcome.state]} {reading}{words}{more}"
 
 
 def _expected(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Verdicts: what is measured against what is expected. Nothing here, and nothing in the ledger, says how it ends.
 
-An expectation is met when the **whole** measured interval lies within it. Where only a part does, the claim is not
-reproduced, and it is said that the numbers leave it open.
+An expectation is met when the **whole** measured interval lies within it, and contradicted when the whole interval lies
+outside. Where only a part does, the claim is open. The words follow from the kind of evidence (``evidence.py``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from factormech.claims.evidence import DECADES, KINDS, NOT_EVALUATED, OPEN
 from factormech.claims.ledger import Check, Claim, Expectation, Ledger
 from factormech.claims.measures import Measured, measure
 from factormech.claims.selection import NotEvaluated, Tables
@@ -19,15 +20,8 @@ from factormech.claims.selection import NotEvaluated, Tables
 if TYPE_CHECKING:
     import pandas as pd
 
-REPRODUCED = "reproduced"
-UNDER_READING = "reproduced under a stated reading"
-NOT_REPRODUCED = "not reproduced"
-NOT_TESTABLE = "not testable"
-NOT_EVALUATED = "not evaluated"
-VERDICTS = (REPRODUCED, UNDER_READING, NOT_REPRODUCED, NOT_TESTABLE, NOT_EVALUATED)
-
 # How one check ends.
-MET, OPEN, CONTRADICTED, REFUSED = "met", "open", "contradicted", "not evaluated"
+MET, UNDECIDED, CONTRADICTED, REFUSED = "met", "open", "contradicted", "not evaluated"
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,10 @@ def outcome(check: Check, claim: Claim, folder: Folder) -> Outcome:
         measured = measure(Tables(folder.frame, claim.studies[0]), check.measure, check.settings)
     except NotEvaluated as reason:
         return Outcome(check, REFUSED, None, str(reason))
-    return Outcome(check, compared(measured, check.expect), measured, "")
+    state = compared(measured, check.expect)
+    if claim.kind == "growth" and measured.decades < DECADES - 1e-9:
+        return Outcome(check, UNDECIDED, measured, f"growth needs {DECADES:g} decades")
+    return Outcome(check, state, measured, "")
 
 
 def compared(measured: Measured, expect: Expectation) -> str:
@@ -85,22 +82,27 @@ def compared(measured: Measured, expect: Expectation) -> str:
     most = float("inf") if expect.most is None else expect.most
     if least <= measured.low and measured.high <= most:
         return MET
-    return CONTRADICTED if measured.high < least or measured.low > most else OPEN
+    return CONTRADICTED if measured.high < least or measured.low > most else UNDECIDED
 
 
 def judged(claim: Claim, outcomes: Iterable[Outcome]) -> Judged:
     """The verdict that outcomes imply: no check that could not be made is taken for one that failed."""
-    found = tuple(outcomes)
+    found, kind = tuple(outcomes), KINDS[claim.kind]
     states = {outcome.check.reading: outcome.state for outcome in found}
     printed = states.pop("", None)
-    if not found:
-        verdict = NOT_TESTABLE
-    elif printed == MET:
-        verdict = REPRODUCED
+    if not found:  # a test or a reason stands for the tables
+        verdict = kind.contradicted if claim.kind == "erratum" else kind.met
+    elif claim.kind == "bound" and REFUSED not in (printed, *states.values()):
+        # Only an interval that lies beyond a bound as a whole violates it.
+        verdict = kind.met if {printed, *states.values()} & {MET, UNDECIDED} else kind.contradicted
+    elif claim.kind == "erratum":  # what the readings say is how the print can be mended
+        verdict = {CONTRADICTED: kind.contradicted, REFUSED: NOT_EVALUATED}.get(printed or "", OPEN)
+    elif printed == MET or (claim.universes and set(states.values()) == {MET}):
+        verdict = kind.met
     elif printed != REFUSED and MET in states.values():
-        verdict = UNDER_READING
+        verdict = kind.reading
     elif REFUSED in (printed, *states.values()):
         verdict = NOT_EVALUATED
     else:
-        verdict = NOT_REPRODUCED
+        verdict = OPEN if UNDECIDED in (printed, *states.values()) else kind.contradicted
     return Judged(claim, verdict, found)

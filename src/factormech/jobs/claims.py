@@ -15,7 +15,7 @@ from factormech.jobs.common import job_parser, run
 def main() -> None:
     """Read the ledger and the tables, write the verdicts."""
     parser = job_parser(__doc__)
-    parser.add_argument("--ledger", type=Path, required=True)
+    parser.add_argument("--ledger", type=Path, nargs="+", required=True, help="the files of claims")
     parser.add_argument("--schema", type=Path, required=True)
     parser.add_argument("--tables", type=Path, required=True, help="the folder of the tables of studies")
     parser.add_argument("--csv", type=Path, required=True)

@@ -230,3 +230,17 @@ def test_bad_input() -> None:
     poor = certify(W, np.random.default_rng(0).standard_normal(W.shape), 0.05)
     reprove(W, poor)
     assert poor.strength < best_witness(W, 0.05).upper
+
+
+def test_users_for_thresholds_grow_as_the_square_of_the_logarithm() -> None:
+    """Corollary 4 of Edmonds, Nikolov & Ullman (2020) at α = 0.005: √users rises by the same number with each doubling.
+
+    So does the norm of T thresholds around their best shift, which is known and rises by ln(2)/π.
+    """
+    sizes = (8, 16, 32)
+    roots = [math.sqrt(lower_bound_release(create("prefix", n), 1.0, 0.005).users) for n in sizes]
+    norms = [sum(1 / math.sin((2 * j - 1) * math.pi / (2 * n)) for j in range(1, n + 1)) / (2 * n) for n in sizes]
+    first, second = np.diff(roots) / np.diff(norms)
+    assert 95 < first < 105
+    assert second == pytest.approx(first, rel=0.01)
+    assert np.diff(norms)[1] == pytest.approx(math.log(2) / math.pi, rel=0.01)
