@@ -220,6 +220,10 @@ def _norm_command(groups: Any) -> None:
     norm.add_argument("kind", type=norm_kind, metavar="KIND", help=text)
     _asks_workload(norm)
     norm.add_argument("--alpha", type=real, metavar="A", help="entrywise error, for gamma-2, gamma-2-shifted and eta")
+    text = (
+        "for a class on sets of so many attributes (conjunctions, majorities, …): its norm without its 2^d × 2^d matrix"
+    )
+    norm.add_argument("--attributes", type=whole, metavar="D", help=text)
     norm.add_argument("--p", type=real, metavar="P", help="order of error, for gamma-p")
     _limits_gap(norm, NORM_GAP)
 
