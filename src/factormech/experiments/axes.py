@@ -142,3 +142,19 @@ CLASS_SIZE = Axis(
     symbol="d",
     description="Sizes of the classes: bits of a point, points of thresholds and of points, side of a grid.",
 )
+ATTRIBUTES = Axis(
+    "attributes",
+    {"type": "integer", "minimum": 1, "maximum": 65536},
+    "attributes d",
+    16,
+    symbol="d",
+    description="Numbers of binary attributes d.",
+)
+WIDTH = Axis(
+    "width",
+    {"type": "integer", "minimum": 1, "maximum": 24},
+    "width w",
+    3,
+    symbol="w",
+    description="Widths w of marginals: how many attributes a query reads.",
+)

@@ -126,6 +126,73 @@ def marginals_norm(attributes: int, width: int, alpha: float, *, shifted: bool =
     return PolynomialNorm(max(rounded_down(lower), 0.0), rounded_up(upper), f, y, distance(w, f), record)
 
 
+@dataclass(frozen=True)
+class Hardness:
+    """Masses y of a row of a U with U1 = 0, whose rows all agree with W to the same extent.
+
+    Attributes
+    ----------
+    agreement
+        W_v•U_v/‖U_v‖₁ = y_w/‖y‖₁.
+    strength
+        At most W•U/γ₂*(U).
+    peak
+        At least max N|U_vx|/W_v•U_v: how much the masses are concentrated, N the number of types.
+    masses
+        y, (w + 1,).
+    """
+
+    agreement: float
+    strength: float
+    peak: float
+    masses: tuple[Fraction, ...]
+
+
+def hardness(attributes: int, width: int, theta: float) -> Hardness:
+    r"""Return the best certificate of all marginals of one width at θ: the largest W•U/γ₂*(U) over W_v•U_v ≥ θ‖U_v‖₁.
+
+    By symmetry it is a program in y: the largest y_w over |Σ_s y_sκ_t(s)| ≤ √(C(d,t)C(w,t)) for t ≥ 1, Σy = 0 and y_w ≥
+    θ‖y‖₁.
+
+    Parameters
+    ----------
+    attributes, width
+        d and w.
+    theta
+        θ, above 0 and at most ½ (half of what a query of a zero-sum row can agree).
+    """
+    d, w = checked_sizes(attributes, width)
+    if not 0.0 < theta <= 0.5:
+        raise BadValue("theta", theta, "be above 0 and at most 1/2", "give for example 0.1")
+    a, K, size = Fraction(theta), krawtchouk(w), costs(d, w, shifted=True)
+    ends = [int(s == w) for s in range(w + 1)]
+    above = [[*K[s], *(-v for v in K[s]), -(ends[s] + a)] for s in range(w + 1)]
+    below = [[*(-v for v in K[s]), *K[s], ends[s] - a] for s in range(w + 1)]
+    found = least([*size, *size, 0], [*above, *below], [*ends, *(-e for e in ends)])
+    y = tuple(found.multipliers[w + 1 + s] - found.multipliers[s] for s in range(w + 1))
+    peak = max(abs(y[s]) * 2**w / comb(w, s) for s in range(w + 1)) / y[w]
+    return Hardness(rounded_down(y[w] / sum(map(abs, y))), rounded_down(y[w]), rounded_up(peak), y)
+
+
+def best_polynomial(attributes: int, width: int, alpha: float) -> tuple[float, float]:
+    r"""Return γ̂₂(W, a) and a of the least γ̂₂(W, a)/(α − a), both from above, for all marginals of one width.
+
+    With z = 1/(α − a) and f' = zf it is one program: least cost of f' over |Σ_t f'_tκ_t(s) − z[s = w]| ≤ αz − 1.
+    """
+    d, w = checked_sizes(attributes, width)
+    a, K = Fraction(checked_alpha(alpha)), krawtchouk(w)
+    if not 0 < a < Fraction(1, 2):
+        raise BadValue("alpha", alpha, "be above 0 and below 1/2, the error of a constant", "give for example 0.1")
+    ends = [int(s == w) for s in range(w + 1)]
+    above = [[*K[s], *(-v for v in K[s]), -(ends[s] + a)] for s in range(w + 1)]
+    below = [[*(-v for v in K[s]), *K[s], ends[s] - a] for s in range(w + 1)]
+    found = least([*costs(d, w, shifted=True)] * 2 + [Fraction(0)], [*above, *below], [-1] * (2 * w + 2))
+    z = found.x[-1]
+    f = tuple((found.x[t] - found.x[w + 1 + t]) / z for t in range(w + 1))
+    norm = sum((root_above(comb(d, t) * comb(w, t)) * abs(f[t]) for t in range(1, w + 1)), start=Fraction(0))
+    return rounded_up(norm), rounded_up(distance(w, f))
+
+
 def costs(attributes: int, width: int, *, shifted: bool) -> list[Fraction]:
     """√(C(d,t)C(w,t)) from below, t = 0, …, w; nothing for the constant where it is free."""
     d, w = attributes, width

@@ -1,0 +1,74 @@
+"""Studies at the sizes where the separations of Boolean classes show: tables, bounds that hold, figures without overlaps."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from factormech.bounds.hard.release import lower_bound_release
+from factormech.experiments import registry
+from factormech.figures import registry as figures
+from factormech.local.factorized.marginal_users import least_users, sufficient_users
+from factormech.local.factorized.registry import build
+from factormech.workloads.given import workload
+from tests.figure_checks import assert_no_overlaps, said
+from tests.studies import project, quick, refusals
+
+pytestmark = pytest.mark.heavy
+
+STUDIES = ("marginals-growth", "marginals-users")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_figure_has_no_overlaps_and_a_caption(name: str) -> None:
+    frame, kind = quick(name), project().study(name).kind
+    assert_no_overlaps(figures.draw(kind, frame))
+    assert "Words." in said("Title", "Words.", frame)
+
+
+def test_users_of_marginals_are_those_of_the_dense_bounds() -> None:
+    """The same certificate and the same mechanism from 16 × 16 matrices."""
+    W = workload("2-way-marginals", 16)
+    for alpha in (0.02, 0.1):
+        dense = lower_bound_release(W, 1.0, alpha)
+        assert dense.users * 0.999 <= least_users(4, 2, 1.0, alpha) <= dense.ceiling * 1.001
+        assert least_users(4, 2, 1.0, alpha, "sequential") <= least_users(4, 2, 1.0, alpha)
+    guaranteed, predicted = sufficient_users(4, 2, 1.0, 0.1)
+    mechanism = build("symmetric-polynomial", W, 1.0, alpha=0.1)
+    assert mechanism.predicted_users(0.1) <= predicted <= 2 * mechanism.predicted_users(0.1)
+    assert mechanism.guaranteed_users(0.1) <= guaranteed
+
+
+def test_the_norm_of_marginals_grows_faster_for_wider_ones() -> None:
+    rows = quick("marginals-growth").set_index(["width", "ratio"])["exponent"]
+    assert rows[1, 64] < 0.5 < 0.9 < rows[4, 64]
+    assert np.isnan(rows[1, 1])
+
+
+def test_users_of_marginals_at_thousands_of_attributes() -> None:
+    rows = quick("marginals-users").set_index(["width", "attributes", "series"])["users"]
+    for width in (1, 3):
+        growth = math.log(rows[width, 4096, "users/bound"] / rows[width, 256, "users/bound"]) / math.log(16)
+        assert growth == pytest.approx(width, abs=0.15)
+
+
+BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("marginals-growth", {"low": 2.0, "high": 1.0}, "low"),
+    ("marginals-growth", {"low": 2.0, "high": 2.0, "attributes": 2, "width": 1}, "high"),
+    ("marginals-users", {"users": 3.0, "lower_bound": 4.0}, "users"),
+)
+
+
+@pytest.mark.parametrize(("kind", "row", "column"), BAD)
+def test_a_row_that_contradicts_its_bound_is_refused(kind: str, row: dict[str, Any], column: str) -> None:
+    problem = registry.experiment(kind).check(row)
+    assert problem is not None
+    assert problem[0] == column
+
+
+def test_bad_grids_are_refused() -> None:
+    assert "at most 4" in refusals("marginals-users", width=[5], attributes=[4])[0]
+    assert "1/2" in refusals("marginals-users", width=[2], attributes=[4], alpha=[0.5])[0]
