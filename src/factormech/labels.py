@@ -159,6 +159,7 @@ LEARNING: dict[str, str] = {
     "users/guaranteed": "Factorization, guaranteed",
     "users/predicted": "Factorization, predicted",
     "users/bound": "Lower bound, certified",
+    "users/sequential": "Two rounds, proved and run",
     "class-gamma-2": "γ₂(W, α)",
     "class-gamma-2-shifted": "γ̂₂(W, α)",
     "class-gamma-2-difference": "γ₂(D, α)",

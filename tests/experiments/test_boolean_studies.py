@@ -19,7 +19,7 @@ from tests.studies import project, quick, refusals
 
 pytestmark = pytest.mark.heavy
 
-STUDIES = ("marginals-growth", "marginals-users")
+STUDIES = ("marginals-growth", "marginals-users", "masked-parities")
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -55,9 +55,17 @@ def test_users_of_marginals_at_thousands_of_attributes() -> None:
         assert growth == pytest.approx(width, abs=0.15)
 
 
+def test_one_more_round_saves_a_hundred_times_the_users() -> None:
+    rows = quick("masked-parities").set_index(["attributes", "series"])
+    assert rows.loc[(20, "users/sequential"), "ratio"] > 100 > 1 > rows.loc[(8, "users/sequential"), "ratio"]
+    assert (rows["share_high"] >= 0.9).all()
+    assert rows["share"].min() > 0.87
+
+
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("marginals-growth", {"low": 2.0, "high": 1.0}, "low"),
     ("marginals-growth", {"low": 2.0, "high": 2.0, "attributes": 2, "width": 1}, "high"),
+    ("masked-parities", {"share_high": 0.8, "promised": 0.9}, "share_high"),
     ("marginals-users", {"users": 3.0, "lower_bound": 4.0}, "users"),
 )
 

@@ -53,7 +53,8 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def _seconds(asked: Asked) -> float:
     """A program of width w takes some 1e-6·w^4.2 seconds: 0.5 s at 16."""
-    return 0.3 + len(asked["alpha"]) * len(asked["ratio"]) * sum(5e-6 * w**4.2 for w in asked["width"])
+    each = sum(5e-6 * float(w) ** 4.2 for w in asked["width"])
+    return 0.3 + float(len(asked["alpha"]) * len(asked["ratio"]) * each)
 
 
 EXPERIMENT = Experiment(

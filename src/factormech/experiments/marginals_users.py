@@ -51,7 +51,7 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 def _seconds(asked: Asked) -> float:
     points = len(asked["alpha"]) * len(asked["attributes"]) * len(asked["epsilon"])
-    return 0.5 + points * sum(6e-5 * w**4.2 for w in asked["width"])
+    return 0.5 + float(points * sum(6e-5 * float(w) ** 4.2 for w in asked["width"]))
 
 
 EXPERIMENT = Experiment(

@@ -193,6 +193,7 @@ LEARNING: dict[str, Style] = {
     "users/guaranteed": Style(labels.LEARNING["users/guaranteed"], ORANGE, "p", SOLID),
     "users/predicted": Style(labels.LEARNING["users/predicted"], BLUE, "h", DASHED),
     "users/bound": Style(labels.LEARNING["users/bound"], BLACK, "d", DOTTED),
+    "users/sequential": Style(labels.LEARNING["users/sequential"], GREEN, "*", SOLID),
     "class-gamma-2": Style(labels.LEARNING["class-gamma-2"], BLUE, "o", SOLID),
     "class-gamma-2-shifted": Style(labels.LEARNING["class-gamma-2-shifted"], SKY, "v", DASHED),
     "class-gamma-2-difference": Style(labels.LEARNING["class-gamma-2-difference"], GREEN, "^", DASH_DOTTED),

@@ -111,6 +111,8 @@ def sufficient_users(attributes: int, width: int, epsilon: float, alpha: float) 
     signs = math.log(2.0) + w * math.log(2.0) + math.log(comb(d, w))
     sampling = 0.25 * (1.0 + 2.0 * distance) ** 2
     noise = math.pi * (coth * norm) ** 2
-    return tuple(
-        math.ceil(above(2.0 * signs * (part * noise + sampling) / (alpha - distance) ** 2, 16)) for part in (1.0, 0.5)
-    )  # type: ignore[return-value]
+
+    def users(share: float) -> int:
+        return math.ceil(above(2.0 * signs * (share * noise + sampling) / (alpha - distance) ** 2, 16))
+
+    return users(1.0), users(0.5)

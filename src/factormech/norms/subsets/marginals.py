@@ -164,11 +164,8 @@ def hardness(attributes: int, width: int, theta: float) -> Hardness:
     d, w = checked_sizes(attributes, width)
     if not 0.0 < theta <= 0.5:
         raise BadValue("theta", theta, "be above 0 and at most 1/2", "give for example 0.1")
-    a, K, size = Fraction(theta), krawtchouk(w), costs(d, w, shifted=True)
-    ends = [int(s == w) for s in range(w + 1)]
-    above = [[*K[s], *(-v for v in K[s]), -(ends[s] + a)] for s in range(w + 1)]
-    below = [[*(-v for v in K[s]), *K[s], ends[s] - a] for s in range(w + 1)]
-    found = least([*size, *size, 0], [*above, *below], [*ends, *(-e for e in ends)])
+    size, ends = costs(d, w, shifted=True), [int(s == w) for s in range(w + 1)]
+    found = least([*size, *size, 0], _scaled_box(w, Fraction(theta)), [*ends, *(-e for e in ends)])
     y = tuple(found.multipliers[w + 1 + s] - found.multipliers[s] for s in range(w + 1))
     peak = max(abs(y[s]) * 2**w / comb(w, s) for s in range(w + 1)) / y[w]
     return Hardness(rounded_down(y[w] / sum(map(abs, y))), rounded_down(y[w]), rounded_up(peak), y)
@@ -180,17 +177,23 @@ def best_polynomial(attributes: int, width: int, alpha: float) -> tuple[float, f
     With z = 1/(α − a) and f' = zf it is one program: least cost of f' over |Σ_t f'_tκ_t(s) − z[s = w]| ≤ αz − 1.
     """
     d, w = checked_sizes(attributes, width)
-    a, K = Fraction(checked_alpha(alpha)), krawtchouk(w)
+    a = Fraction(checked_alpha(alpha))
     if not 0 < a < Fraction(1, 2):
         raise BadValue("alpha", alpha, "be above 0 and below 1/2, the error of a constant", "give for example 0.1")
-    ends = [int(s == w) for s in range(w + 1)]
-    above = [[*K[s], *(-v for v in K[s]), -(ends[s] + a)] for s in range(w + 1)]
-    below = [[*(-v for v in K[s]), *K[s], ends[s] - a] for s in range(w + 1)]
-    found = least([*costs(d, w, shifted=True)] * 2 + [Fraction(0)], [*above, *below], [-1] * (2 * w + 2))
+    found = least([*costs(d, w, shifted=True)] * 2 + [Fraction(0)], _scaled_box(w, a), [-1] * (2 * w + 2))
     z = found.x[-1]
     f = tuple((found.x[t] - found.x[w + 1 + t]) / z for t in range(w + 1))
     norm = sum((root_above(comb(d, t) * comb(w, t)) * abs(f[t]) for t in range(1, w + 1)), start=Fraction(0))
     return rounded_up(norm), rounded_up(distance(w, f))
+
+
+def _scaled_box(width: int, radius: Fraction) -> list[list[Fraction | int]]:
+    """Rows of ±(Σ_t f_tκ_t(s) − z[s = w]) − z·radius in f₊, f₋ and z."""
+    rows: list[list[Fraction | int]] = []
+    for sign in (1, -1):
+        for s, row in enumerate(krawtchouk(width)):
+            rows.append([*(sign * v for v in row), *(-sign * v for v in row), -sign * int(s == width) - radius])
+    return rows
 
 
 def costs(attributes: int, width: int, *, shifted: bool) -> list[Fraction]:
