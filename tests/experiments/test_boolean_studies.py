@@ -1,4 +1,4 @@
-"""Studies at the sizes where the separations of Boolean classes show: tables, bounds that hold, figures without overlaps."""
+"""Studies at the sizes where the separations of Boolean classes show: tables, bounds that hold, figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.studies import project, quick, refusals
 
 pytestmark = pytest.mark.heavy
 
-STUDIES = ("marginals-growth", "marginals-users", "masked-parities")
+STUDIES = ("marginals-growth", "marginals-users", "masked-parities", "conjunction-separation")
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -62,9 +62,22 @@ def test_one_more_round_saves_a_hundred_times_the_users() -> None:
     assert rows["share"].min() > 0.87
 
 
+def test_agnostic_users_grow_faster_than_realizable_ones_in_the_end() -> None:
+    rows = quick("conjunction-separation").set_index(["attributes", "series"])
+    ratio = rows.xs("users/agnostic-learner", level="series")["ratio"]
+    assert ratio[2] > ratio[6] > ratio[10] < ratio[12]
+    assert ((rows["high"] / rows["low"] - 1.0) < 1e-5).all()
+
+
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("marginals-growth", {"low": 2.0, "high": 1.0}, "low"),
     ("marginals-growth", {"low": 2.0, "high": 2.0, "attributes": 2, "width": 1}, "high"),
+    ("conjunction-separation", {"low": 2.0, "high": 1.0}, "low"),
+    (
+        "conjunction-separation",
+        {"low": 1.0, "high": 1.0, "series": "users/agnostic-learner", "users": 3, "lower_bound": 4},
+        "users",
+    ),
     ("masked-parities", {"share_high": 0.8, "promised": 0.9}, "share_high"),
     ("marginals-users", {"users": 3.0, "lower_bound": 4.0}, "users"),
 )
@@ -79,4 +92,6 @@ def test_a_row_that_contradicts_its_bound_is_refused(kind: str, row: dict[str, A
 
 def test_bad_grids_are_refused() -> None:
     assert "at most 4" in refusals("marginals-users", width=[5], attributes=[4])[0]
+    assert "from 1 to 30" in refusals("conjunction-separation", attributes=[31])[0]
+    assert "1/4" in refusals("conjunction-separation", attributes=[3], alpha=[0.25])[0]
     assert "1/2" in refusals("marginals-users", width=[2], attributes=[4], alpha=[0.5])[0]

@@ -161,7 +161,7 @@ def test_ends_need_no_solver() -> None:
             np.abs(good.row_weights + 0.1 * size * rng.standard_normal(good.row_weights.shape)),
             np.abs(good.column_weights + 0.1 * size * rng.standard_normal(good.column_weights.shape)),
             [root + size * rng.standard_normal(root.shape) * root.any(axis=1, keepdims=True) for root in good.roots],
-            good.stretch, good.record,
+            good.record,
         )  # fmt: skip
         found = certified(queries, boxes, noisy)
         assert found.lower <= true.lower * (1 + 1e-6)

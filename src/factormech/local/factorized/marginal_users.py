@@ -13,55 +13,25 @@ subgaussian proxy πc²‖θ‖², in every dimension. Drawing the user adds (1 
 users have E‖answers − Wλ‖_∞ ≤ α on every law λ: *guaranteed*. By the central limit theorem half of the first term is
 enough: *predicted*, no guarantee.
 
-**Below.** The bound of ``bounds.hard.release`` for the pairs of ``Hardness``. All rows and all columns are alike, so
-the weights of the columns are uniform, and the uniform law is a centre of all pairs as long as no mass exceeds it: φ is
-1 or 0.
+**Below.** The bound of ``bounds.hard.release`` for the pairs of ``norms.subsets.hardness``. All rows and all columns
+are alike, so the weights of the columns are uniform, and the uniform law is a centre of all pairs as long as no mass
+exceeds it: φ is 1 or 0.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from math import comb
 
 from factormech.arrays import check_epsilon
 from factormech.bounds.hard.divergence import Protocol
 from factormech.bounds.hard.release import best_t
 from factormech.bounds.hard.single import users_for_query
-from factormech.norms.subsets.marginals import Hardness, best_polynomial, checked_sizes, hardness
+from factormech.norms.subsets.marginals import best_polynomial, checked_sizes, hardness
 from factormech.numerics.rounding import above
 
 # Half-gaps over α at which certificates are solved; each serves every smaller one.
 _GAPS = (1.25, 1.75, 2.5, 3.5, 5.0, 8.0)
-
-
-@dataclass(frozen=True)
-class InvariantPairs:
-    """The pairs of a certificate of all marginals of one width."""
-
-    found: Hardness
-
-    @property
-    def theta(self) -> float:
-        """The agreement of every row."""
-        return self.found.agreement
-
-    @property
-    def strength(self) -> float:
-        """At most W•U/γ₂*(U)."""
-        return self.found.strength
-
-    def norm(self, theta: float) -> float:
-        """At least ‖M̃‖ of the pairs of half-gap θ'."""
-        return above(2.0 * theta / self.strength, 4)
-
-    def row_mass(self, theta: float) -> float:
-        """At least ‖λ_v − μ_v‖₁."""
-        return min(above(2.0 * theta / self.theta, 4), 2.0)
-
-    def share(self, theta: float, protocol: Protocol = "non-interactive") -> float:
-        """1 where the uniform law is at least |M̃_v|/2 (or M̃⁻_v, which is at most twice as large), else 0."""
-        return float(above(theta * self.found.peak, 4) * (1.0 if protocol == "non-interactive" else 2.0) <= 1.0)
 
 
 def least_users(
@@ -89,8 +59,7 @@ def least_users(
     found = float(users_for_query(1.0, e, alpha))
     for gap in _GAPS:
         theta = min(gap * alpha, 0.5)
-        pairs = InvariantPairs(hardness(attributes, width, theta))
-        found = max(found, best_t(pairs, e, alpha, protocol)[0])
+        found = max(found, best_t(hardness(attributes, width, theta), e, alpha, protocol)[0])
         if theta == 0.5:
             break
     return found

@@ -30,6 +30,7 @@ import numpy as np
 
 from factormech.errors import BadValue
 from factormech.norms.approximate.boxes import checked_alpha
+from factormech.norms.subsets.hardness import Hardness
 from factormech.numerics.rational import least, root_above, root_below
 from factormech.numerics.rounding import rounded_down, rounded_up
 
@@ -126,28 +127,6 @@ def marginals_norm(attributes: int, width: int, alpha: float, *, shifted: bool =
     return PolynomialNorm(max(rounded_down(lower), 0.0), rounded_up(upper), f, y, distance(w, f), record)
 
 
-@dataclass(frozen=True)
-class Hardness:
-    """Masses y of a row of a U with U1 = 0, whose rows all agree with W to the same extent.
-
-    Attributes
-    ----------
-    agreement
-        W_v•U_v/‖U_v‖₁ = y_w/‖y‖₁.
-    strength
-        At most W•U/γ₂*(U).
-    peak
-        At least max N|U_vx|/W_v•U_v: how much the masses are concentrated, N the number of types.
-    masses
-        y, (w + 1,).
-    """
-
-    agreement: float
-    strength: float
-    peak: float
-    masses: tuple[Fraction, ...]
-
-
 def hardness(attributes: int, width: int, theta: float) -> Hardness:
     r"""Return the best certificate of all marginals of one width at θ: the largest W•U/γ₂*(U) over W_v•U_v ≥ θ‖U_v‖₁.
 
@@ -167,8 +146,8 @@ def hardness(attributes: int, width: int, theta: float) -> Hardness:
     size, ends = costs(d, w, shifted=True), [int(s == w) for s in range(w + 1)]
     found = least([*size, *size, 0], _scaled_box(w, Fraction(theta)), [*ends, *(-e for e in ends)])
     y = tuple(found.multipliers[w + 1 + s] - found.multipliers[s] for s in range(w + 1))
-    peak = max(abs(y[s]) * 2**w / comb(w, s) for s in range(w + 1)) / y[w]
-    return Hardness(rounded_down(y[w] / sum(map(abs, y))), rounded_down(y[w]), rounded_up(peak), y)
+    peak: Fraction = max(abs(y[s]) * 2**w / comb(w, s) for s in range(w + 1)) / y[w]
+    return Hardness(rounded_down(y[w] / sum(map(abs, y))), rounded_down(y[w]), rounded_up(peak))
 
 
 def best_polynomial(attributes: int, width: int, alpha: float) -> tuple[float, float]:

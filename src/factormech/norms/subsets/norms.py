@@ -22,8 +22,9 @@ from factormech.norms.certified import CertifiedNorm
 from factormech.norms.labels import labels_of
 from factormech.norms.subsets import certificate, classes, marginals, semidefinite, zonal
 from factormech.norms.subsets.classes import SubsetClass, doubled, subset_class
+from factormech.norms.subsets.hardness import Hardness
 from factormech.norms.subsets.marginals import PolynomialNorm
-from factormech.numerics.rounding import below
+from factormech.numerics.rounding import UNIT, below, gamma, inner_product_below
 
 # All p and q are raised by one number, which raises every eigenvalue of every block by as much: by the parts of their
 # sum that are tried, since one is just above what the solver left negative.
@@ -131,6 +132,45 @@ def certified(queries: SubsetClass, boxes: Boxes, found: semidefinite.Solution) 
     right = BlockFactor(d, tuple(queries.columns.tolist()), tuple(root[A:] for root in roots), columns=True)
     witness = {"dual": U, "row_weights": p, "column_weights": q, "shift": shift}
     return CertifiedNorm(lower, upper, left, right, residual, witness, found.record)
+
+
+def class_hardness(queries: SubsetClass, theta: float) -> Hardness:
+    """Return the certificate at θ that the dual matrix of γ₂(W, θ) gives, W the values of the class.
+
+    Its strength is at least γ₂(W, θ) up to the gap of the solver: kinds of row below θ, which lower the numerator of
+    the norm, are dropped.
+
+    Parameters
+    ----------
+    queries
+        The class, with any values of size at most 1.
+    theta
+        θ, above 0 and below 1.
+
+    Raises
+    ------
+    BadValue
+        If θ is out of range.
+    """
+    if not 0.0 < theta < 1.0:
+        raise BadValue("theta", theta, "be above 0 and below 1, the size of an answer", "give for example 0.2")
+    witness = subset_norm(queries, "gamma-2-approximate", theta).witness
+    U, W = witness["dual"].copy(), np.where(queries.exists, queries.values, 0.0)
+    agreement = _agreements(W, U)
+    U[agreement < theta] = 0.0
+    used = U.any(axis=1)
+    if not used.any():
+        return Hardness(theta, 0.0)
+    size = certificate.dual_size(queries, U, witness["row_weights"], witness["column_weights"])
+    strength = below(inner_product_below(W, U, roundings=1) / size, 2)
+    return Hardness(float(agreement[used].min()), strength)
+
+
+def _agreements(W: FloatArray, U: FloatArray) -> FloatArray:
+    """At most W_v•U_v/‖U_v‖₁ by kind of row, −1 for those without mass; |W| ≤ 1."""
+    sizes = np.abs(U).sum(axis=1)
+    found = np.divide((W * U).sum(axis=1), sizes, out=np.full(len(U), -1.0), where=sizes > 0.0)
+    return np.asarray(found - 2.0 * gamma(U.shape[1] + 2) - 4.0 * UNIT)
 
 
 def norm_of(name: str, attributes: int, quantity: str, alpha: float | None = None) -> CertifiedNorm | PolynomialNorm:

@@ -41,8 +41,6 @@ class Solution:
     roots
         For each k the vectors R_k(a) and then A_k(b): (kinds of row + kinds of column, any), zero where a kind has
         none.
-    stretch
-        (A,): the multipliers of the rows' signals; 0 where no signal is asked.
     record
         The solver's verdict and steps.
     """
@@ -51,19 +49,18 @@ class Solution:
     row_weights: FloatArray
     column_weights: FloatArray
     roots: list[FloatArray]
-    stretch: FloatArray
     record: dict[str, object]
 
 
-def solve(queries: SubsetClass, boxes: Boxes, *, signal: float | None = None) -> Solution:
-    """Solve the program; ``signal`` θ asks every kind of row for Σ_t W·u ≥ θ·Σ_t|u| (and W = ``low`` = ``high``)."""
+def solve(queries: SubsetClass, boxes: Boxes) -> Solution:
+    """Solve the program of the boxes, a table like the ``values`` of the class."""
     import clarabel
     from scipy import sparse
 
-    partner = None if boxes.shifted or signal is not None else queries.complement
-    masses = _Masses(queries, boxes, partner, signal is not None)
+    partner = None if boxes.shifted else queries.complement
+    masses = _Masses(queries, boxes, partner)
     blocks = _Blocks(queries, masses, partner)
-    equal, limited = _plain_rows(queries, masses, blocks, boxes.shifted, signal)
+    equal, limited = _plain_rows(queries, masses, blocks, boxes.shifted)
     cones = [clarabel.ZeroConeT(equal.shape[0]), clarabel.NonnegativeConeT(limited.shape[0])]
     cones += [clarabel.PSDTriangleConeT(size) for size, _ in blocks.triangles]
     lines = sparse.csc_matrix(sparse.vstack([equal, limited, *(-triangle for _, triangle in blocks.triangles)]))
@@ -75,21 +72,18 @@ def solve(queries: SubsetClass, boxes: Boxes, *, signal: float | None = None) ->
     nothing = sparse.csc_matrix((len(cost), len(cost)))
     found = clarabel.DefaultSolver(nothing, cost, lines, limits, cones, settings).solve()
     x, z = np.asarray(found.x), np.asarray(found.z)
-    stretch = np.zeros(len(queries.rows)) if signal is None else z[plain - len(queries.rows) : plain]
     record: dict[str, object] = {
         "method": "symmetric", "iterations": int(found.iterations), "stopped": str(found.status),
         "variables": len(cost), "largest_block": max(size for size, _ in blocks.triangles),
     }  # fmt: skip
     p, q = blocks.spread(x[: blocks.weights])
-    return Solution(masses.table(x[blocks.weights :]), p, q, blocks.roots(z[plain:]), stretch, record)
+    return Solution(masses.table(x[blocks.weights :]), p, q, blocks.roots(z[plain:]), record)
 
 
-def _plain_rows(
-    queries: SubsetClass, masses: _Masses, blocks: _Blocks, shifted: bool, signal: float | None
-) -> tuple[Any, Any]:
+def _plain_rows(queries: SubsetClass, masses: _Masses, blocks: _Blocks, shifted: bool) -> tuple[Any, Any]:
     """The rows that are 0 (sums of the masses of a row, where its shift is free), and those that have an upper limit.
 
-    The latter: the sum of the weights, masses that are not negative, and rows' signals.
+    The latter: the sum of the weights, and masses that are not negative.
     """
     from scipy import sparse
 
@@ -101,9 +95,6 @@ def _plain_rows(
     limited = np.flatnonzero(masses.positive)
     at = (np.arange(len(limited)), weights + limited)
     rows = [budget, sparse.csr_matrix((-np.ones(len(limited)), at), shape=(len(limited), weights + variables))]
-    if signal is not None:
-        short = sparse.csr_matrix((signal - masses.sign * masses.bound, (masses.row, every)), shape=(A, variables))
-        rows.append(sparse.hstack([sparse.csr_matrix((A, weights)), short]))
     return equal if shifted else equal[:0], sparse.vstack(rows)
 
 
@@ -111,10 +102,10 @@ class _Masses:
     """The masses as variables: one for a pair of kinds and an intersection, or for two that complements exchange.
 
     At a finite lower bound a mass is positive, at a finite upper bound negative; where both bounds are one it is of any
-    sign, unless its size is ``counted``.
+    sign.
     """
 
-    def __init__(self, queries: SubsetClass, boxes: Boxes, partner: IntArray | None, counted: bool) -> None:
+    def __init__(self, queries: SubsetClass, boxes: Boxes, partner: IntArray | None) -> None:
         d, B = queries.attributes, len(queries.columns)
         self.shape = queries.values.shape
         self.places = np.flatnonzero(queries.exists)
@@ -127,7 +118,7 @@ class _Masses:
             mirrored = (row * B + column) * (d + 1) + d - i - j + self.t
             of = np.unique(np.minimum(self.places, mirrored), return_inverse=True)[1]
         low, high = boxes.low.ravel()[self.places], boxes.high.ravel()[self.places]
-        fixed = (low == high) & (not counted)
+        fixed = low == high
         sides = [(fixed, 1.0, low), (~fixed & np.isfinite(low), 1.0, low), (~fixed & np.isfinite(high), -1.0, high)]
         first = [np.unique(of[mask]) for mask, _, _ in sides]
         counts = [len(mass) for mass in first]
