@@ -147,7 +147,7 @@ EXPERIMENT = Experiment(
         replace(ALPHA, label="accuracy α").column(),
         Column("task", "text", "task", description="What is done, and how."),
         Column("concepts", "integer", "concepts k", "k", "Distinct concepts.", at_least=1),
-        Column("shown", "text", "shown", description="What `users` is: predicted, or a lower bound on every protocol."),
+        Column("shown", "text", "shown", description="What `users` is: predicted, or a lower bound."),
         Column("users", "number", "users", "n", "To succeed with the promised probability.", "reason", at_least=0.0),
         Column("predicted_users", "number", "users predicted", "n", "For the promised share.", "reason", at_least=1),
         Column("guaranteed_users", "number", "users guaranteed", "", "For the promised share.", "reason", at_least=1),
@@ -157,7 +157,7 @@ EXPERIMENT = Experiment(
             "number",
             "users needed",
             "",
-            "No protocol for the task needs fewer.",
+            "No protocol for the task needs fewer (agnostic learner: no proper one).",
             "reason",
             at_least=0.0,
         ),
@@ -183,7 +183,7 @@ EXPERIMENT = Experiment(
         y_scale="log",
         text=(
             "Users with whom a task is predicted to succeed with the promised probability, and the number that no "
-            "protocol for it can be below"
+            "protocol for it (proper, if it learns agnostically) can be below"
         ),
     ),
     seconds=_seconds,
