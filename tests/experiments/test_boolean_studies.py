@@ -19,7 +19,7 @@ from tests.studies import project, quick, refusals
 
 pytestmark = pytest.mark.heavy
 
-STUDIES = ("marginals-growth", "marginals-users", "masked-parities", "conjunction-separation")
+STUDIES = ("attribute-norms", "marginals-growth", "marginals-users", "masked-parities", "conjunction-separation")
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -69,9 +69,23 @@ def test_agnostic_users_grow_faster_than_realizable_ones_in_the_end() -> None:
     assert ((rows["high"] / rows["low"] - 1.0) < 1e-5).all()
 
 
+def test_the_norm_passes_margin_complexity_between_eight_and_ten_bits() -> None:
+    rows = quick("attribute-norms").set_index(["set_class", "attributes", "norm_of_class"]).loc["conjunctions"]
+    assert rows["high"][8, "class-gamma-2"] < rows["low"][8, "class-margin"]
+    assert rows["low"][10, "class-gamma-2"] > rows["high"][10, "class-margin"]
+    margins = rows.xs("class-margin", level="norm_of_class")["value"]
+    assert np.diff(margins) == pytest.approx([1.1] * 4, abs=0.1)  # two bits at a time: nearly linear
+    # (1 − α)mc/2 ≤ η ≤ (1 − α)γ₂/2, the γ₂ of α = 0 being at least that of 0.1.
+    for d in (2, 4, 6, 8, 10):
+        assert 0.45 * rows["low"][d, "class-margin"] <= rows["high"][d, "class-eta"] * (1 + 1e-9)
+
+
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("marginals-growth", {"low": 2.0, "high": 1.0}, "low"),
     ("marginals-growth", {"low": 2.0, "high": 2.0, "attributes": 2, "width": 1}, "high"),
+    ("attribute-norms", {"low": 2.0, "high": 1.0}, "low"),
+    ("attribute-norms", {"low": 3.0, "high": 3.0, "attributes": 2}, "low"),
+    ("attribute-norms", {"low": 1.0, "high": 1.1, "attributes": 2}, "high"),
     ("conjunction-separation", {"low": 2.0, "high": 1.0}, "low"),
     (
         "conjunction-separation",
@@ -92,6 +106,8 @@ def test_a_row_that_contradicts_its_bound_is_refused(kind: str, row: dict[str, A
 
 def test_bad_grids_are_refused() -> None:
     assert "at most 4" in refusals("marginals-users", width=[5], attributes=[4])[0]
+    assert "from 1 to 30" in refusals("attribute-norms", set_class=["majorities"], attributes=[31])[0]
+    assert "below 1" in refusals("attribute-norms", set_class=["majorities"], attributes=[3], alpha=[1.0])[0]
     assert "from 1 to 30" in refusals("conjunction-separation", attributes=[31])[0]
     assert "1/4" in refusals("conjunction-separation", attributes=[3], alpha=[0.25])[0]
     assert "1/2" in refusals("marginals-users", width=[2], attributes=[4], alpha=[0.5])[0]

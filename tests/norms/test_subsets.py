@@ -57,6 +57,27 @@ def test_coefficients_are_orthogonal_at_thirty_attributes() -> None:
     assert np.abs(c).max() <= 1.0 + 1e-14
 
 
+@pytest.mark.parametrize("d", [9, 30])
+def test_coefficients_are_within_their_roundings_of_exact_ones(d: int) -> None:
+    """c² is rational: c_k(i, j, t)² = β²/N_t² · C(d,i)C(d,j)/(C(d−2k,i−k)C(d−2k,j−k))."""
+    rng, c = np.random.default_rng(d), zonal.coefficients(d)
+    for _ in range(60):
+        k = int(rng.integers(0, d // 2 + 1))
+        i, j = sorted(rng.integers(k, d - k + 1, 2).tolist())
+        t = int(rng.integers(max(0, i + j - d), i + 1))
+        beta = sum(
+            (-1) ** (u - t) * comb(u, t) * comb(d - 2 * k, u - k) * comb(d - k - u, i - u) * comb(d - k - u, j - u)
+            for u in range(max(t, k), min(i, d - k) + 1)
+        )
+        square = Fraction(beta, zonal.pairs(d, i, j, t)) ** 2 * Fraction(
+            comb(d, i) * comb(d, j), comb(d - 2 * k, i - k) * comb(d - 2 * k, j - k)
+        )
+        found = Fraction(float(c[k, i, j, t]))
+        assert abs(found**2 - square) <= 2 * zonal.ROUNDINGS * Fraction(1, 2**53) * square
+        assert square <= 1
+        assert (found > 0) == (beta > 0)
+
+
 # The matrices ------------------------------------------------------------------------------------------------
 
 
@@ -236,4 +257,6 @@ def test_bad_input_is_refused() -> None:
         fm.norm("5-way-marginals", "gamma-2", attributes=3)
     with pytest.raises(BadValue, match="conjunctions"):
         fm.norm("2-way-marginals", "eta", attributes=3, alpha=0.1)
+    with pytest.raises(BadValue, match="kinds of entries"):
+        fm.norm("threshold-counts", "margin", attributes=20)
     assert "conjunctions" in names()

@@ -99,12 +99,15 @@ class SubsetClass:
 def subset_class(name: str, attributes: int) -> SubsetClass:
     """The class of a registered name over d attributes."""
     d = checked_attributes(attributes)
-    wide = _WIDTH.fullmatch(name) if isinstance(name, str) else None
-    if wide is not None:
-        return _small_conjunctions(name, d, int(wide[1]))
-    if name not in CLASSES:
+    check_name(name)
+    wide = _WIDTH.fullmatch(name)
+    return CLASSES[name](name, d) if wide is None else _small_conjunctions(name, d, int(wide[1]))
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no class has."""
+    if not isinstance(name, str) or (name not in CLASSES and not _WIDTH.fullmatch(name)):
         raise UnknownName("class on sets of attributes", name, names())
-    return CLASSES[name](name, d)
 
 
 def names() -> list[str]:
