@@ -381,7 +381,7 @@ def norm(
     >>> found
     <CertifiedNorm 1.51048... to 1.51048..., gap ...e-07>
     >>> fm.norm("conjunctions", "gamma-2", attributes=12, alpha=0.1)
-    <CertifiedNorm 8.61... to 8.61..., gap ...>
+    <CertifiedNorm 8.66901... to 8.66901..., gap ...>
     """
     from factormech.norms import registry
     from factormech.norms.labels import labels_of

@@ -52,8 +52,8 @@ def least_users(
 
     Examples
     --------
-    >>> round(least_users(1024, 3, 1.0, 0.05), -3)
-    192000.0
+    >>> round(least_users(1024, 3, 1.0, 0.05), -6)
+    321000000.0
     """
     e = check_epsilon(epsilon)
     found = float(users_for_query(1.0, e, alpha))

@@ -108,7 +108,7 @@ def subset_norm(queries: SubsetClass, quantity: str, alpha: float | None = None)
     --------
     >>> from factormech.norms.subsets.classes import subset_class
     >>> subset_norm(subset_class("conjunctions", 10), "margin-complexity")
-    <CertifiedNorm 6.38302... to 6.38302..., gap ...>
+    <CertifiedNorm 6.383017 to 6.383017, gap ...>
     """
     if quantity not in QUANTITIES:
         raise UnknownName("norm of a class on sets of attributes", quantity, QUANTITIES)
