@@ -1,8 +1,8 @@
 """Norms of classes on sets of attributes against their number, at sizes whose matrices are never written out.
 
 γ₂(W, α), γ̂₂(W, α), η(C, α) and margin complexity of a class that permutations of d attributes leave as it is, each
-between certified ends (:mod:`factormech.norms.subsets`): of conjunctions margin complexity grows nearly linearly, and the
-others with an exponent that rises with d.
+between certified ends (:mod:`factormech.norms.subsets`): of conjunctions margin complexity grows nearly linearly,
+and the others with an exponent that rises with d.
 """
 
 from __future__ import annotations
