@@ -110,12 +110,18 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
         "Norms",
         "KIND is `gamma-2` (with `--alpha`: its approximate norm), `gamma-f`, `gamma-p` with `--p`, "
         "`gamma-2-shifted`, `gamma-2-difference`, `eta` or `margin-complexity`. The last three read the "
-        "queries, 0/1 or ±1, as labels. Both ends hold in exact arithmetic.",
+        "queries, 0/1 or ±1, as labels. Both ends hold in exact arithmetic.\n\n"
+        "`--attributes D` asks for a class on sets of D attributes, whose 2^D × 2^D matrix is never made: "
+        "`conjunctions`, `disjunctions`, `majorities`, `threshold-counts` and `parities` (labels ±1) and the 0/1 "
+        "`conjunctions-{w}`, to 30 attributes; `{w}-way-marginals`, to 65536. At 24 attributes a norm takes some 10 "
+        "seconds, `eta` some 40.",
         [
             "norm gamma-2 prefix --domain-size 1024",
             "norm gamma-p prefix --domain-size 16 --p 4",
             "norm gamma-2-shifted prefix --domain-size 16 --alpha 0.1",
             "norm eta prefix --domain-size 16 --alpha 0.1 --json",
+            "norm margin conjunctions --attributes 12",
+            "norm gamma-2 3-way-marginals --attributes 4096 --alpha 0.1",
         ],
     ),
     (

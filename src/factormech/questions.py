@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from factormech.mechanisms.ranking import Ranking
     from factormech.norms.certified import CertifiedNorm
+    from factormech.norms.subsets.marginals import PolynomialNorm
 
 # The target error of the figures.
 ALPHA = 0.01
@@ -423,8 +424,14 @@ def lower_bound(
 
 
 def norm(
-    queries: Any, kind: str, *, alpha: float | None = None, p: float | None = None, n: int | None = None
-) -> CertifiedNorm:
+    queries: Any,
+    kind: str,
+    *,
+    alpha: float | None = None,
+    p: float | None = None,
+    n: int | None = None,
+    attributes: int | None = None,
+) -> CertifiedNorm | PolynomialNorm:
     """Return a factorization norm of a workload as an interval that is certified.
 
     Parameters
@@ -439,6 +446,10 @@ def norm(
         The order of ``gamma-p``, at least 2.
     n
         The number of user types, where ``queries`` is a registered name.
+    attributes
+        The number d of attributes, for a class on sets of attributes by its name (for example ``conjunctions``): its
+        norms are computed without its 2^d × 2^d matrix, to d = 30. ``{w}-way-marginals`` go to thousands of attributes;
+        of them the answer has the exact numbers that prove both ends in the place of factors.
 
     Returns
     -------
@@ -456,11 +467,15 @@ def norm(
     >>> found = fm.norm(fm.workload("prefix", 8), "gamma-2")
     >>> found
     <CertifiedNorm 1.51048... to 1.51048..., gap ...e-07>
+    >>> fm.norm("conjunctions", "gamma-2", attributes=12, alpha=0.1)
+    <CertifiedNorm 8.66901... to 8.66901..., gap ...>
     """
     from factormech.norms import registry
     from factormech.norms.labels import labels_of
 
     name = norm_name(kind, alpha)
+    if attributes is not None:
+        return _norm_of_sets(queries, name, attributes, alpha, p, n)
     asked = None if name == "gamma-p" else registry.quantity(name)
     check_norm(name, alpha, p)
     W = as_workload(queries, n)
@@ -468,6 +483,20 @@ def norm(
     if asked is None:
         return registry.solve("gamma-p", W, p=p, gap=registry.quantity("gamma-2").gap)
     return registry.compute(name, labels_of(W) if asked.labels else W, alpha=alpha)
+
+
+def _norm_of_sets(
+    queries: Any, name: str, attributes: int, alpha: float | None, p: float | None, n: int | None
+) -> CertifiedNorm | PolynomialNorm:
+    """A norm of a class on sets of attributes."""
+    from factormech.norms.subsets.norms import norm_of
+
+    if not isinstance(queries, str):
+        raise BadValue("attributes", attributes, "be given with a name", "leave it out for a matrix or a workload")
+    if n is not None:
+        raise BadValue("n", n, "not be given together with attributes", "leave it out: there are 2^attributes users")
+    check_norm(name, alpha, p)
+    return norm_of(queries, attributes, name, alpha)
 
 
 def norm_name(kind: str, alpha: float | None = None) -> str:

@@ -82,6 +82,17 @@ def test_norms_of_the_histogram(ask: Ask) -> None:
     assert (found["lower_bound"], found["upper_bound"]) == pytest.approx((0.75, 0.75), rel=1e-3)
 
 
+def test_norms_of_sets_of_attributes_are_those_of_their_matrices(ask: Ask) -> None:
+    dense = ask("norm", "gamma2", "2-way-marginals", "--domain-size", 8, "--alpha", 0.1)
+    found = ask("norm", "gamma2", "2-way-marginals", "--attributes", 3, "--alpha", 0.1)
+    assert dense["lower_bound"] <= found["upper_bound"]
+    assert found["lower_bound"] <= dense["upper_bound"]
+    assert (found["queries"], found["domain_size"], found["attributes"]) == (12, 8, 3)
+    conjunctions = ask("norm", "gamma2", "conjunctions-4", "--attributes", 4)
+    assert conjunctions["lower_bound"] <= (4 / 3) ** 2 <= conjunctions["upper_bound"] * (1 + 1e-15)
+    assert conjunctions["queries"] == 16
+
+
 def test_norms_fall_with_error_and_with_shifts(ask: Ask) -> None:
     base = ("--domain-size", 8)
     exact = ask("norm", "gamma2", "prefix", *base)["lower_bound"]

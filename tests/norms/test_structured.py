@@ -9,7 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import factormech as fm
 from factormech.errors import BadValue
+from factormech.norms.exact import factorization_norm
 from factormech.norms.structured.chain import Chain, diagonals, mirrored_diagonals
 from factormech.norms.structured.classical import (
     binary_tree,
@@ -21,6 +23,7 @@ from factormech.norms.structured.classical import (
 )
 from factormech.norms.structured.elliptic import inverse_square_root
 from factormech.norms.structured.fixed_point import refined
+from factormech.norms.structured.kronecker import kronecker_norm
 from factormech.norms.structured.powers import inverse_power
 from factormech.norms.structured.prefix import prefix_norm
 from factormech.norms.structured.ranges import ranges_norm
@@ -360,3 +363,29 @@ def test_known_factorizations_err_more_than_the_optimum(p):
 def test_trace_bound_is_the_nuclear_norm():
     S = np.linalg.svd(np.tril(np.ones((31, 31))), compute_uv=False)
     assert trace_bound(31) == pytest.approx(S.sum() / 31, rel=1e-12)
+
+
+# Products --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [2.0, 4.0, math.inf])
+def test_norms_of_products_are_products(p):
+    made = fm.product(fm.workload("prefix", 4), fm.workload("all-ranges", 3))
+    found, whole = kronecker_norm(made, p), factorization_norm(made, p)
+    assert found.lower <= whole.upper
+    assert whole.lower <= found.upper
+    assert found.gap < 2e-6
+    R, A = found.left.dense(), found.right.dense()
+    assert np.abs(R @ A - made.matrix()).max() <= max(found.residual, 1e-12)
+    x = np.random.default_rng(0).standard_normal((made.domain_size, 2))
+    assert found.right.apply(x) == pytest.approx(A @ x)
+    assert found.left.apply_transposed(R[:, :2]) == pytest.approx(R.T @ R[:, :2])
+
+
+def test_products_that_no_matrix_holds():
+    """γ₂ of the 0/1 conjunctions of 2 attributes is 4/3: of 24 attributes (4/3)¹², over 2²⁴ types."""
+    two = fm.workload("conjunctions-2", 4)
+    found = fm.norm(fm.product(*[two] * 12), "gamma-2")
+    assert found.lower <= (4 / 3) ** 12 * (1 + 1e-14)
+    assert found.upper * (1 + 1e-14) >= (4 / 3) ** 12
+    assert found.gap < 1e-5

@@ -6,12 +6,16 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, pairs, percent, titled
+from factormech.cli.answer import Answer, pairs, percent
 from factormech.cli.asked import VECTORS_LIMIT, gap_limit_of, workload_of
 from factormech.cli.progress import Progress
+from factormech.errors import BadValue
 
 if TYPE_CHECKING:
-    from factormech.workloads.base import Workload
+    from collections.abc import Callable
+
+    from factormech.norms.certified import CertifiedNorm
+    from factormech.norms.subsets.marginals import PolynomialNorm
 
 _SYMBOLS = {
     "gamma-2": "γ₂",
@@ -33,19 +37,18 @@ def norm(args: argparse.Namespace) -> Answer:
     limit = gap_limit_of(args)
     name = questions.norm_name(args.kind, args.alpha)
     questions.check_norm(name, args.alpha, args.p)
-    workload = workload_of(args, VECTORS_LIMIT)
+    subject, described, ask = _subject(args)
+    # Every order of error costs about as much; programs of classes on attributes have no model of their time.
+    solved = "gamma-p3" if name == "gamma-p" else name
+    expected = 0.0 if args.attributes else cost.norm_seconds(solved, subject, described["domain_size"])
     start = time.perf_counter()
-    measured = "gamma-p3" if name == "gamma-p" else name  # every order of error costs about as much
-    expected = cost.norm_seconds(measured, workload.name, workload.domain_size)
-    with Progress(f"norm {name} of {workload.name}", expected=expected):
-        found = questions.norm(workload, name, alpha=args.alpha, p=args.p)
+    with Progress(f"norm {name} of {subject}", expected=expected):
+        found = ask(name)
     seconds = time.perf_counter() - start
     certified = found.gap <= limit
     reason = "" if certified else f"the gap {found.gap:.3g} is above the limit {limit:g} (--gap-limit)"
     data: dict[str, Any] = {
-        "workload": workload.name,
-        "domain_size": workload.domain_size,
-        "queries": workload.queries,
+        **described,
         "norm": name,
         **({"alpha": args.alpha} if args.alpha is not None else {}),
         **({"p": args.p} if args.p is not None else {}),
@@ -56,16 +59,38 @@ def norm(args: argparse.Namespace) -> Answer:
         "status": "ok" if certified else "no-certificate",
         "reason": reason,
     }
-    return Answer(data, _lines(args, workload, data), certified)
+    return Answer(data, _lines(args, data), certified)
 
 
-def _lines(args: argparse.Namespace, workload: Workload, data: dict[str, Any]) -> list[str]:
+def _subject(args: argparse.Namespace) -> tuple[str, dict[str, Any], Callable[[str], CertifiedNorm | PolynomialNorm]]:
+    """What the norm is of, what the answer says of it, and the function that computes a norm of it."""
+    from factormech import questions
+
+    if args.attributes is not None:
+        from factormech.norms.subsets.norms import described
+
+        if args.domain_size is not None:
+            rule = "not be given together with --attributes"
+            raise BadValue("--domain-size", args.domain_size, rule, "leave it out: there are 2^D user types")
+        queries, users = described(args.workload, args.attributes)
+        data = {"workload": args.workload, "attributes": args.attributes, "domain_size": users, "queries": queries}
+        return (
+            args.workload,
+            data,
+            lambda name: questions.norm(args.workload, name, alpha=args.alpha, p=args.p, attributes=args.attributes),
+        )
+    workload = workload_of(args, VECTORS_LIMIT)
+    data = {"workload": workload.name, "domain_size": workload.domain_size, "queries": workload.queries}
+    return workload.name, data, lambda name: questions.norm(workload, name, alpha=args.alpha, p=args.p)
+
+
+def _lines(args: argparse.Namespace, data: dict[str, Any]) -> list[str]:
     given = [f"α = {args.alpha:g}"] if args.alpha is not None else []
     given += [f"p = {args.p:g}"] if args.p is not None else []
     symbol = _SYMBOLS.get(data["norm"], data["norm"]) + (f", {', '.join(given)}" if given else "")
     return pairs(
         {
-            "norm": f"{symbol} of {titled(workload.name, workload.queries, workload.domain_size)}",
+            "norm": f"{symbol} of {data['workload']}: {data['queries']} queries over {data['domain_size']} user types",
             "at least": f"{data['lower_bound']:.10g}",
             "at most": f"{data['upper_bound']:.10g}",
             "gap": percent(data["gap"]),

@@ -288,6 +288,8 @@ def _norm_command(groups: Any) -> None:
     _asks_workload(norm)
     text = "the entrywise error, for gamma-2, gamma-2-shifted, gamma-2-difference and eta"
     norm.add_argument("--alpha", type=real, metavar="A", help=text)
+    text = "for a class on sets of D attributes (conjunctions, majorities, …): its norm without its 2^D × 2^D matrix"
+    norm.add_argument("--attributes", type=whole, metavar="D", help=text)
     norm.add_argument("--p", type=real, metavar="P", help="the order of error, for gamma-p")
     _limits_gap(norm, NORM_GAP)
 

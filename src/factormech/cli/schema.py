@@ -29,6 +29,7 @@ KEYS: dict[str, Key] = {
     "workload": Key("string", "name of the workload; of a file, the file's name without its suffix"),
     "domain_size": Key("integer", "number of user types n"),
     "queries": Key("integer", "number of queries p"),
+    "attributes": Key("integer", "number of attributes d, where `--attributes` was given"),
     "epsilon": Key("number", "privacy budget"),
     "metric": Key("string", "the error that `alpha` is a target for: `mse` or `linf`"),
     "alpha": Key("number", "target error, or the entrywise error of a norm"),
@@ -195,7 +196,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "norm": (
         (*_WORKLOAD, "norm", "lower_bound", "upper_bound", "gap", "seconds", "status", "reason"),
-        ("alpha", "p"),
+        ("alpha", "p", "attributes"),
     ),
     "plan": (
         (

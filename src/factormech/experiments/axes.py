@@ -71,3 +71,5 @@ LOCAL_MECHANISM = Axis("mechanism", {"type": "string", "minLength": 1}, "hadamar
 SEED = Axis("seed", {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}, 0, default=(0,))
 CONCEPT_CLASS = Axis("concept_class", {"type": "string", "minLength": 1}, "thresholds", names=CONCEPT_CLASSES)
 CLASS_SIZE = Axis("class_size", {"type": "integer", "minimum": 1, "maximum": 8192}, 4)
+ATTRIBUTES = Axis("attributes", {"type": "integer", "minimum": 1, "maximum": 65536}, 16)
+WIDTH = Axis("marginal_width", {"type": "integer", "minimum": 1, "maximum": 24}, 3)

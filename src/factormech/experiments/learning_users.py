@@ -175,7 +175,7 @@ EXPERIMENT = Experiment(
         y_scale="log",
         text=(
             "Users with whom a task is predicted to succeed with the promised probability, and the number that no "
-            "protocol for it can be below"
+            "protocol for it (proper, if it learns agnostically) can be below"
         ),
     ),
     seconds=_seconds,

@@ -82,3 +82,22 @@ def pan_private_users(norm: float, epsilon: float, beta: float) -> float:
     """4(1 − 2β)/((e^ε−1)‖M‖): with fewer users no ε-pan-private protocol tells λ_π^n from μ^n with both errors ≤ β."""
     each = total_variation(norm, epsilon)
     return (1.0 - 2.0 * checked_error(beta)) / each if each > 0.0 else math.inf
+
+
+def binary_divergence(p: float, q: float) -> float:
+    """kl(p‖q) of two coins, nats."""
+    first = p * math.log(p / q) if p > 0.0 else 0.0
+    second = (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if p < 1.0 else 0.0
+    return first + second
+
+
+def relative_constant(w: float, *, interactive: bool) -> float:
+    """κ⁻(w) = (−ln(1−w) − w)/w² where KL(ρ‖ρ(1+u)) ≤ κ⁻Σρu² is asked (sequential), else κ⁺(w) of KL(ρ(1+u)‖ρ); u ≥ −w.
+
+    κ⁺(w) = ((1−w)ln(1−w) + w)/w². Both quotients fall as u grows, so that their largest is at u = −w.
+    """
+    if w < 1e-3:  # Σ w^j/(j+2), and Σ w^j/((j+1)(j+2))
+        return sum(w**j / ((j + 2) * (1 if interactive else j + 1)) for j in range(8))
+    if interactive:
+        return (-math.log1p(-w) - w) / w**2
+    return ((1.0 - w) * math.log1p(-w) + w) / w**2

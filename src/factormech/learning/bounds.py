@@ -47,6 +47,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.bounds.hard import divergence, release
 from factormech.bounds.hard.best import best_witness
 from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
+from factormech.bounds.hard.release import Pairs
 from factormech.bounds.hard.witness import Witness, certify
 from factormech.errors import BadValue, UnknownName
 from factormech.learning.concepts import ConceptClass, difference_matrix
@@ -137,14 +138,14 @@ def learning_certificates(
     return tuple(certificate(D, theta, gap=gap) for theta in thetas)
 
 
-def learning_users(witnesses: Sequence[Witness], epsilon: float, excess: float) -> float:
+def learning_users(witnesses: Sequence[Pairs], epsilon: float, excess: float) -> float:
     """No ε-LDP protocol without interaction and with fewer users has expected excess loss ≤ ``excess`` on all laws."""
     if not 0.0 < excess < 0.5:
         raise BadValue("excess", excess, "be above 0 and below 1/2", "give for example 0.1")
     return max((release.best_t(witness, epsilon, 2.0 * excess)[0] for witness in witnesses), default=0.0)
 
 
-def confident_learning_users(witnesses: Sequence[Witness], epsilon: float, excess: float, beta: float) -> float:
+def confident_learning_users(witnesses: Sequence[Pairs], epsilon: float, excess: float, beta: float) -> float:
     """No protocol without interaction of fewer users has excess ≤ ``excess`` with probability 1 − β on all laws.
 
     With θ' above twice the excess no h is within it on both laws of a pair, so they are told apart with errors β.
@@ -167,7 +168,7 @@ def learning_floor(witnesses: Sequence[Witness], epsilon: float, users: int) -> 
     return best
 
 
-def _pairs(witness: Witness, epsilon: float, theta: float, beta: float) -> float:
+def _pairs(witness: Pairs, epsilon: float, theta: float, beta: float) -> float:
     norm, mass = witness.norm(theta), witness.row_mass(theta)
     centre = divergence.users_around_centre(norm, epsilon, beta, witness.share(theta), mass)
     return max(centre, divergence.users_to_distinguish(norm, epsilon, beta, row_mass=mass))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from factormech.arrays import FloatArray
-from factormech.learning import bounds, populations, realizable_bounds
+from factormech.learning import bounds, naming, populations, realizable_bounds
 from factormech.learning import realizable_populations as realizable
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
 from factormech.learning.concepts import ConceptClass
@@ -52,7 +52,7 @@ class Promise:
 
 
 def agnostic_learner(ask: Promise) -> Task:
-    """Excess loss at most α, whatever the law."""
+    """Excess loss at most α, whatever the law; the lower bound is on learners that output a concept."""
     made = AgnosticLearner(ask.concepts, ask.epsilon, ask.alpha)
     least_gap = 2.0 * ask.alpha * (1.0 + 1e-6)
     thetas = (least_gap, *(theta for theta in _THETAS if theta > least_gap))
@@ -64,7 +64,10 @@ def agnostic_learner(ask: Promise) -> Task:
         law = populations.worst_for_learner(made, family, n, search, above=ask.alpha)
         return int((made.excess_losses(law, n, trials, rng) <= ask.alpha).sum())
 
-    least = bounds.confident_learning_users(witnesses, ask.epsilon, ask.alpha, ask.beta)
+    least = max(
+        bounds.confident_learning_users(witnesses, ask.epsilon, ask.alpha, ask.beta),
+        naming.least_learning_users(ask.concepts, ask.epsilon, ask.alpha, ask.beta, proper=True),
+    )
     return Task(made.likely_users(ask.beta), made.confident_users(ask.beta), least, 1, run)
 
 

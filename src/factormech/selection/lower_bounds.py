@@ -53,19 +53,12 @@ import math
 
 from factormech.arrays import check_epsilon, check_positive_integer
 from factormech.errors import BadValue
-from factormech.information.limits import largest_capacity
+from factormech.information.limits import binary_divergence, largest_capacity, relative_constant
 from factormech.numerics.roots import bisect
 from factormech.selection.reports import checked_gap
 
 # The bounds are a handful of roundings.
 _SLACK = 1.0 - 2.0**-40
-
-
-def binary_divergence(p: float, q: float) -> float:
-    """kl(p‖q) of two coins, nats."""
-    first = p * math.log(p / q) if p > 0.0 else 0.0
-    second = (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if p < 1.0 else 0.0
-    return first + second
 
 
 def planted_information(size: int, bias: float, epsilon: float, *, interactive: bool) -> float:
@@ -81,7 +74,7 @@ def planted_information(size: int, bias: float, epsilon: float, *, interactive: 
     N, theta = check_positive_integer("size", size, minimum=2), _checked_bias(bias)
     e = check_epsilon(epsilon)
     w = math.tanh(0.5 * e) * theta
-    return _constant(w, interactive) * theta**2 * math.sinh(0.5 * e) ** 2 / N
+    return relative_constant(w, interactive=interactive) * theta**2 * math.sinh(0.5 * e) ** 2 / N
 
 
 def users_to_name(size: int, bias: float, epsilon: float, *, interactive: bool, success: float = 2.0 / 3.0) -> float:
@@ -167,15 +160,6 @@ def least_failure(users: int, dimension: int, gap: float, epsilon: float) -> flo
         return disjointness_information(dimension, failure) <= cap
 
     return 0.0 if possible(0.0) else bisect(possible, 0.0, 1.0)[0]
-
-
-def _constant(w: float, interactive: bool) -> float:
-    if w < 1e-3:  # Σ w^j/(j+2), and Σ w^j/((j+1)(j+2))
-        terms = (w**j / ((j + 2) * (1 if interactive else j + 1)) for j in range(8))
-        return sum(terms)
-    if interactive:
-        return (-math.log1p(-w) - w) / w**2
-    return ((1.0 - w) * math.log1p(-w) + w) / w**2
 
 
 def _checked_bias(bias: float) -> float:

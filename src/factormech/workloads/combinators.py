@@ -127,11 +127,11 @@ class Kronecker(Workload):
         x = self._over_types(x)
         check_dense_size(f"answers of workload {self.name}", self.queries, x[0].size)
         sizes = [(f.domain_size, f.queries) for f in self.factors]
-        return _along_axes([f.answer for f in self.factors], sizes, x)
+        return along_axes([f.answer for f in self.factors], sizes, x)
 
     def adjoint(self, y: FloatArray) -> FloatArray:
         sizes = [(f.queries, f.domain_size) for f in self.factors]
-        return _along_axes([f.adjoint for f in self.factors], sizes, self._over_queries(y))
+        return along_axes([f.adjoint for f in self.factors], sizes, self._over_queries(y))
 
     def column_sums(self) -> FloatArray:
         return _kron([f.column_sums() for f in self.factors])
@@ -146,7 +146,7 @@ class Kronecker(Workload):
 
     def gram_times(self, x: FloatArray) -> FloatArray:
         sizes = [(f.domain_size, f.domain_size) for f in self.factors]
-        return _along_axes([f.gram_times for f in self.factors], sizes, self._over_types(x))
+        return along_axes([f.gram_times for f in self.factors], sizes, self._over_types(x))
 
     def gram_diagonal(self) -> FloatArray:
         return _kron([f.gram_diagonal() for f in self.factors])
@@ -206,7 +206,7 @@ def _kron(parts: Sequence[FloatArray]) -> FloatArray:
     return reduce(lambda a, b: np.asarray(np.kron(a, b), np.float64), parts)
 
 
-def _along_axes(
+def along_axes(
     maps: Sequence[Callable[[FloatArray], FloatArray]], sizes: Sequence[tuple[int, int]], x: FloatArray
 ) -> FloatArray:
     """Apply the k-th linear map (sizes: in, out) along the k-th axis folded into the first axis of x."""

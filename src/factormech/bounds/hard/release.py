@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import Any
+from typing import Protocol as Interface
 
 import numpy as np
 
@@ -52,6 +53,28 @@ from factormech.norms.matrices import checked_matrix
 _GRID = np.geomspace(1.01, 64.0, 1200)
 _SOLVES = 6
 _ENOUGH, _WORTH = 1.01, 1.002
+
+
+class Pairs(Interface):
+    """What the bounds use of pairs of laws: a ``Witness``, or the same numbers of a matrix that is not written out."""
+
+    @property
+    def theta(self) -> float: ...
+
+    @property
+    def strength(self) -> float: ...
+
+    def norm(self, theta: float) -> float:
+        """At least ‖M̃‖ of the pairs of half-gap θ'."""
+        ...
+
+    def row_mass(self, theta: float) -> float:
+        """At least the largest ‖λ_v − μ_v‖₁ of the pairs of half-gap θ'."""
+        ...
+
+    def share(self, theta: float, protocol: Protocol = "non-interactive") -> float:
+        """φ of the pairs of half-gap θ' around a centre; 0 where there are none."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -126,7 +149,7 @@ def lower_bound_release(
     )  # fmt: skip
 
 
-def users_at(witness: Witness, epsilon: float, alpha: float, t: float, protocol: Protocol = "non-interactive") -> float:
+def users_at(witness: Pairs, epsilon: float, alpha: float, t: float, protocol: Protocol = "non-interactive") -> float:
     """The bound of one certificate at one t; 0 where the certificate does not reach tα."""
     theta = math.nextafter(t * alpha, math.inf)
     if theta > witness.theta or witness.strength <= 0.0 or t <= 1.0:
@@ -141,9 +164,7 @@ def users_at(witness: Witness, epsilon: float, alpha: float, t: float, protocol:
     return max(users, divergence.users_to_distinguish(norm, epsilon, 0.5 / t, row_mass=mass))
 
 
-def best_t(
-    witness: Witness, epsilon: float, alpha: float, protocol: Protocol = "non-interactive"
-) -> tuple[float, float]:
+def best_t(witness: Pairs, epsilon: float, alpha: float, protocol: Protocol = "non-interactive") -> tuple[float, float]:
     """The largest bound of one certificate, and its t."""
     reach = witness.theta
     ends = [t for t in (*_GRID.tolist(), reach / alpha * (1.0 - 1e-12)) if 1.0 < t <= reach / alpha]

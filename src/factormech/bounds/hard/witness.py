@@ -70,6 +70,8 @@ class Witness:
         q, (N,): the column weights that prove ``size``, their sum 1.
     spreads
         (2, N): D_x/θ' of pairs ν ± M̃_v/2, and of pairs ν + M̃_v, ν.
+    rows
+        p, (k,): the row weights that prove ``size``, their sum 1.
     """
 
     matrix: FloatArray
@@ -78,6 +80,7 @@ class Witness:
     size: float
     centre: FloatArray
     spreads: FloatArray
+    rows: FloatArray
 
     @property
     def strength(self) -> float:
@@ -154,15 +157,16 @@ def certify(
     gain = below(math.fsum(gains[used].tolist()), 2)
     if weights is None:
         found = dual_norm(U, gap=gap)
-        size, q = found.upper, found.column_scales**2
+        size, p, q = found.upper, found.row_scales**2, found.column_scales**2
     else:
-        size, q = upper_bound(U, *weights), weights[1]
-    return Witness(U, proved, gain, size, q / q.sum(), _spreads(U[used], gains[used]))
+        size, (p, q) = upper_bound(U, *weights), weights
+    return Witness(U, proved, gain, size, q / q.sum(), _spreads(U[used], gains[used]), p / p.sum())
 
 
-def nothing(shape: tuple[int, ...], theta: float) -> Witness:
+def nothing(shape: tuple[int, int], theta: float) -> Witness:
     """The certificate that proves nothing."""
-    return Witness(np.zeros(shape), theta, 0.0, 0.0, np.full(shape[1], 1.0 / shape[1]), np.zeros((2, shape[1])))
+    k, N = shape
+    return Witness(np.zeros((k, N)), theta, 0.0, 0.0, np.full(N, 1.0 / N), np.zeros((2, N)), np.full(k, 1.0 / k))
 
 
 def _row_numbers(W: FloatArray, U: FloatArray) -> tuple[FloatArray, FloatArray]:

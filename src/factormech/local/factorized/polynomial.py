@@ -31,6 +31,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_dense_size
 from factormech.errors import BadValue
 from factormech.local.factorized.factors import LocalFactorization, factorization
+from factormech.norms.subsets.marginals import krawtchouk
 from factormech.workloads import binary
 from factormech.workloads.base import Workload
 from factormech.workloads.conjunctions import Conjunctions
@@ -70,22 +71,12 @@ def literals(workload: Workload) -> Literals | None:
     return None
 
 
-def krawtchouk(width: int) -> FloatArray:
-    """κ, (width + 1, width + 1): row s, column t."""
-    w = width
-    values = [
-        [sum((-1) ** i * comb(w - s, i) * comb(s, t - i) for i in range(t + 1)) for t in range(w + 1)]
-        for s in range(w + 1)
-    ]
-    return np.array(values, dtype=np.float64)
-
-
 def uniform_polynomial(width: int, degree: int) -> tuple[FloatArray, float]:
     """Coefficients f (width + 1,) of the best polynomial of this degree for [s = width], and its largest error."""
     w, t = width, min(width, degree)
     if t == w:
         return np.full(w + 1, 2.0**-w), 0.0  # the product of the (1 + z_i)/2
-    K = krawtchouk(w)[:, : t + 1]
+    K = _krawtchouk(w)[:, : t + 1]
     target = (np.arange(w + 1) == w).astype(float)
     ones = np.ones((w + 1, 1))
     A = np.vstack([np.hstack([K, -ones]), np.hstack([-K, -ones])])
@@ -100,7 +91,7 @@ def least_norm_polynomial(attributes: int, width: int, alpha: float) -> tuple[Fl
     The distance is the error of the f that was found, which may be the program's a up to rounding.
     """
     d, w = attributes, width
-    K, target = krawtchouk(w), (np.arange(w + 1) == w).astype(float)
+    K, target = _krawtchouk(w), (np.arange(w + 1) == w).astype(float)
     sizes = np.array([comb(d, t) * comb(w, t) for t in range(w + 1)], dtype=float) ** 0.5
     sizes[0] = 0.0
     # Unknowns: f'₊ and f'₋, both ≥ 0, and z.
@@ -182,6 +173,11 @@ def _weights(d: int, polynomials: dict[int, FloatArray]) -> FloatArray:
         multipliers = multipliers * (norms / max(float(norms.max(initial=0.0)), 1e-300)) ** 0.5
         multipliers = np.maximum(multipliers / multipliers.sum(), 1e-12)
     return best
+
+
+def _krawtchouk(width: int) -> FloatArray:
+    """κ, (width + 1, width + 1): row s, column t."""
+    return np.array(krawtchouk(width), dtype=np.float64)
 
 
 def _cells(mask: int, width: int) -> IntArray:

@@ -118,7 +118,7 @@ def completed(R: FloatArray, A: FloatArray, E: FloatArray) -> tuple[FloatArray, 
 def upper_end(boxes: Boxes, R: FloatArray, A: FloatArray, shift: FloatArray) -> tuple[float, float]:
     """The upper end that the factors prove, and a bound on what RA − c1ᵀ lies outside the boxes."""
     r, a = squared_norms_above(R, 1), squared_norms_above(A, 0)
-    entries = _outside(boxes, R @ A, shift, above(gamma(R.shape[1] + 2), 4) * np.sqrt(np.multiply.outer(r, a)))
+    entries = outside(boxes, R @ A, shift, above(gamma(R.shape[1] + 2), 4) * np.sqrt(np.multiply.outer(r, a)))
     worst = float(entries.max())
     if worst == 0.0:
         return (above(math.sqrt(above(float(r.max() * a.max()))), 2), 0.0) if R.shape[1] else (0.0, 0.0)
@@ -129,7 +129,7 @@ def upper_end(boxes: Boxes, R: FloatArray, A: FloatArray, shift: FloatArray) -> 
     return above(math.sqrt(above(above(float(r.max()) + tau2) * columns)), 2), above(worst, 4)
 
 
-def _outside(boxes: Boxes, product: FloatArray, shift: FloatArray, error: FloatArray) -> FloatArray:
+def outside(boxes: Boxes, product: FloatArray, shift: FloatArray, error: FloatArray) -> FloatArray:
     """Entrywise at least the distance of the exact product less c from the boxes that are meant."""
     x = product - shift[:, None]
     # x and its distance carry a rounding each, and the bound b one of its own: u|b| ≤ u|x| + u|b − x|.

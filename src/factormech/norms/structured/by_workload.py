@@ -8,26 +8,31 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.norms.certified import CertifiedNorm
 from factormech.norms.exact import factorization_norm
+from factormech.norms.structured.kronecker import kronecker_norm
 from factormech.norms.structured.prefix import prefix_norm
 from factormech.norms.structured.ranges import ranges_norm
 from factormech.workloads.base import Workload
+from factormech.workloads.combinators import Kronecker
 from factormech.workloads.ranges import AllRanges, Prefix
 
 # What ``prefix.check_gap`` takes.
 LEAST_GAP, LARGEST_GAP = 1e-9, 0.1
+# Products with more entries are solved factor by factor; the factors of smaller ones are stored whole.
+_WHOLE = 2**22
 
 
 def suits(workload: Workload | Any, p: float, gap: float = 1e-6) -> bool:
     """Whether :func:`structured_norm` answers for this workload, order and gap."""
     if not (isinstance(p, (int, float)) and isinstance(gap, (int, float)) and LEAST_GAP <= gap <= LARGEST_GAP):
         return False
-    return isinstance(workload, Prefix) or (isinstance(workload, AllRanges) and p == 2.0)
+    large = isinstance(workload, Kronecker) and workload.queries * workload.domain_size > _WHOLE
+    return large or isinstance(workload, Prefix) or (isinstance(workload, AllRanges) and p == 2.0)
 
 
 def structured_norm(
     workload: Workload | Any, p: float = math.inf, *, gap: float = 1e-6, iterations: int | None = None
 ) -> CertifiedNorm:
-    """γ₍ₚ₎ of the workload ``prefix``, and γ_F of ``all-ranges``, in O(n) a step; anything else is refused.
+    """γ₍ₚ₎ of ``prefix`` and of products, and γ_F of ``all-ranges``, in O(n) a step; anything else is refused.
 
     Parameters
     ----------
@@ -41,8 +46,10 @@ def structured_norm(
         return prefix_norm(workload.domain_size, p, gap=gap, **limits)
     if isinstance(workload, AllRanges):
         return ranges_norm(workload.domain_size, p, gap=gap, **limits)
+    if isinstance(workload, Kronecker):
+        return kronecker_norm(workload, p, gap=gap, iterations=iterations)
     name = workload.name if isinstance(workload, Workload) else type(workload).__name__
-    raise BadValue("workload", name, "be the registered prefix or all-ranges", "use method 'auto'")
+    raise BadValue("workload", name, "be the registered prefix or all-ranges, or a product", "use method 'auto'")
 
 
 def automatic_norm(

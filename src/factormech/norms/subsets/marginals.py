@@ -1,0 +1,205 @@
+r"""γ₂(W, α) and γ̂₂(W, α) of all marginals of one width w over d attributes, from w + 1 coefficients.
+
+A query asks whether all of w literals hold; s of them do. Flips and permutations of attributes act transitively on
+queries and on types, and the mean over the group of an optimal W̃ is as good: a function of s, W̃ = Σ_t f_tκ_t(s),
+κ_t(s) = Σ_i (−1)^i C(w−s, i) C(s, t−i) being the sum of the products of t of the literals' signs. Its parts t have
+orthogonal rows and columns and the singular value √(Nk·C(w,t)/C(d,t)) C(d, t) times, and γ₂ of an invariant matrix is
+its trace norm over √(kN). So
+
+.. math:: γ_2(W, α) = \min_f Σ_{t≥0} \sqrt{\tbinom dt \tbinom wt}\,|f_t| \quad\text{over}\quad
+          |Σ_t f_tκ_t(s) - [s = w]| ≤ α \text{ for } 0 ≤ s ≤ w,
+
+and γ̂₂(W, α) without the cost of f₀. By the duality of linear programs it is the largest y_w − α‖y‖₁ over |Σ_s
+y_sκ_t(s)| ≤ √(C(d,t)C(w,t)): y_s is the mass that a row of U has where s literals are true. The programs have some 2w +
+4 rows and are solved in rational arithmetic (``numerics.rational``), the roots rounded down: a lower end, and f costs
+the upper one.
+
+The growth in d/w beside Corollary 6 of Edmonds, Nikolov & Ullman (STOC 2020), to thousands of attributes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from factormech.errors import BadValue
+from factormech.norms.approximate.boxes import checked_alpha
+from factormech.norms.subsets.hardness import Hardness
+from factormech.numerics.rational import least, root_above, root_below
+from factormech.numerics.rounding import rounded_down, rounded_up
+
+MOST_ATTRIBUTES, MOST_WIDTH = 2**16, 24
+_NAME = re.compile(r"([1-9][0-9]?)-way-marginals")
+
+
+@dataclass(frozen=True)
+class PolynomialNorm:
+    """A norm between two ends, with the exact rational numbers that prove both.
+
+    Attributes
+    ----------
+    lower, upper
+        The interval, rounded outward.
+    coefficients
+        f, (w + 1,).
+    masses
+        y, (w + 1,).
+    distance
+        The largest |Σ_t f_tκ_t(s) − [s = w]|.
+    record
+        ``method`` and the size.
+    """
+
+    lower: float
+    upper: float
+    coefficients: tuple[Fraction, ...]
+    masses: tuple[Fraction, ...]
+    distance: Fraction
+    record: dict[str, object]
+
+    @property
+    def gap(self) -> float:
+        """upper ÷ lower − 1; 0 where the norm is zero, infinite where the lower end proves nothing."""
+        if self.lower <= 0.0:
+            return 0.0 if self.upper == 0.0 else float("inf")
+        return self.upper / self.lower - 1.0
+
+    def __repr__(self) -> str:
+        return f"<PolynomialNorm {self.lower:.7g} to {self.upper:.7g}, gap {self.gap:.2g}>"
+
+
+@lru_cache(maxsize=32)
+def krawtchouk(width: int) -> tuple[tuple[int, ...], ...]:
+    """κ: row s, column t."""
+    w = width
+    return tuple(
+        tuple(sum((-1) ** i * comb(w - s, i) * comb(s, t - i) for i in range(t + 1)) for t in range(w + 1))
+        for s in range(w + 1)
+    )
+
+
+def marginals_norm(attributes: int, width: int, alpha: float, *, shifted: bool = False) -> PolynomialNorm:
+    """Return γ₂(W, α), or γ̂₂(W, α), of all marginals of one width.
+
+    Parameters
+    ----------
+    attributes, width
+        d and w.
+    alpha
+        The entrywise error, below 1.
+    shifted
+        Whether a constant may be added to every row.
+
+    Returns
+    -------
+    PolynomialNorm
+
+    Raises
+    ------
+    BadValue
+        If d, w or α is out of range.
+
+    Examples
+    --------
+    >>> marginals_norm(4096, 16, 1 / 6)
+    <PolynomialNorm ...>
+    """
+    d, w = checked_sizes(attributes, width)
+    a = Fraction(checked_alpha(alpha))
+    K, target = krawtchouk(w), [int(s == w) for s in range(w + 1)]
+    rows = [[*K[s], *(-v for v in K[s])] for s in range(w + 1)]
+    matrix = [*rows, *([-v for v in row] for row in rows)]
+    limits = [*(target[s] + a for s in range(w + 1)), *(a - target[s] for s in range(w + 1))]
+    found = least([*costs(d, w, shifted=shifted)] * 2, matrix, limits)
+    f = tuple(found.x[t] - found.x[w + 1 + t] for t in range(w + 1))
+    y = tuple(found.multipliers[w + 1 + s] - found.multipliers[s] for s in range(w + 1))
+    lower = y[w] - a * sum(map(abs, y))
+    upper = sum(
+        (root_above(comb(d, t) * comb(w, t)) * abs(f[t]) for t in range(int(shifted), w + 1)), start=Fraction(0)
+    )
+    record: dict[str, object] = {"method": "polynomial", "attributes": d, "width": w}
+    return PolynomialNorm(max(rounded_down(lower), 0.0), rounded_up(upper), f, y, distance(w, f), record)
+
+
+def hardness(attributes: int, width: int, theta: float) -> Hardness:
+    r"""Return the best certificate of all marginals of one width at θ: the largest W•U/γ₂*(U) over W_v•U_v ≥ θ‖U_v‖₁.
+
+    By symmetry it is a program in y: the largest y_w over |Σ_s y_sκ_t(s)| ≤ √(C(d,t)C(w,t)) for t ≥ 1, Σy = 0 and y_w ≥
+    θ‖y‖₁.
+
+    Parameters
+    ----------
+    attributes, width
+        d and w.
+    theta
+        θ, above 0 and at most ½ (half of what a query of a zero-sum row can agree).
+    """
+    d, w = checked_sizes(attributes, width)
+    if not 0.0 < theta <= 0.5:
+        raise BadValue("theta", theta, "be above 0 and at most 1/2", "give for example 0.1")
+    size, ends = costs(d, w, shifted=True), [int(s == w) for s in range(w + 1)]
+    found = least([*size, *size, 0], _scaled_box(w, Fraction(theta)), [*ends, *(-e for e in ends)])
+    y = tuple(found.multipliers[w + 1 + s] - found.multipliers[s] for s in range(w + 1))
+    peak: Fraction = max(abs(y[s]) * 2**w / comb(w, s) for s in range(w + 1)) / y[w]
+    return Hardness(rounded_down(y[w] / sum(map(abs, y))), rounded_down(y[w]), rounded_up(peak))
+
+
+def best_polynomial(attributes: int, width: int, alpha: float) -> tuple[float, float]:
+    r"""Return γ̂₂(W, a) and a of the least γ̂₂(W, a)/(α − a), both from above, for all marginals of one width.
+
+    With z = 1/(α − a) and f' = zf it is one program: least cost of f' over |Σ_t f'_tκ_t(s) − z[s = w]| ≤ αz − 1.
+    """
+    d, w = checked_sizes(attributes, width)
+    a = Fraction(checked_alpha(alpha))
+    if not 0 < a < Fraction(1, 2):
+        raise BadValue("alpha", alpha, "be above 0 and below 1/2, the error of a constant", "give for example 0.1")
+    found = least([*costs(d, w, shifted=True)] * 2 + [Fraction(0)], _scaled_box(w, a), [-1] * (2 * w + 2))
+    z = found.x[-1]
+    f = tuple((found.x[t] - found.x[w + 1 + t]) / z for t in range(w + 1))
+    norm = sum((root_above(comb(d, t) * comb(w, t)) * abs(f[t]) for t in range(1, w + 1)), start=Fraction(0))
+    return rounded_up(norm), rounded_up(distance(w, f))
+
+
+def _scaled_box(width: int, radius: Fraction) -> list[list[Fraction | int]]:
+    """Rows of ±(Σ_t f_tκ_t(s) − z[s = w]) − z·radius in f₊, f₋ and z."""
+    rows: list[list[Fraction | int]] = []
+    for sign in (1, -1):
+        for s, row in enumerate(krawtchouk(width)):
+            rows.append([*(sign * v for v in row), *(-sign * v for v in row), -sign * int(s == width) - radius])
+    return rows
+
+
+def costs(attributes: int, width: int, *, shifted: bool) -> list[Fraction]:
+    """√(C(d,t)C(w,t)) from below, t = 0, …, w; nothing for the constant where it is free."""
+    d, w = attributes, width
+    return [Fraction(0) if shifted and t == 0 else root_below(comb(d, t) * comb(w, t)) for t in range(w + 1)]
+
+
+def distance(width: int, coefficients: tuple[Fraction, ...]) -> Fraction:
+    """The largest error of the polynomial at s = 0, …, w."""
+    values = [sum((f * k for f, k in zip(coefficients, row, strict=True)), Fraction(0)) for row in krawtchouk(width)]
+    return max(abs(value - int(s == width)) for s, value in enumerate(values))
+
+
+def width_of(name: Any) -> int | None:
+    """w of the name ``{w}-way-marginals``, or ``None``."""
+    match = _NAME.fullmatch(name) if isinstance(name, str) else None
+    return int(match[1]) if match else None
+
+
+def checked_sizes(attributes: Any, width: Any) -> tuple[int, int]:
+    """d and w as whole numbers that the programs take."""
+    for name, value, most in (("attributes", attributes, MOST_ATTRIBUTES), ("width", width, MOST_WIDTH)):
+        good = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not good or not 1 <= value <= most:
+            rule = f"be a whole number from 1 to {most} for marginals of one width"
+            raise BadValue(name, value, rule, "give for example 16 attributes and width 3")
+    if width > attributes:
+        raise BadValue("width", width, f"be at most {attributes}, the number of attributes", "give a smaller one")
+    return int(attributes), int(width)
