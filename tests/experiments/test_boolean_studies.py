@@ -43,57 +43,62 @@ def test_users_of_marginals_are_those_of_the_dense_bounds() -> None:
 
 
 def test_the_norm_of_marginals_grows_faster_for_wider_ones() -> None:
-    rows = quick("marginals-growth").set_index(["width", "ratio"])["exponent"]
+    rows = quick("marginals-growth").set_index(["marginal_width", "attributes_over_width"])["local_exponent"]
     assert rows[1, 64] < 0.5 < 0.9 < rows[4, 64]
     assert np.isnan(rows[1, 1])
 
 
 def test_users_of_marginals_at_thousands_of_attributes() -> None:
-    rows = quick("marginals-users").set_index(["width", "attributes", "series"])["users"]
+    rows = quick("marginals-users").set_index(["marginal_width", "attributes", "shown"])["needed_users"]
     for width in (1, 3):
         growth = math.log(rows[width, 4096, "users/bound"] / rows[width, 256, "users/bound"]) / math.log(16)
         assert growth == pytest.approx(width, abs=0.15)
 
 
 def test_one_more_round_saves_a_hundred_times_the_users() -> None:
-    rows = quick("masked-parities").set_index(["attributes", "series"])
-    assert rows.loc[(20, "users/sequential"), "ratio"] > 100 > 1 > rows.loc[(8, "users/sequential"), "ratio"]
-    assert (rows["share_high"] >= 0.9).all()
-    assert rows["share"].min() > 0.87
+    rows = quick("masked-parities").set_index(["attributes", "shown"])
+    assert (
+        rows.loc[(20, "users/sequential"), "needed_over_sequential"]
+        > 100
+        > 1
+        > rows.loc[(8, "users/sequential"), "needed_over_sequential"]
+    )
+    assert (rows["success_high"] >= 0.9).all()
+    assert rows["success"].min() > 0.87
 
 
 def test_agnostic_users_grow_faster_than_realizable_ones_in_the_end() -> None:
-    rows = quick("conjunction-separation").set_index(["attributes", "series"])
-    ratio = rows.xs("users/agnostic-learner", level="series")["ratio"]
+    rows = quick("conjunction-separation").set_index(["attributes", "shown"])
+    ratio = rows.xs("users/agnostic-learner", level="shown")["agnostic_over_kearns"]
     assert ratio[2] > ratio[6] > ratio[10] < ratio[12]
-    assert ((rows["high"] / rows["low"] - 1.0) < 1e-5).all()
+    assert ((rows["upper"] / rows["lower"] - 1.0) < 1e-5).all()
 
 
 def test_the_norm_passes_margin_complexity_between_eight_and_ten_bits() -> None:
-    rows = quick("attribute-norms").set_index(["set_class", "attributes", "norm_of_class"]).loc["conjunctions"]
-    assert rows["high"][8, "class-gamma-2"] < rows["low"][8, "class-margin"]
-    assert rows["low"][10, "class-gamma-2"] > rows["high"][10, "class-margin"]
-    margins = rows.xs("class-margin", level="norm_of_class")["value"]
+    rows = quick("attribute-norms").set_index(["set_class", "attributes", "quantity"]).loc["conjunctions"]
+    assert rows["upper"][8, "class-gamma-2"] < rows["lower"][8, "class-margin"]
+    assert rows["lower"][10, "class-gamma-2"] > rows["upper"][10, "class-margin"]
+    margins = rows.xs("class-margin", level="quantity")["norm_value"]
     assert np.diff(margins) == pytest.approx([1.1] * 4, abs=0.1)  # two bits at a time: nearly linear
     # (1 − α)mc/2 ≤ η ≤ (1 − α)γ₂/2, the γ₂ of α = 0 being at least that of 0.1.
     for d in (2, 4, 6, 8, 10):
-        assert 0.45 * rows["low"][d, "class-margin"] <= rows["high"][d, "class-eta"] * (1 + 1e-9)
+        assert 0.45 * rows["lower"][d, "class-margin"] <= rows["upper"][d, "class-eta"] * (1 + 1e-9)
 
 
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("marginals-growth", {"low": 2.0, "high": 1.0}, "low"),
-    ("marginals-growth", {"low": 2.0, "high": 2.0, "attributes": 2, "width": 1}, "high"),
-    ("attribute-norms", {"low": 2.0, "high": 1.0}, "low"),
-    ("attribute-norms", {"low": 3.0, "high": 3.0, "attributes": 2}, "low"),
-    ("attribute-norms", {"low": 1.0, "high": 1.1, "attributes": 2}, "high"),
-    ("conjunction-separation", {"low": 2.0, "high": 1.0}, "low"),
+    ("marginals-growth", {"lower": 2.0, "upper": 1.0}, "lower"),
+    ("marginals-growth", {"lower": 2.0, "upper": 2.0, "attributes": 2, "marginal_width": 1}, "upper"),
+    ("attribute-norms", {"lower": 2.0, "upper": 1.0}, "lower"),
+    ("attribute-norms", {"lower": 3.0, "upper": 3.0, "attributes": 2}, "lower"),
+    ("attribute-norms", {"lower": 1.0, "upper": 1.1, "attributes": 2}, "upper"),
+    ("conjunction-separation", {"lower": 2.0, "upper": 1.0}, "lower"),
     (
         "conjunction-separation",
-        {"low": 1.0, "high": 1.0, "series": "users/agnostic-learner", "users": 3, "lower_bound": 4},
-        "users",
+        {"lower": 1.0, "upper": 1.0, "shown": "users/agnostic-learner", "needed_users": 3, "least_users": 4},
+        "needed_users",
     ),
-    ("masked-parities", {"share_high": 0.8, "promised": 0.9}, "share_high"),
-    ("marginals-users", {"users": 3.0, "lower_bound": 4.0}, "users"),
+    ("masked-parities", {"success_high": 0.8, "target_share": 0.9}, "success_high"),
+    ("marginals-users", {"needed_users": 3.0, "least_users": 4.0}, "needed_users"),
 )
 
 
@@ -105,9 +110,9 @@ def test_a_row_that_contradicts_its_bound_is_refused(kind: str, row: dict[str, A
 
 
 def test_bad_grids_are_refused() -> None:
-    assert "at most 4" in refusals("marginals-users", width=[5], attributes=[4])[0]
+    assert "at most 4" in refusals("marginals-users", marginal_width=[5], attributes=[4])[0]
     assert "from 1 to 30" in refusals("attribute-norms", set_class=["majorities"], attributes=[31])[0]
-    assert "below 1" in refusals("attribute-norms", set_class=["majorities"], attributes=[3], alpha=[1.0])[0]
+    assert "below 1" in refusals("attribute-norms", set_class=["majorities"], attributes=[3], entry_error=[1.0])[0]
     assert "from 1 to 30" in refusals("conjunction-separation", attributes=[31])[0]
     assert "1/4" in refusals("conjunction-separation", attributes=[3], alpha=[0.25])[0]
-    assert "1/2" in refusals("marginals-users", width=[2], attributes=[4], alpha=[0.5])[0]
+    assert "1/2" in refusals("marginals-users", marginal_width=[2], attributes=[4], alpha=[0.5])[0]
