@@ -83,6 +83,14 @@ class Ledger:
         """The studies that some claim is tested by, each once."""
         return list(dict.fromkeys(study for claim in self.claims for study in claim.studies))
 
+    def need_data(self, names: Iterable[str]) -> list[Claim]:
+        """Return the claims that have no verdict where stand-ins are used for these data sets.
+
+        A claim has none if its check as printed names one of the data sets; without such a check, if all readings do.
+        """
+        missing = set(names)
+        return [claim for claim in self.claims if _needs_data(claim, missing)]
+
 
 def read(path: Path | str, schema: Path | str) -> Ledger:
     """The ledger in a file.
@@ -176,6 +184,18 @@ def _relations(name: str, entry: Mapping[str, Any]) -> Iterator[BadValue]:
         named |= set(entry.get("study", ())[:1]) if any("table" not in o for o in _operands(said)) else set()
     if unused := [study for study in entry.get("study", ()) if study not in named]:
         yield BadValue(f"{here}.study", unused[0], "be a study that a measure reads", "remove it")
+
+
+def _needs_data(claim: Claim, missing: set[str]) -> bool:
+    deciding = [check for check in claim.checks if not check.reading] or claim.checks
+    return bool(deciding) and all(missing & set(_data_sets(check.settings)) for check in deciding)
+
+
+def _data_sets(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The data sets that a measure names."""
+    for operand in _operands(settings):
+        named = operand.get("where", {}).get("data", ())
+        yield from [named] if isinstance(named, str) else named
 
 
 def _measures(here: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

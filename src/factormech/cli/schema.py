@@ -99,6 +99,8 @@ KEYS: dict[str, Key] = {
     "table": Key("string", "where its table is made"),
     "measurements": Key("integer", "points of all grids"),
     "data": Key("array", "data sets that are used", items="string"),
+    "with_standins": Key("array", "studies that use synthetic stand-ins for data sets", items="string"),
+    "unjudged_claims": Key("array", "claims that stand-ins leave without a verdict", items="string"),
     "expected_seconds": Key("number", "what a run takes from nothing"),
     "cores": Key("integer", "on so many cores"),
 }
@@ -171,7 +173,13 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "study list": (("file", "studies", "status"), ()),
     "study show": ((*_STUDY, "expected_seconds", "status"), ()),
     "trace": (("figure", "traced", "status"), ()),
-    "check": (("file", "names", "measurements", "data", "expected_seconds", "cores", "status"), ()),
+    "check": (
+        (
+            *("file", "names", "measurements", "data", "with_standins", "unjudged_claims"),
+            *("expected_seconds", "cores", "status"),
+        ),
+        (),
+    ),
     "error": (("status", "reason"), ()),
 }
 _ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
