@@ -68,7 +68,7 @@ test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools
 	$(call REPORT,quick,results/quick/report.html)
 	@pytest -q -m report tests/report
 
-test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, compiled (tools/ci_packages.sh installs LaTeX)
+test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, and the example manuscript, compiled (tools/ci_packages.sh installs LaTeX)
 	@pytest -q -m latex tests/latex
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv

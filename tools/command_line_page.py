@@ -128,6 +128,14 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
         ["study show mckenna2020-figure-1 --quick"],
     ),
     (
+        "Papers",
+        "`paper` reads the finished table of a study and solves nothing. `--width`, `--size`, `--font`, `--monochrome`,"
+        " `--panels` and `--mechanisms` say how the figure is printed and what it shows. Every number of the caption "
+        "and of the table's grid is a macro of `…-numbers.tex`; `references.bib` has what the study is based on. "
+        "[An example](../examples/paper/README.md) is compiled by the tests.",
+        ["paper gaussian-calibration --width 84mm --size 7 --formats pdf,svg"],
+    ),
+    (
         "Refusals",
         "",
         [
@@ -143,7 +151,7 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ),
 ]
 DATA = "120,340,560,910,1300,1620,1480,1210,900,610,420,250,140,80,40,20\n"
-STUDIES = ("study", "check")
+STUDIES = ("study", "check", "paper")
 
 
 def session(folder: Path) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
@@ -160,7 +168,9 @@ def said(line: str) -> str:
     arguments = line.split()
     if arguments[0] in STUDIES:
         schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-        arguments += ["--config", str(ROOT / "config.yaml"), "--schema", str(schema)]
+        arguments += ["--config", str(ROOT / "config.yaml")]
+        arguments += ["--schema", str(schema)] if arguments[0] != "paper" else []
+        arguments += ["--table", str(ROOT / f"docs/gallery/{arguments[1]}.csv")] if arguments[0] == "paper" else []
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -175,6 +185,7 @@ def said(line: str) -> str:
 def steady(text: str) -> str:
     """No times, no more digits than every machine agrees on, none where there is rounding alone."""
     text = re.sub(r"^solved in .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<=from )\S*(?=docs/gallery)", "", text)
     text = re.sub(r'^ "seconds": .*\n', "", text, flags=re.MULTILINE)
     text = re.sub(r"\d\.\d+e-1[0-9]", "1e-15", text)
     text = re.sub(r"(?<![\w.])0\.999999\d+", "0.999999…", text)

@@ -123,6 +123,7 @@ def build() -> Parser:
     _collect_commands(_group(groups, "collect", "collections of reports, simulated"))
     _study_commands(_group(groups, "study", "the studies of a configuration"))
     _trace_command(groups)
+    _paper_command(groups)
     check = _command(groups, "check", "studies:check", "check a configuration, and say what a run will take")
     _configured(check)
     return parser
@@ -256,6 +257,27 @@ def _trace_command(groups: Any) -> None:
     text = "a column and its value; may be repeated"
     trace.add_argument("--point", action="append", default=[], metavar="KEY=VALUE", help=text)
     trace.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="the folder of the run")
+
+
+def _paper_command(groups: Any) -> None:
+    text = "what a manuscript takes from a study: figure, table, caption, references, and every number as a macro"
+    paper = _command(groups, "paper", "paper:paper", text)
+    paper.add_argument("study", metavar="STUDY", help="its name in the configuration")
+    text = "of figure and table, with in, cm, mm or pt (default: 3.33in, one column of a page of two)"
+    paper.add_argument("--width", default="3.33in", metavar="W", help=text)
+    paper.add_argument("--size", type=real, default=8.0, metavar="PT", help="of the figure's text (default: 8)")
+    text = "of the figure's text: serif, sans, or the name of an installed font (default: serif)"
+    paper.add_argument("--font", default="serif", metavar="NAME", help=text)
+    paper.add_argument("--monochrome", action="store_true", help="greys in the place of colours")
+    paper.add_argument("--panels", default="", metavar="A,B", help="values that have a panel each (default: all)")
+    paper.add_argument("--mechanisms", default="", metavar="A,B", help="the curves (default: all)")
+    paper.add_argument("--formats", default="pdf", metavar="A,B", help="pdf, svg, png, eps (default: pdf)")
+    text = "how the names of macros begin after \\fm (default: the study's name, as in \\fmFigureOneEpsilonMin)"
+    paper.add_argument("--prefix", default="", metavar="NAME", help=text)
+    text = "the study's table (default: that of the last run in results/tables, else of docs/gallery)"
+    paper.add_argument("--table", type=Path, metavar="FILE.csv", help=text)
+    paper.add_argument("--out", type=Path, default=Path("paper"), metavar="DIR", help="folder (default: paper)")
+    paper.add_argument("--config", type=Path, default=Path("config.yaml"), metavar="FILE")
 
 
 def _study_commands(group: Any) -> None:

@@ -101,6 +101,8 @@ KEYS: dict[str, Key] = {
     "data": Key("array", "data sets that are used", items="string"),
     "with_standins": Key("array", "studies that use synthetic stand-ins for data sets", items="string"),
     "unjudged_claims": Key("array", "claims that stand-ins leave without a verdict", items="string"),
+    "files": Key("array", "files that were written", items="string"),
+    "macros": Key("integer", "numbers that have a macro"),
     "expected_seconds": Key("number", "what a run takes from nothing"),
     "cores": Key("integer", "on so many cores"),
 }
@@ -173,6 +175,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "study list": (("file", "studies", "status"), ()),
     "study show": ((*_STUDY, "expected_seconds", "status"), ()),
     "trace": (("figure", "traced", "status"), ()),
+    "paper": (("study", "table", "files", "macros", "status"), ()),
     "check": (
         (
             *("file", "names", "measurements", "data", "with_standins", "unjudged_claims"),
