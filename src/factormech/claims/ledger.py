@@ -180,8 +180,8 @@ def _relations(name: str, entry: Mapping[str, Any]) -> Iterator[BadValue]:
     named: set[str] = set()
     for place, said in _measures(here, entry):
         yield from _measure_problems(place, said, entry.get("study", ()))
-        named |= {operand["table"] for operand in _operands(said) if "table" in operand}
-        named |= set(entry.get("study", ())[:1]) if any("table" not in o for o in _operands(said)) else set()
+        named |= {operand["table"] for operand in operands(said) if "table" in operand}
+        named |= set(entry.get("study", ())[:1]) if any("table" not in o for o in operands(said)) else set()
     if unused := [study for study in entry.get("study", ()) if study not in named]:
         yield BadValue(f"{here}.study", unused[0], "be a study that a measure reads", "remove it")
 
@@ -193,7 +193,7 @@ def _needs_data(claim: Claim, missing: set[str]) -> bool:
 
 def _data_sets(settings: Mapping[str, Any]) -> Iterator[str]:
     """The data sets that a measure names."""
-    for operand in _operands(settings):
+    for operand in operands(settings):
         named = operand.get("where", {}).get("data", ())
         yield from [named] if isinstance(named, str) else named
 
@@ -219,7 +219,7 @@ def _measure_problems(place: str, said: Mapping[str, Any], studies: Iterable[str
         )
     for key in needed - said.keys():
         yield BadValue(f"{place}.{key}", schemas.Missing(), f"be given for {said['name']}", f"add {key}")
-    for operand in _operands(said):
+    for operand in operands(said):
         if operand.get("table", next(iter(studies), "")) not in studies:
             yield BadValue(f"{place}.table", operand.get("table"), "be among the claim's studies", "add it to study")
         for key in ("value", "low", "high"):
@@ -229,8 +229,8 @@ def _measure_problems(place: str, said: Mapping[str, Any], studies: Iterable[str
                 yield BadValue(f"{place}.{key}", operand[key], problem.rule, problem.remedy)
 
 
-def _operands(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """All operands of a measure, those inside others included."""
+def operands(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield all operands of a measure, those inside others included."""
     queue = [said[key] for key in _OPERANDS if isinstance(said.get(key), Mapping)]
     while queue:
         operand = queue.pop()
