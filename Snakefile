@@ -15,6 +15,9 @@ if not workflow.config_settings.configfiles:
     configfile: "config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/freshness.smk"
 include: "workflow/rules/scheduling.smk"

@@ -75,6 +75,12 @@ def test_every_figure_is_shown_with_its_caption(page: browsers.Browser) -> None:
             assert caption.split() == " ".join(path.read_text(encoding="utf-8") for path in written).split()
 
 
+def test_the_first_page_says_what_the_run_is_of(page: browsers.Browser) -> None:
+    said = page.run(OPEN + "return (await open('overview')).textContent;")
+    assert "Factorization mechanisms for linear queries" in said
+    assert "stand-in" in said  # whether there are any
+
+
 def test_every_table_sorts_by_every_column(page: browsers.Browser) -> None:
     for study in page.run("return [...document.querySelectorAll('article.study')].map((article) => article.id)"):
         counts, wrong = page.run(SORT_ALL, study)
