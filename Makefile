@@ -26,7 +26,7 @@ REPORT = @PYTHONPATH="workflow/reporter:$$PYTHONPATH" snakemake $(1) --configfil
 PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
 FAST := not slow and not report and not cluster
 
-.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust lint environment docs gallery \
+.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust lint environment docs gallery archive \
 	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
@@ -110,6 +110,9 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/trust_page.py
 	python tools/claims_page.py
 	python tools/run_page.py
+
+archive: all  ## the strategies of Figures 1 and 2, with digests and certificates: results/published
+	@python tools/strategy_archive.py
 
 race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew
 	@python -m benchmarks.race $(if $(AGAIN),--again)
