@@ -26,7 +26,7 @@ REPORT = @PYTHONPATH="workflow/reporter$${PYTHONPATH:+:$$PYTHONPATH}" snakemake 
 PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
 FAST := not slow and not report and not cluster
 
-.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs site gallery \
+.PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs site gallery archive \
 	race peers-env clean help
 
 all: $(STAMP)  ## every study of config.yaml: figures/ and results/
@@ -68,7 +68,7 @@ test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools
 	$(call REPORT,quick,results/quick/report.html)
 	@pytest -q -m report tests/report
 
-test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, compiled (tools/ci_packages.sh installs LaTeX)
+test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, and the example manuscript, compiled (tools/ci_packages.sh installs LaTeX)
 	@pytest -q -m latex tests/latex
 
 trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
@@ -125,6 +125,9 @@ docs: $(STAMP)  ## write the generated pages again
 
 site: $(STAMP)  ## the site, docs/_build/html/index.html: every page, with its notebooks run; any warning is an error
 	@sphinx-build -b html -q -W --keep-going docs docs/_build/html && echo docs/_build/html/index.html
+
+archive: all  ## the strategies of Figures 1 and 2, with digests and certificates: results/published
+	@python tools/strategy_archive.py
 
 race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew
 	@python -m benchmarks.race $(if $(AGAIN),--again)

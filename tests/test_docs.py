@@ -36,7 +36,10 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert there.exists(), target
         if place:
             headings = re.findall(r"^#+ (.*)$", there.read_text(), flags=re.MULTILINE)
-            assert place in {anchor(heading) for heading in headings}, place
+            named = re.findall(r'<a id="([^"]+)"></a>', there.read_text())
+            assert place in {*map(anchor, headings), *named}, place
+    for target in re.findall(r'(?:href|src)="([^":#]*)"', page.read_text()):
+        assert (page.parent / target).exists(), target
 
 
 def test_studies_that_the_page_of_tables_names_exist() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -46,25 +47,28 @@ def test_what_is_made_is_copied_once_and_listed(
     (run / "figures/one.notes.txt").write_text("What is missing.\n")
     for name in ("one", "one-improvement", "onesie"):
         (run / f"results/tables/{name}.csv").write_text("a\n1\n")
+    Image.new("RGB", (1400, 700), "white").save(run / "figures/one.png")
     monkeypatch.setattr(gallery, "GALLERY", target)
     monkeypatch.setattr(sys, "argv", ["gallery", "--root", str(run)])
     gallery.main()
     copied = {path.name for path in target.iterdir()}
     made = {"one.svg", "one.txt", "one.notes.txt", "one.csv", "one-improvement.csv"}
-    assert copied == made | {"config.yaml", "README.md", "times.csv", "run.csv", "claims.csv"}
+    assert copied == made | {"config.yaml", "README.md", "p.md", "thumbnails", "times.csv", "run.csv", "claims.csv"}
     assert "No whole run has been measured yet" in (tmp_path / "full-run.md").read_text()
-    page = (target / "README.md").read_text()
-    assert "* [p](#p)\n  * [Figure 1: First](#figure-1-first)" in page
-    assert "## p\n\n### Figure 1: First" in page
+    contents, page = (target / "README.md").read_text(), (target / "p.md").read_text()
+    assert "## [p](p.md)\n\n* [First](p.md#one) (Figure 1)" in contents
+    assert '<a id="one"></a>\n\n## First\n\n*Figure 1*\n\n<a href="one.svg"><img src="thumbnails/one.webp"' in page
     assert "What it shows." in page
-    assert "*Notes.* What is missing." in page
+    assert "<summary>Notes</summary>\n\nWhat is missing." in page
+    with Image.open(target / "thumbnails/one.webp") as small:
+        assert small.size == (480, 240)
     assert "Second" not in page
     assert "[one-improvement.csv](one-improvement.csv)" in page
     assert "## mckenna2020" in (tmp_path / "claims.md").read_text()
     assert "two: not made" in capsys.readouterr().out
-    before = {path.name: path.stat().st_mtime_ns for path in target.iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in target.rglob("*.*")}
     gallery.main()
-    assert before == {path.name: path.stat().st_mtime_ns for path in target.iterdir()}
+    assert before == {path: path.stat().st_mtime_ns for path in target.rglob("*.*")}
 
 
 HEADER = "study,jobs,measured,wall_seconds,cpu_seconds\n"

@@ -29,6 +29,7 @@ LAYERS: tuple[set[str], ...] = (
     {"experiments", "mechanisms"},
     {"config", "tables"},
     {"claims", "figures", "planning", "provenance", "questions", "reading"},
+    {"manuscript"},
     {"__init__", "cli", "jobs"},
 )
 # Packages that do not import each other, although their layers would permit it.

@@ -31,14 +31,15 @@ def judged(gallery: Path) -> list[Judged]:
 def files(found: list[Judged], gallery: Path) -> dict[Path, str]:
     """What is written: the page, beside the gallery, and the list in it."""
     return {
-        gallery.parent / "claims.md": page(found, made(gallery / "README.md")),
+        gallery.parent / "claims.md": page(found, made(gallery)),
         gallery / "claims.csv": listing.text(found),
     }
 
 
 def made(gallery: Path) -> str:
-    """With which versions the tables were made, as the gallery's page says."""
-    said = re.findall(r"^`snakemake .* · (factormech .*)$", gallery.read_text(encoding="utf-8"), re.MULTILINE)
+    """With which versions the tables were made, as the gallery's pages say."""
+    pages = "".join(path.read_text(encoding="utf-8") for path in sorted(gallery.glob("*.md")))
+    said = re.findall(r"^`snakemake .* · (factormech .*)$", pages, re.MULTILINE)
     versions = "; ".join(dict.fromkeys(said)) or "what nobody recorded"
     versions = "; ".join(dict.fromkeys(said)) or "what nobody recorded"
     return f"From the tables of the [gallery](gallery/README.md), made with {versions}."

@@ -168,6 +168,14 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
     ),
     ("Completion", "Tab completes commands, options, and the names of workloads and studies.", ["completion bash"]),
     (
+        "Papers",
+        "`paper` reads the finished table of a study and solves nothing. `--width`, `--size`, `--font`, `--monochrome`,"
+        " `--panels` and `--mechanisms` say how the figure is printed and what it shows. Every number of the caption "
+        "and of the table's grid is a macro of `…-numbers.tex`; `references.bib` has what the study is based on. "
+        "[An example](../examples/paper/README.md) is compiled by the tests.",
+        ["paper gaussian-calibration --width 84mm --size 7 --formats pdf,svg"],
+    ),
+    (
         "Refusals",
         "",
         [
@@ -186,7 +194,7 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
 DATA = "120,340,560,910,1300,1620,1480,1210,900,610,420,250,140,80,40,20\n"
 AGES = "query;0-17;18-64;65+\nchildren;1;0;0\nbelow 65;1;1;0\nadults;0;1;1\n"
 PEOPLE = "age,count\n0-17,1200\n18-64,3400\n65+,900\n"
-STUDIES = ("study", "results", "check")
+STUDIES = ("study", "results", "check", "paper")
 
 
 def session(folder: Path) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
@@ -204,7 +212,9 @@ def said(line: str) -> str:
     arguments = shlex.split(line)
     if arguments[0] in STUDIES:
         schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-        arguments += ["--config", str(ROOT / "config.yaml"), "--schema", str(schema)]
+        arguments += ["--config", str(ROOT / "config.yaml")]
+        arguments += ["--schema", str(schema)] if arguments[0] != "paper" else []
+        arguments += ["--table", str(ROOT / f"docs/gallery/{arguments[1]}.csv")] if arguments[0] == "paper" else []
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -219,6 +229,7 @@ def said(line: str) -> str:
 def steady(text: str) -> str:
     """No times, no more digits than every machine agrees on, none where there is rounding alone."""
     text = re.sub(r"^solved in .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<=from )\S*(?=docs/gallery)", "", text)
     text = re.sub(r'^ "seconds": .*\n', "", text, flags=re.MULTILINE)
     text = re.sub(r"\d\.\d+e-1[0-9]", "1e-15", text)
     text = re.sub(r"(?<![\w.])0\.999999\d+", "0.999999…", text)

@@ -1,5 +1,7 @@
 """Copy the figures (SVG), captions and tables (CSV) of a full run into docs/gallery, with what made them.
 
+Each paper has a page, in which a thumbnail leads to each figure; ``README.md`` lists them.
+
 The claims are judged on what the gallery then has: docs/claims.md, docs/gallery/claims.csv.
 Files that would not change are not written again. ``--root`` is the folder of the run, ``--studies`` limits the copy.
 ``times.csv`` of the gallery has a row for each study that a run measured, and the sums of the last whole run (``all``)
@@ -27,6 +29,9 @@ from factormech.config.studies import Config, Study, load, read_yaml
 COMPARISONS = ("improvement", "slopes")
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "docs" / "gallery"
+THUMBNAILS = "thumbnails"
+# Pixels of a thumbnail's width, and its quality; PNG would be larger by half.
+WIDTH, QUALITY = 480, 80
 HEAD = """\
 # Gallery
 
@@ -34,6 +39,11 @@ Of every study the figure and the tables of its last run on the full grid, copie
 makes one again. [config.yaml](config.yaml) has the grids, [times.csv](times.csv) what studies took; digests of the
 code and all versions are in the attributes of the result files that a run makes. What other packages take
 for the same work is no study: it is in [race.svg](race.svg), explained on [its page](../race.md).
+"""
+PAPER = """\
+# {title}
+
+The studies of [{paper}](../papers/{paper}.md). A picture leads to its figure. [All papers](README.md).
 
 """
 
@@ -51,7 +61,8 @@ def main() -> None:
         if name not in {study.name for study in made}:
             print(f"{name}: not made in {args.root}; left as it was")
     update(GALLERY / "config.yaml", (args.root / "config.yaml").read_bytes())
-    update(GALLERY / "README.md", page(config, args.root).encode())
+    for name, text in pages(config, args.root).items():
+        update(GALLERY / name, text.encode())
     update(GALLERY / "times.csv", times(config, args.root, {study.name for study in made}).encode())
     keep_run(args.root / "results")
     for path, text in claims_page.files(claims_page.judged(GALLERY), GALLERY).items():
@@ -71,7 +82,22 @@ def copy_study(root: Path, study: Study) -> bool:
         return False
     for path in (figure, caption, notes, *tables):
         update(GALLERY / path.name, path.read_bytes())
+    picture = figure.with_suffix(".png")
+    if picture.exists():
+        update(GALLERY / THUMBNAILS / f"{study.name}.webp", thumbnail(picture.read_bytes()))
     return True
+
+
+def thumbnail(picture: bytes) -> bytes:
+    """A small WebP of a large PNG."""
+    from PIL import Image  # a dependency of matplotlib
+
+    with Image.open(io.BytesIO(picture)) as image:
+        size = WIDTH, round(WIDTH * image.height / image.width)
+        small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    stream = io.BytesIO()
+    small.save(stream, "webp", quality=QUALITY, method=6)
+    return stream.getvalue()
 
 
 def tables_of(study: Study, folder: Path) -> list[Path]:
@@ -87,23 +113,23 @@ def update(path: Path, content: bytes) -> None:
         write_whole(path, content)
 
 
-def page(config: Config, root: Path) -> str:
-    """What the gallery has, paper by paper in the order of the configuration: first a list, then the figures."""
-    before = (GALLERY / "README.md").read_text(encoding="utf-8") if (GALLERY / "README.md").exists() else ""
+def pages(config: Config, root: Path) -> dict[str, str]:
+    """The list of all papers, and a page for each, in the order of the configuration."""
+    before = "".join(path.read_text(encoding="utf-8") for path in sorted(GALLERY.glob("*.md")))
     shown = [study for study in config.studies.values() if (GALLERY / f"{study.name}.svg").exists()]
     order = list(dict.fromkeys(study.paper for study in shown))
     shown.sort(key=lambda study: order.index(study.paper))
-    papers = [(paper, list(studies)) for paper, studies in itertools.groupby(shown, key=lambda study: study.paper)]
+    papers = {paper: list(studies) for paper, studies in itertools.groupby(shown, key=lambda study: study.paper)}
     contents = "".join(
-        f"* [{heading(paper)}](#{anchor(heading(paper))})\n"
-        + "".join(f"  * [{named(study)}](#{anchor(named(study))})\n" for study in studies)
-        for paper, studies in papers
+        f"\n## [{heading(paper)}]({paper}.md)\n\n"
+        + "".join(f"* [{study.title}]({paper}.md#{study.name}) ({study.artefact})\n" for study in studies)
+        for paper, studies in papers.items()
     )
-    sections = (
-        f"## {heading(paper)}\n\n" + "".join(entry(study, root, before) for study in studies)
-        for paper, studies in papers
-    )
-    return HEAD + contents + "\n" + "".join(sections)
+    return {"README.md": HEAD + contents} | {
+        f"{paper}.md": PAPER.format(title=heading(paper), paper=paper)
+        + "\n".join(entry(study, root, before) for study in studies)
+        for paper, studies in papers.items()
+    }
 
 
 def heading(paper: str) -> str:
@@ -112,26 +138,19 @@ def heading(paper: str) -> str:
     return path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if path.exists() else paper
 
 
-def named(study: Study) -> str:
-    """What a study is called: the artefact of its paper, and its title."""
-    return f"{study.artefact}: {study.title}"
-
-
-def anchor(text: str) -> str:
-    """The place of a heading in a page of Markdown."""
-    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
-
-
 def entry(study: Study, root: Path, before: str) -> str:
-    """A study: its figure, its caption, its tables and what made them."""
+    """A study: a picture that leads to its figure, its caption, its tables and what made them."""
     caption = (GALLERY / f"{study.name}.txt").read_text(encoding="utf-8").strip()
     path = GALLERY / f"{study.name}.notes.txt"
     said = path.read_text(encoding="utf-8").strip() if path.exists() else ""
-    notes = f"*Notes.* {said}\n\n" if said else ""
+    notes = f"<details><summary>Notes</summary>\n\n{said}\n\n</details>\n\n" if said else ""
     tables = [f"[{path.name}]({path.name})" for path in tables_of(study, GALLERY)]
+    picture = f"{THUMBNAILS}/{study.name}.webp"
+    shown = f'<img src="{picture}" width="{WIDTH}" alt="{study.title}">'
+    link = f'<a href="{study.name}.svg">{shown if (GALLERY / picture).exists() else "The figure"}</a>'
     return (
-        f"### {named(study)}\n\n![{study.title}]({study.name}.svg)\n\n"
-        f"{caption}\n\n{notes}`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n\n"
+        f'<a id="{study.name}"></a>\n\n## {study.title}\n\n*{study.artefact}*\n\n{link}\n\n'
+        f"{caption}\n\n{notes}`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n"
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from factormech.errors import UnknownName as UnknownName
     from factormech.figures.plot import plot as plot
     from factormech.labels import mechanism_label as label  # noqa: F401
+    from factormech.manuscript.export import paper as paper
     from factormech.mechanisms.base import Fitted as Fitted
     from factormech.mechanisms.base import Mechanism as Mechanism
     from factormech.mechanisms.base import mechanism as mechanism
@@ -69,6 +70,7 @@ _HOME = {
     "mechanisms": "mechanisms:",
     "norm": "questions",
     "norms": "norms:",
+    "paper": "manuscript.export",
     "plan": "questions",
     "plot": "figures.plot",
     "plugin": "plugins:load",

@@ -101,7 +101,7 @@ def trace(figure: str | Path, point: Mapping[str, Any] | None = None, *, folder:
     root, study = Path(folder), study_of(figure)
     path = root / "results" / "tables" / f"{study}.csv"
     rows = matching(read_csv(path), point or {}, str(path))
-    parts = _parts(root / "results" / "parts" / study)
+    parts = parts_of(study, root)
     return [_traced(row, path, parts, root) for row in rows.to_dict("records")]
 
 
@@ -130,11 +130,12 @@ def matching(frame: pd.DataFrame, point: Mapping[str, Any], where: str) -> pd.Da
     return frame
 
 
-def _parts(folder: Path) -> dict[str, Record]:
+def parts_of(study: str, folder: Path) -> dict[str, Record]:
+    """Return the parts of a study in the folder of a run, by the digest that the rows of its table name as origin."""
     from factormech import store
     from factormech.tables.experiments import DIGITS
 
-    records = (store.read(path, "part") for path in sorted(folder.glob("*.h5")))
+    records = (store.read(path, "part") for path in sorted((folder / "results" / "parts" / study).glob("*.h5")))
     return {record.provenance["content_digest"][:DIGITS]: record for record in records}
 
 
@@ -151,13 +152,19 @@ def _traced(row: dict[str, Any], table: Path, parts: Mapping[str, Record], root:
 
 def _solution(path: Path, row: Mapping[str, Any]) -> dict[str, Any]:
     """What a file of a solution says, if it is of the row's point."""
+    found = solution(path)
+    for key in ("workload", "domain_size", "epsilon"):
+        if found.get(key) is not None and key in row and found[key] != row[key]:
+            return {}
+    return found
+
+
+def solution(path: Path) -> dict[str, Any]:
+    """Return what the file of a strategy, bound or factorization says of itself."""
     from factormech import store
 
     if not path.exists():
         return {"missing": "deleted since"}
     found = store.read_attributes(path)
-    for key in ("workload", "domain_size", "epsilon"):
-        if found.get(key) is not None and key in row and found[key] != row[key]:
-            return {}
     names = {key: found[key] for key in ("mechanism", "bound", "norm") if key in found}
     return names | {key: found[key] for key in SAID if found.get(key) not in (None, {}, "{}")} | {"code": found["code"]}

@@ -223,6 +223,22 @@ def test_results_are_found_by_study_and_by_file(
     assert "factormech results show STUDY" in said.err
 
 
+@pytest.mark.parametrize("with_data", [True, False])
+def test_standins_are_announced(ask: Ask, run: Run, monkeypatch: pytest.MonkeyPatch, with_data: bool) -> None:
+    files = ROOT / "tests/cli"  # any folder: whether the files are right is not asked here
+    monkeypatch.setattr("factormech.data.files.named_folder", lambda *_: files if with_data else None)
+    monkeypatch.setattr("factormech.data.files.problems", lambda *_: [])
+    monkeypatch.chdir(ROOT)
+    checked, said = ask("check", *CONFIG), run("check", *CONFIG).out
+    if with_data:
+        assert checked["with_standins"] == checked["unjudged_claims"] == []
+        assert "stand-in" not in said
+        return
+    assert checked["with_standins"] == ["quick/mckenna2020-figure-3a", "quick/consistency"]
+    assert all(name in said for name in ("quick/mckenna2020-figure-3a", "quick/consistency", "snakemake data"))
+    assert f"{len(checked['unjudged_claims'])} claims" in said
+
+
 def test_a_bad_configuration_is_told_line_by_line(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("seed: -1\nthreads: many\n")

@@ -16,7 +16,7 @@ from factormech.arrays import FloatArray
 from factormech.central import registry as central
 from factormech.central.pure import mechanism as pure
 from factormech.experiments import local_releases
-from factormech.figures import style
+from factormech.figures import form, style
 from factormech.local import registry as local
 from factormech.selection import protocols
 
@@ -160,7 +160,7 @@ def test_context_is_independent_of_the_users_settings_and_restores_them() -> Non
     with mpl.rc_context({"font.size": 31, "axes.facecolor": "red"}):
         with style.context():
             assert mpl.rcParams["axes.facecolor"] == "white"
-            assert mpl.rcParams["font.size"] == style.TEXT_SIZE
+            assert mpl.rcParams["font.size"] == form.SIZE
         assert mpl.rcParams["font.size"] == 31
 
 

@@ -52,13 +52,14 @@ def compiled(tables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -
     return compile_document(tables, tmp_path_factory.mktemp("tables"))
 
 
-def compile_document(tables: dict[str, str], folder: Path) -> Path:
-    """Compile one article, of one column, that inputs all these tables; an error of LaTeX fails the test."""
+def compile_document(tables: dict[str, str], folder: Path, options: str = "", preamble: str = "") -> Path:
+    """Compile one article, of one column, that inputs all these files; an error of LaTeX fails the test."""
     for name, text in tables.items():
         (folder / f"{name}.tex").write_text(text)
     inputs = "\n".join(f"\\typeout{{table {name}}}\\input{{{name}.tex}}\\clearpage" for name in tables)
     (folder / "all.tex").write_text(
-        f"\\documentclass{{article}}\n\\usepackage{{booktabs,siunitx}}\n\\begin{{document}}\n{inputs}\n\\end{{document}}\n"
+        f"\\documentclass{options}{{article}}\n\\usepackage{{booktabs,siunitx}}\n{preamble}"
+        f"\\begin{{document}}\n{inputs}\n\\end{{document}}\n"
     )
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     run = subprocess.run(command, cwd=folder, capture_output=True, timeout=600, check=False)

@@ -52,8 +52,9 @@ class Browser:
         self.call("POST", "url", {"url": path.resolve().as_uri()})
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """What a function body returns, as JSON."""
-        return self.call("POST", "execute/sync", {"script": script, "args": list(arguments)})
+        """What the body of an asynchronous function returns, as JSON."""
+        body = f"return (async function () {{ {script}\n}}).apply(null, arguments);"
+        return self.call("POST", "execute/sync", {"script": body, "args": list(arguments)})
 
     def resize(self, width: int, height: int) -> None:
         """Set what the page sees of the screen; a window cannot be as narrow as a telephone."""

@@ -1,8 +1,7 @@
 // A study's tables, each sorted by each of its columns, up and down: how many there were, and what was out of order.
 const wrong = [], counts = { tables: 0, columns: 0, rows: 0 };
 const number = (text) => (text.trim() === "" ? NaN : Number(text.replace(/^(-?)inf$/, "$1Infinity")));
-location.hash = "#" + arguments[0];
-dispatchEvent(new HashChangeEvent("hashchange"));
+await open(arguments[0]);
 for (const section of document.getElementById(arguments[0]).querySelectorAll(".table")) {
   counts.tables += 1;
   const table = section.querySelector("table");

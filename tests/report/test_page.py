@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 import sys
@@ -20,10 +21,11 @@ CSV = 'a,b\n1,"</script><script>alert(1)</script>"\n'
 
 
 def study(name: str, paper: str) -> object:
-    figure = page.Figure(f"{name}.svg", SVG, "<p>What <em>it</em> shows.</p>")
+    figure = page.Figure(f"{name}.svg", SVG, "<p>What <em>it</em> shows.</p>", "What it shows, a < b.")
     table = page.Table(f"{name}.csv", CSV, "<p>Its numbers.</p>")
     made_with = {"factormech": "1", "code": name}
-    return page.Study(name, paper, "Figure 1", "A < B", [figure], [table], made_with, "kind: timing\n")
+    plot = {"plot": "<of it>"}
+    return page.Study(name, paper, "Figure 1", "A < B", [figure], [table], made_with, "kind: timing\n", plot=plot)
 
 
 def rendered(*studies: object) -> str:
@@ -33,10 +35,14 @@ def rendered(*studies: object) -> str:
 
 def test_files_are_in_the_page_as_they_are() -> None:
     html = rendered(study("quick/one", "p"))
-    (picture,) = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]*)"', html)
-    assert base64.b64decode(picture) == SVG
-    (table,) = re.findall(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)
-    assert json.loads(table) == CSV
+    picture, plot, table = (
+        gzip.decompress(base64.b64decode(text))
+        for text in re.findall(r'<script type="text/plain">([^<]*)</script>', html)
+    )
+    assert picture == SVG
+    assert json.loads(plot) == {"plot": "<of it>"}
+    assert table.decode() == CSV
+    assert 'alt="What it shows, a &lt; b."' in html
     assert "<p>What <em>it</em> shows.</p>" in html
     assert 'id="quick-one"' in html
     assert 'href="#quick-one"' in html

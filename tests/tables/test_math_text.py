@@ -32,6 +32,9 @@ from factormech.tables.math_text import latex_text
             r"50\% of a$_{b}$ \& \{$x$\} \textbackslash{} \textasciicircum{}\textasciitilde{}\#\$",
         ),
         ("x²^3", "$x^{2}{}^{3}$"),
+        ("(E‖·‖ₚᵖ)^{1/p}", r"($E\|\cdot \|_{p}^{p}$)$^{1/p}$"),
+        ("‖·‖²_∞", r"$\|\cdot \|^{2}_{\infty}$"),
+        ("γ_(4)", r"$\gamma _{(4)}$"),
         ("日 é", "(cjk unified ideograph-65e5) é"),
     ],
 )

@@ -94,6 +94,14 @@ class Ledger:
         """The studies that some claim is tested by, each once."""
         return list(dict.fromkeys(study for claim in self.claims for study in claim.studies))
 
+    def need_data(self, names: Iterable[str]) -> list[Claim]:
+        """Return the claims that have no verdict where stand-ins are used for these data sets.
+
+        A claim has none if its check as printed names one of the data sets; without such a check, if all readings do.
+        """
+        missing = set(names)
+        return [claim for claim in self.claims if _needs_data(claim, missing)]
+
 
 def files_in(folder: Path) -> list[Path]:
     """Return the files of the ledger in a folder, in the order in which pages show the papers."""
@@ -216,10 +224,22 @@ def _relations(name: str, entry: Mapping[str, Any], predictions: Predictions) ->
     named: set[str] = set()
     for place, said in _measures(here, entry):
         yield from _measure_problems(place, said, entry.get("study", ()))
-        named |= {operand["table"] for operand in _operands(said) if "table" in operand}
-        named |= set(entry.get("study", ())[:1]) if any("table" not in o for o in _operands(said)) else set()
+        named |= {operand["table"] for operand in operands(said) if "table" in operand}
+        named |= set(entry.get("study", ())[:1]) if any("table" not in o for o in operands(said)) else set()
     if unused := [study for study in entry.get("study", ()) if study not in named]:
         yield BadValue(f"{here}.study", unused[0], "be a study that a measure reads", "remove it")
+
+
+def _needs_data(claim: Claim, missing: set[str]) -> bool:
+    deciding = [check for check in claim.checks if not check.reading] or claim.checks
+    return bool(deciding) and all(missing & set(_data_sets(check.settings)) for check in deciding)
+
+
+def _data_sets(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The data sets that a measure names."""
+    for operand in operands(settings):
+        named = operand.get("where", {}).get("data", ())
+        yield from [named] if isinstance(named, str) else named
 
 
 def _measures(here: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -243,7 +263,7 @@ def _measure_problems(place: str, said: Mapping[str, Any], studies: Iterable[str
         )
     for key in needed - said.keys():
         yield BadValue(f"{place}.{key}", schemas.Missing(), f"be given for {said['name']}", f"add {key}")
-    for operand in _operands(said):
+    for operand in operands(said):
         if operand.get("table", next(iter(studies), "")) not in studies:
             yield BadValue(f"{place}.table", operand.get("table"), "be among the claim's studies", "add it to study")
         for key in ("value", "low", "high"):
@@ -253,8 +273,8 @@ def _measure_problems(place: str, said: Mapping[str, Any], studies: Iterable[str
                 yield BadValue(f"{place}.{key}", operand[key], problem.rule, problem.remedy)
 
 
-def _operands(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """All operands of a measure, those inside others included."""
+def operands(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield all operands of a measure, those inside others included."""
     queue = [said[key] for key in _OPERANDS if isinstance(said.get(key), Mapping)]
     while queue:
         operand = queue.pop()

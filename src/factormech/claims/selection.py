@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from factormech.claims.expressions import evaluate
 from factormech.errors import BadValue
@@ -87,12 +88,17 @@ def joined(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     return left.merge(renamed, on=shared, how="inner")
 
 
-def _chosen(frame: pd.DataFrame, where: Mapping[str, Any], name: str) -> pd.DataFrame:
+def kept(frame: pd.DataFrame, where: Mapping[str, Any], name: str) -> npt.NDArray[np.bool_]:
+    """Return which rows of a table an operand's ``where`` takes; refused if it names what the table lacks."""
     _refuse_missing(frame, where, name)
-    kept = np.ones(len(frame), dtype=bool)
+    found = np.ones(len(frame), dtype=bool)
     for column, wanted in where.items():
-        kept &= _matches(frame, column, wanted, name)
-    found = frame[kept]
+        found &= _matches(frame, column, wanted, name)
+    return found
+
+
+def _chosen(frame: pd.DataFrame, where: Mapping[str, Any], name: str) -> pd.DataFrame:
+    found = frame[kept(frame, where, name)]
     if found.empty:
         raise NotEvaluated(f"the table {name} has no row for {_told(where)}")
     return found

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from factormech.claims.evidence import DECADES, KINDS, NOT_EVALUATED, OPEN
-from factormech.claims.ledger import Check, Claim, Expectation, Ledger
+from factormech.claims.ledger import Check, Claim, Expectation, Ledger, operands
 from factormech.claims.measures import Measured, measure
-from factormech.claims.selection import NotEvaluated, Tables
+from factormech.claims.selection import NotEvaluated, Tables, kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +78,18 @@ def outcome(check: Check, claim: Claim, folder: Folder) -> Outcome:
     if claim.kind == "growth" and measured.decades < DECADES - 1e-9:
         return Outcome(check, UNDECIDED, measured, f"growth needs {DECADES:g} decades")
     return Outcome(check, state, measured, "")
+
+
+def rows_of(claim: Claim, study: str, frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which rows of a study's table some check of a claim takes numbers from."""
+    found = np.zeros(len(frame), dtype=bool)
+    for check in claim.checks:
+        for operand in operands(check.settings):
+            if operand.get("table", claim.studies[0]) != study:
+                continue
+            with suppress(NotEvaluated):
+                found |= kept(frame, operand.get("where", {}), study)
+    return found
 
 
 def compared(measured: Measured, expect: Expectation) -> str:

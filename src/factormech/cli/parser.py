@@ -180,6 +180,7 @@ def build() -> Parser:
     _configured(_command(groups, "check", "studies:check", text, "check --quick"))
     _completion_command(groups)
     _init_command(groups)
+    _paper_command(groups)
     return parser
 
 
@@ -330,6 +331,28 @@ def _trace_command(groups: Any) -> None:
     trace.add_argument("--point", action="append", default=[], metavar="KEY=VALUE", help=text)
     text = "the folder of the run (default: this one)"
     trace.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help=text)
+
+
+def _paper_command(groups: Any) -> None:
+    text = "Write what a manuscript takes from a study: figure, table, caption, references, numbers as macros."
+    paper = _command(groups, "paper", "paper:paper", text, "paper mckenna2020-figure-1 --width 7in")
+    paper.add_argument("study", metavar="STUDY", help="a name of 'factormech study list'")
+    text = "the width of figure and table, in in, cm, mm or pt (default: 3.33in, one column of a page of two)"
+    paper.add_argument("--width", default="3.33in", metavar="W", help=text)
+    paper.add_argument("--size", type=real, default=8.0, metavar="PT", help="the size of its text (default: 8)")
+    text = "the font of the figure's text: serif, sans, or the name of an installed font (default: serif)"
+    paper.add_argument("--font", default="serif", metavar="NAME", help=text)
+    paper.add_argument("--monochrome", action="store_true", help="greys in the place of colours")
+    paper.add_argument("--panels", default="", metavar="A,B", help="the values that have a panel each (default: all)")
+    paper.add_argument("--mechanisms", default="", metavar="A,B", help="the curves (default: all)")
+    paper.add_argument("--formats", default="pdf", metavar="A,B", help="pdf, svg, png, eps (default: pdf)")
+    text = "how the names of macros begin after \\fm (default: the study's name, as in \\fmFigureOneEpsilonMin)"
+    paper.add_argument("--prefix", default="", metavar="NAME", help=text)
+    text = "the study's table (default: that of the last run in results/tables, else of docs/gallery)"
+    paper.add_argument("--table", type=Path, metavar="FILE.csv", help=text)
+    paper.add_argument("--out", type=Path, default=Path("paper"), metavar="DIR", help="the folder (default: paper)")
+    text = "the configuration (default: config.yaml)"
+    paper.add_argument("--config", type=Path, default=Path("config.yaml"), metavar="FILE", help=text)
 
 
 def _study_commands(group: Any) -> None:

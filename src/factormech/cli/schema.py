@@ -128,6 +128,9 @@ KEYS: dict[str, Key] = {
     "words": Key("array", "what may complete the last word", items="string"),
     "measurements": Key("integer", "number of points of all grids"),
     "data": Key("array", "data sets that are used", items="string"),
+    "with_standins": Key("array", "studies that use synthetic stand-ins for data sets", items="string"),
+    "unjudged_claims": Key("array", "claims that stand-ins leave without a verdict", items="string"),
+    "macros": Key("integer", "number of macros, one for each number"),
     "expected_seconds": Key("number", "seconds that a run takes when no result exists yet"),
     "cores": Key("integer", "number of cores that `expected_seconds` is for"),
 }
@@ -218,7 +221,14 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "study show": ((*_STUDY, "expected_seconds", "status"), ()),
     "completion": (("status",), ("shell", "script", "words")),
     "trace": (("figure", "traced", "status"), ()),
-    "check": (("file", "names", "measurements", "data", "expected_seconds", "cores", "status"), ()),
+    "paper": (("study", "table", "files", "macros", "status"), ()),
+    "check": (
+        (
+            *("file", "names", "measurements", "data", "with_standins", "unjudged_claims"),
+            *("expected_seconds", "cores", "status"),
+        ),
+        (),
+    ),
     "init": (("file", "names", "status"), ()),
     "error": (("status", "reason"), ()),
 }

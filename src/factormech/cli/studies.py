@@ -26,12 +26,16 @@ def check(args: argparse.Namespace) -> Answer:
     plan = Plan(config)
     points = plan.measurements(studies)
     seconds, cores = plan.seconds(studies), os.cpu_count() or 1
+    replaced = [] if folder else [name for name, study in studies.items() if _public_data(study)]
+    unjudged = _unjudged(args.schema, [studies[name] for name in replaced])
     lines = [f"data: {', '.join(used)}" + (f" from {folder}" if folder else "")] if used else []
+    lines += _announced(replaced, unjudged) if replaced else []
     lines.append(
         f"{args.config}: {counted(len(studies), 'study', 'studies')}, {counted(points, 'measurement')}; "
         f"from nothing about {duration(seconds / cores)} on {counted(cores, 'core')}"
     )
     data = {"file": str(args.config), "names": list(studies), "measurements": points, "data": used}
+    data |= {"with_standins": replaced, "unjudged_claims": unjudged}
     return Answer(data | {"expected_seconds": seconds / cores, "cores": cores, "status": "ok"}, lines)
 
 
@@ -43,6 +47,34 @@ def init(args: argparse.Namespace) -> Answer:
     lines = [f"{args.folder}: {', '.join(str(path.relative_to(args.folder)) for path in written)}"]
     lines.append(f"next: cd {args.folder} && factormech check && snakemake")
     return Answer({"file": str(args.folder), "names": args.study or ["first"], "status": "ok"}, lines)
+
+
+def _announced(studies: list[str], unjudged: list[str]) -> list[str]:
+    """What synthetic data change, and how to get the real data."""
+    claims = f"; {len(unjudged)} claims about the data sets are not judged" if unjudged else ""
+    return [
+        f"      the data sets are not here: synthetic stand-ins are used in {', '.join(studies)}{claims}",
+        "      to fetch the data sets: source .venv/bin/activate && snakemake data",
+    ]
+
+
+def _public_data(study: Study) -> list[str]:
+    """The public data sets in the grid of a study."""
+    from factormech.data.registry import PUBLIC
+
+    return [name for name in study.asked.grid.get("data", ()) if name in PUBLIC]
+
+
+def _unjudged(schema: Path, studies: list[Study]) -> list[str]:
+    """The claims that the project's ledger cannot judge on stand-ins in these studies."""
+    from factormech.claims.ledger import files_in, read
+
+    ledger, rules = files_in(Path("studies")), schema.with_name("claims.schema.yaml")
+    if not studies or not (ledger and rules.is_file()):
+        return []
+    names = {study.name.removeprefix("quick/") for study in studies}
+    data = {name for study in studies for name in _public_data(study)}
+    return [claim.id for claim in read(ledger, rules).need_data(data) if names & set(claim.studies)]
 
 
 def _data(config: Config, studies: Iterable[Study]) -> tuple[list[str], str]:

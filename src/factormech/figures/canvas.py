@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from factormech.figures import form
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def empty_figure(width: float, height: float) -> Figure:
-    """Return a figure of this size in inches; not pyplot's: it belongs to its caller, not to a global list."""
+    """Return a figure of this size in inches, or as wide as the form of print says; no global list of pyplot has it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -22,6 +24,6 @@ def empty_figure(width: float, height: float) -> Figure:
             self.savefig(stream, format="png", dpi=120, facecolor="white")
             return stream.getvalue()
 
-    figure = Shown(figsize=(width, height))
+    figure = Shown(figsize=form.figure_size(width, height))
     FigureCanvasAgg(figure)
     return figure

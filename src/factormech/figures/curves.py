@@ -15,7 +15,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import style, text
+from factormech.figures import form, style, text
 from factormech.figures.canvas import empty_figure
 from factormech.figures.style import Style
 from factormech.tables.panels import Panel, View, span
@@ -44,7 +44,7 @@ def canvas(panels: int) -> tuple[Figure, list[Axes]]:
 
 def columns_of(panels: int) -> int:
     """Panels side by side."""
-    return 2 if panels == 4 else min(panels, MOST_COLUMNS)
+    return form.columns(2 if panels == 4 else min(panels, MOST_COLUMNS))
 
 
 def draw_curves(ax: Axes, panel: Panel, looks: Mapping[str, Style], drawn: Sequence[str]) -> None:
@@ -105,9 +105,9 @@ def finish(
     titles = titles or [labels.workload_label(panel.workload) for panel in table.panels]
     for ax, title in zip(panels, titles, strict=True):
         room = width / columns_of(len(panels)) - 0.45
-        ax.set_title(text.balanced(figure, title, room, style.TEXT_SIZE + 0.5))
-    told = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in [*not_drawn(table), *footer]]
-    names = [text.wrap(figure, label, width - 0.8, style.TEXT_SIZE) for _, label in entries]
+        ax.set_title(text.balanced(figure, title, room, form.text_size() + 0.5))
+    told = [text.wrap(figure, line, width - 0.2, form.small_size()) for line in [*not_drawn(table), *footer]]
+    names = [text.wrap(figure, label, width - 0.8, form.text_size()) for _, label in entries]
     text.place_around(figure, x_label, y_label, [shown for shown, _ in entries], names, told)
     for ax, lines in zip(panels, notes, strict=True):
         scales.thin_labels(ax, text.renderer_of(figure))

@@ -15,7 +15,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import captions, curves, style
+from factormech.figures import captions, curves, form, style
 from factormech.tables.panels import Panel, View
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _draw_axes(ax: Axes, flat: FloatArray, R: FloatArray) -> None:
         ax.plot([-end[0], end[0]], [-end[1], end[1]], color=style.GREY, linestyle=style.DOTTED, linewidth=0.9, zorder=1)
         align = "center" if abs(e[0]) < 0.1 else "left" if e[0] > 0.0 else "right"
         name = AXES[i].split()[0]
-        ax.annotate(name, (right, up), fontsize=style.SMALL_SIZE, color="#303030", ha=align, va="center")
+        ax.annotate(name, (right, up), fontsize=form.small_size(), color="#303030", ha=align, va="center")
 
 
 def _draw_polygon(ax: Axes, corners: FloatArray) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import style, text
+from factormech.figures import form, style, text
 from factormech.figures.canvas import empty_figure
 from factormech.figures.simulated_collection_caption import words
 from factormech.figures.style import Style
@@ -46,17 +46,18 @@ def draw(frame: pd.DataFrame) -> Figure:
     looks = style.mechanism_styles(table.mechanisms)
     places = _places(table)
     with style.context():
-        figure, pairs = _canvas(len(table.panels), table.columns)
+        columns = form.columns(table.columns)
+        figure, pairs = _canvas(len(table.panels), columns)
         for i, ((ax, strip), panel) in enumerate(zip(pairs, table.panels, strict=True)):
-            first = i - i % table.columns
-            ends = _ratio_ends(table.panels[first : first + table.columns])
+            first = i - i % columns
+            ends = _ratio_ends(table.panels[first : first + columns])
             _prepare(ax, strip, panel, table, ends)
             for series in panel.series:
                 if series.name in places:
                     _draw_errors(ax, series, table.users, places[series.name], looks[series.name])
                     _draw_ratios(strip, series, places[series.name], looks[series.name], ends)
-            if i % table.columns == 0:
-                strip.set_ylabel("measured/exact", fontsize=style.SMALL_SIZE)
+            if i % columns == 0:
+                strip.set_ylabel("measured/exact", fontsize=form.small_size())
             else:
                 strip.tick_params(labelleft=False)
         _finish(figure, pairs, table, looks)
@@ -197,11 +198,11 @@ def _finish(figure: Figure, pairs: list[tuple[Axes, Axes]], table: Collected, lo
     """Titles, legend and footer."""
     width = float(figure.get_figwidth())
     for (ax, _), panel in zip(pairs, table.panels, strict=True):
-        room = width / table.columns - 0.45
+        room = width / form.columns(table.columns) - 0.45
         title = f"{labels.workload_label(panel.workload)}, n = {panel.domain_size}, ε = {number(panel.epsilon)}"
-        ax.set_title(text.balanced(figure, title, room, style.TEXT_SIZE + 0.5))
+        ax.set_title(text.balanced(figure, title, room, form.text_size() + 0.5))
     handles, names = _legend_entries(figure, table, looks, width - 0.8)
-    footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in _footer(table)]
+    footer = [text.wrap(figure, line, width - 0.2, form.small_size()) for line in _footer(table)]
     text.place_around(figure, "number of users N", "N × mean squared error per query", handles, names, footer)
     for _, strip in pairs:
         scales.thin_labels(strip, text.renderer_of(figure))
@@ -216,7 +217,7 @@ def _legend_entries(
         (Line2D([], [], **{**_marker(looks[n], MARKER), "linestyle": looks[n].line, "linewidth": 0.8}), looks[n].label)
         for n in table.drawn
     ]
-    return [e for e, _ in entries], [text.wrap(figure, label, room, style.TEXT_SIZE) for _, label in entries]
+    return [e for e, _ in entries], [text.wrap(figure, label, room, form.text_size()) for _, label in entries]
 
 
 def _footer(table: Collected) -> list[str]:

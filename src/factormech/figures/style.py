@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from factormech import labels
+from factormech.figures import form
 
 Marker: TypeAlias = str | tuple[int, int, int]
 Line: TypeAlias = str | tuple[int, tuple[float, ...]]
@@ -37,7 +38,6 @@ DOTTED: Line = (0, (1.0, 1.4))
 # Where lines tell curves apart, in this order.
 LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED, DOTTED)
 
-TEXT_SIZE, SMALL_SIZE = 8.0, 6.5
 # Widths in inches of a figure with one, two and three columns of panels; the last is a page of two columns.
 WIDTHS = {1: 5.2, 2: 6.0, 3: 7.0}
 
@@ -334,7 +334,7 @@ def context() -> Iterator[None]:
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams.update(_SETTINGS | form.settings())
         yield
 
 
@@ -358,16 +358,6 @@ def _reserve(plugins: list[str]) -> dict[str, Style]:
 
 
 _SETTINGS = {
-    # Both come with matplotlib, so that every machine draws the same letters; the second has what the first
-    # lacks.
-    "font.family": ["STIXGeneral", "DejaVu Sans"],
-    "mathtext.fontset": "stix",
-    "font.size": TEXT_SIZE,
-    "axes.titlesize": TEXT_SIZE + 0.5,
-    "axes.labelsize": TEXT_SIZE + 0.5,
-    "xtick.labelsize": TEXT_SIZE - 0.5,
-    "ytick.labelsize": TEXT_SIZE - 0.5,
-    "legend.fontsize": TEXT_SIZE,
     "axes.linewidth": 0.6,
     "axes.edgecolor": "#404040",
     "axes.axisbelow": True,

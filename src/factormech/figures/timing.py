@@ -14,7 +14,7 @@ from factormech import labels
 from factormech.experiments import columns
 from factormech.experiments.timing import ITERATION, TO_GAP
 from factormech.figures import axes as scales
-from factormech.figures import captions, curves, style, text
+from factormech.figures import captions, curves, form, style, text
 from factormech.figures.sample_complexity_caption import bound_words
 from factormech.tables.panels import number, span, told
 
@@ -47,9 +47,9 @@ def draw(frame: pd.DataFrame) -> Figure:
         width = float(figure.get_figwidth())
         for ax, title in zip(panels, titles, strict=True):
             room = width / curves.columns_of(len(panels)) - 0.45
-            ax.set_title(text.balanced(figure, title, room, style.TEXT_SIZE + 0.5))
+            ax.set_title(text.balanced(figure, title, room, form.text_size() + 0.5))
         shown, names = _legend(frame, looks, colours)
-        footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in unavailable(near)]
+        footer = [text.wrap(figure, line, width - 0.2, form.small_size()) for line in unavailable(near)]
         text.place_around(figure, columns.meaning("domain_size").label, "seconds", shown, names, footer)
         for ax, part in zip(panels, [single, *parts], strict=True):
             scales.thin_labels(ax, text.renderer_of(figure))

@@ -1,7 +1,7 @@
 r"""The table of a study as LaTeX that a paper inputs: floats with booktabs rules and siunitx columns, notes below.
 
-A document needs ``\usepackage{booktabs,siunitx}`` and nothing else. Floats fit a column of :data:`LINE` points: columns
-that are wider together are stacked in several tabulars, all with the labels of their rows.
+A document needs ``\usepackage{booktabs,siunitx}`` and nothing else. Floats fit a column of :data:`LINE` points, or
+of the given width: columns that are wider together are stacked in several tabulars, all with the labels of their rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,14 @@ _NUMBER = re.compile(r"(?P<whole>-?\d+)(\.(?P<places>\d+))?(e(?P<power>-?\d+))?"
 _SETUP = r"\sisetup{detect-weight=true, tight-spacing=true, group-digits=integer, table-align-text-post=false}"
 
 
-def typeset(frame: pd.DataFrame, papers: Iterable[PaperTable], columns: Mapping[str, Column]) -> str:
+def typeset(
+    frame: pd.DataFrame,
+    papers: Iterable[PaperTable],
+    columns: Mapping[str, Column],
+    *,
+    width: float = LINE,
+    star: str = "",
+) -> str:
     """Return the tables that a paper prints of a study, as floats, one after the other.
 
     Parameters
@@ -46,21 +53,25 @@ def typeset(frame: pd.DataFrame, papers: Iterable[PaperTable], columns: Mapping[
         What its tables show.
     columns
         The columns that these name.
+    width
+        The width of a float in points.
+    star
+        ``*`` for floats across both columns of a page.
     """
     check_one_study(frame)
     study = str(frame["study"].iloc[0])
-    found = [(paper, grid) for paper in papers for grid in _fitting(frame, paper, columns)]
+    found = [(paper, grid) for paper in papers for grid in _fitting(frame, paper, columns, width)]
     floats = [
-        _float(grid, _caption(grid, paper, columns), f"tab:{study}" + f"-{i}" * (i > 1), bool(paper.best))
+        _float(grid, _caption(grid, paper, columns), f"tab:{study}" + f"-{i}" * (i > 1), bool(paper.best), width, star)
         for i, (paper, grid) in enumerate(found, start=1)
     ]
     return "\n".join([f"% The table of {study}. It needs \\usepackage{{booktabs,siunitx}}.", *floats])
 
 
-def _fitting(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column]) -> list[Grid]:
+def _fitting(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column], width: float) -> list[Grid]:
     """The floats, with fewer rows where columns are stacked."""
     found = grids(frame, paper, columns, LINES - HEAD)
-    stacks = max((len(_stacks(grid)) for grid in found), default=1)
+    stacks = max((len(_stacks(grid, width)) for grid in found), default=1)
     return found if stacks == 1 else grids(frame, paper, columns, LINES // stacks - HEAD)
 
 
@@ -76,18 +87,18 @@ def _listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _float(grid: Grid, caption: str, label: str, best: bool) -> str:
-    tabulars = [_tabular(grid, stack) for stack in _stacks(grid)] if grid.heads else []
+def _float(grid: Grid, caption: str, label: str, best: bool, width: float, star: str) -> str:
+    tabulars = [_tabular(grid, stack) for stack in _stacks(grid, width)] if grid.heads else []
     notes = "\n".join(f"\\par {note}" for note in _notes(grid, best))
     return "\n".join(
         [
-            "\\begin{table}[tbp]",
+            f"\\begin{{table{star}}}[tbp]",
             "\\centering\\footnotesize\\setlength{\\tabcolsep}{3.5pt}",
             _SETUP,
             f"\\caption{{{latex_text(caption)}}}\\label{{{label}}}\\smallskip",
             "\n\\par\\medskip\n".join(tabulars),
             *([f"\\par\\smallskip\\raggedright\n{notes}"] if notes else []),
-            "\\end{table}",
+            f"\\end{{table{star}}}",
             "",
         ]
     )
@@ -111,10 +122,10 @@ def _marks(grid: Grid) -> dict[str, str]:
     return {reason: f"$\\dagger_{{{i}}}$" if len(reasons) > 1 else "$\\dagger$" for i, reason in enumerate(reasons, 1)}
 
 
-def _stacks(grid: Grid) -> list[list[int]]:
+def _stacks(grid: Grid, width: float) -> list[list[int]]:
     """The columns of each tabular: as few tabulars as fit, of about equal widths."""
     widths = [_width(head, cells) + GAP for head, cells in zip(grid.heads, grid.cells, strict=True)]
-    room = LINE - _label_width(grid)
+    room = width - _label_width(grid)
     found = _filled(widths, room)
     while len(found) > 1 and len(_filled(widths, room - 5)) == len(found):
         room -= 5

@@ -48,7 +48,7 @@ _MATH = {letter: _greek(letter) for letter in "αβγδζηθικλμνξπρσ�
     ">": ">",
     "|": "|",
 }
-_RAISED = dict(zip("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ", [*"-+0123456789", r"\top "], strict=True))
+_RAISED = dict(zip("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ᵖᵀ", [*"-+0123456789p", r"\top "], strict=True))
 _LOWERED = dict(zip("₋₊₀₁₂₃₄₅₆₇₈₉₍₎ₐₑᵢⱼₖₘₙₚ", "-+0123456789()aeijkmnp", strict=True))
 _TEXT = {
     "\\": r"\textbackslash{}",
@@ -72,8 +72,8 @@ _TOKEN = re.compile(
             "(?P<hat>[A-Za-zα-ωΑ-Ω])\N{COMBINING CIRCUMFLEX ACCENT}",
             f"(?P<raised>[{re.escape(''.join(_RAISED))}]+)",
             f"(?P<lowered>[{re.escape(''.join(_LOWERED))}]+)",
-            rf"(?<=[\w)‖])\^(?P<power>\({_GROUP}\)|½|\w+)",
-            r"(?<![A-Za-z0-9][A-Za-z0-9])(?<=[A-Za-z‖α-ωΑ-Ω])_(?P<index>∞|\*|[A-Za-z0-9]+)",
+            rf"(?<=[\w)‖])\^(?P<power>\({_GROUP}\)|\{{[^{{}}]*\}}|½|\w+)",
+            r"(?<![A-Za-z0-9][A-Za-z0-9])(?<=[A-Za-z‖²α-ωΑ-Ω])_(?P<index>∞|\*|\(\w+\)|[A-Za-z0-9]+)",
             r"(?<=[γΓ])(?P<frobenius>F)",
             r"(?<=[ℓ‖])(?P<largest>∞)",
             # A single letter is a variable; not a word, a unit after a number, an initial or a possessive.
@@ -124,7 +124,7 @@ def _token(what: str, text: str) -> str:
     if what == "lowered":
         return f"_{{{''.join(_LOWERED[sign] for sign in text)}}}"
     if what == "power":
-        return f"^{{{_math(text[1:-1] if text[0] == '(' else text)}}}"
+        return f"^{{{_math(text[1:-1] if text[0] in '({' else text)}}}"
     if what == "index":
         return f"_{{{_math(text)}}}"
     return {"frobenius": "_F", "largest": r"_{\infty}", "letter": text}.get(what) or _MATH[text]

@@ -8,7 +8,7 @@ Snakemake's own reporter, ``snakemake --report FILE``, works on this workflow, t
 for reasons that no option changes (seen with Snakemake 9.27): its style sheet is a script that compiles classes in the
 reader's browser and writes a warning to the console; its statistics are specifications of an older Vega-Lite, which
 are two more warnings; its menu takes more than half of a telephone's width; and a table in CSV is offered as a download
-only. This one writes a page without any library, which shows tables and cannot send a request (see
+only. This one writes a page without any library, which plots and sorts tables and cannot send a request (see
 :mod:`snakemake_report_plugin_factormech.page`).
 """
 
@@ -25,7 +25,8 @@ from snakemake_interface_report_plugins.settings import ReportSettingsBase
 
 from factormech import store
 from factormech.atomic import write_whole
-from snakemake_report_plugin_factormech import page, times
+from factormech.tables.kinds import read_csv
+from snakemake_report_plugin_factormech import details, page, plots, times
 
 QUICK = "quick/"
 # What a reader asks of the libraries that made a result; a file of results names more of them.
@@ -63,10 +64,12 @@ class Reporter(ReporterBase):  # type: ignore[misc]
         studies = [study_of(list(group)) for _, group in groupby(records, lambda record: record.labels["study"])]
         took = times_of(records, self.dag.dependencies)
         quick = all(study.name.startswith(QUICK) for study in studies)
+        claims = details.entries(details.ledger().claims, Path("results", QUICK if quick else "", "claims.csv"))
         html = page.render(
             title="Report of a quick run" if quick else "Report of a run",
             description=self.workflow_description,
-            studies=[replace(study, times=took[study.name]) for study in studies],
+            studies=[with_plot(replace(study, times=took[study.name]), claims) for study in studies],
+            claims=claims,
             jobs=jobs_of(self.jobs),
         )
         path = Path(self.settings.path)
@@ -103,6 +106,18 @@ def study_of(records: list[Any]) -> page.Study:
         made_with=versions(Path(f"results/{name}.h5")),
         configuration=configuration(first, name),
     )
+
+
+def with_plot(study: page.Study, claims: list[details.Entry]) -> page.Study:
+    """The study with a plot of its first table, which is its own, and words for its figure."""
+    if not study.tables:
+        return study
+    frame = read_csv(Path("results/tables") / f"{study.name}.csv")
+    plot = plots.plot_of(frame)
+    alt = plots.description(frame, plot)
+    behind = details.behind(study.name, frame, claims)
+    figures = [replace(figure, alt=alt) for figure in study.figures]
+    return replace(study, figures=figures, plot={"plot": plot.as_data(), "behind": behind})
 
 
 def times_of(records: list[Any], dependencies: Any) -> dict[str, times.Times]:

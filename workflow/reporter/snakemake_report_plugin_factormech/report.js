@@ -1,150 +1,72 @@
-"use strict";
-
-const ROWS = 300; // shown at once: a browser lays out thousands of rows slowly
-
-/** The rows of a CSV file, the header among them; fields may be quoted, and quotes in them doubled. */
-function parseCsv(text) {
-  const rows = [[]];
-  const field = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n|$)/y;
-  while (field.lastIndex < text.length) {
-    const [, raw, end] = field.exec(text);
-    rows.at(-1).push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw);
-    if (end !== "," && field.lastIndex < text.length) rows.push([]);
-  }
-  return rows;
-}
-
-/** A number from a field of a CSV file; undefined for what is missing or no number. */
-function numberOf(text) {
-  if (/^-?inf$/.test(text)) return text[0] === "-" ? -Infinity : Infinity;
-  return text.trim() === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
-}
-
-/** A number as a reader wants it: whole ones whole, others with four digits; the file's own is in the title. */
-function shortNumber(text) {
-  const value = numberOf(text);
-  if (!Number.isFinite(value) || (Number.isInteger(value) && Math.abs(value) < 1e9)) return text.replace(/\.0$/, "");
-  const size = Math.abs(value);
-  return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(3) : String(Number(value.toPrecision(4)));
-}
-
-function element(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
-
-/** Save a text or an address under the name of its file. */
-function save(name, source) {
-  const address = source.startsWith("data:") ? source : URL.createObjectURL(new Blob([source], { type: "text/csv" }));
-  element("a", { href: address, download: name }).click();
-  if (address !== source) setTimeout(() => URL.revokeObjectURL(address), 1000);
-}
-
-class SortedTable {
-  constructor(section) {
-    this.section = section;
-    this.csv = JSON.parse(section.querySelector("script").textContent);
-    const [header, ...rows] = parseCsv(this.csv);
-    this.rows = rows;
-    this.columns = header.map((name, index) => this.describe(name, index));
-    this.sorted = { column: undefined, direction: 1 };
-    this.limit = ROWS;
-    this.build();
-    this.fill();
-  }
-
-  describe(name, index) {
-    const values = this.rows.map((row) => row[index]);
-    const there = values.filter((value) => value !== "");
-    const numeric = there.length > 0 && there.every((value) => value === "nan" || numberOf(value) !== undefined);
-    const same = this.rows.length > 1 && values.every((value) => value === values[0]);
-    return { name, index, numeric, same, words: there.some((value) => value.length > 40) };
-  }
-
-  build() {
-    const same = this.columns.filter((column) => column.same && this.rows[0][column.index] !== "");
-    this.shown = this.columns.filter((column) => !column.same);
-    this.filter = element("input", { type: "search", placeholder: "Filter rows", ariaLabel: "Filter rows" });
-    this.filter.addEventListener("input", () => this.fill());
-    this.count = element("span");
-    this.more = element("button", { type: "button", onclick: () => { this.limit = Infinity; this.fill(); } }, "Show all rows");
-    const download = element("button", { type: "button", onclick: () => save(this.section.dataset.file, this.csv) }, "Save CSV");
-    this.heads = this.shown.map((column) => {
-      const button = element("button", { type: "button", onclick: () => this.sortBy(column) }, column.name);
-      return element("th", { scope: "col", className: column.numeric ? "number" : "" }, button);
-    });
-    this.body = element("tbody");
-    this.section.append(element("div", { className: "tools" }, this.filter, this.count, this.more, download));
-    if (same.length) {
-      const words = same.map((column) => `${column.name} = ${this.rows[0][column.index]}`).join(", ");
-      this.section.append(element("p", { className: "same" }, `The same in every row: ${words}.`));
-    }
-    const table = element("table", {}, element("thead", {}, element("tr", {}, ...this.heads)), this.body);
-    this.section.append(element("div", { className: "scroll", tabIndex: 0 }, table));
-  }
-
-  /** Up, down, then as in the file. */
-  sortBy(column) {
-    const { column: before, direction } = this.sorted;
-    if (before !== column) this.sorted = { column, direction: 1 };
-    else this.sorted = direction === 1 ? { column, direction: -1 } : { column: undefined, direction: 1 };
-    this.fill();
-  }
-
-  /** The rows that the filter leaves, in order; what is missing comes last, whatever the direction. */
-  visible() {
-    const sought = this.filter.value.toLowerCase();
-    const rows = this.rows.filter((row) => row.some((value) => value.toLowerCase().includes(sought)));
-    const { column, direction } = this.sorted;
-    if (!column) return rows;
-    const key = (row) => (column.numeric ? numberOf(row[column.index]) : row[column.index] || undefined);
-    const compare = (a, b) => (column.numeric ? (a < b ? -1 : a > b ? 1 : 0) : a.localeCompare(b, "en", { numeric: true }));
-    const absent = rows.filter((row) => key(row) === undefined);
-    const there = rows.filter((row) => key(row) !== undefined);
-    return [...there.sort((a, b) => direction * compare(key(a), key(b))), ...absent];
-  }
-
-  fill() {
-    const rows = this.visible();
-    const cells = (row) => this.shown.map(({ index, numeric, words }) =>
-      numeric
-        ? element("td", { className: "number", title: row[index] }, shortNumber(row[index]))
-        : element("td", { className: words ? "words" : "" }, row[index]));
-    this.body.replaceChildren(...rows.slice(0, this.limit).map((row) => element("tr", {}, ...cells(row))));
-    this.more.hidden = rows.length <= this.limit;
-    this.count.textContent = `${Math.min(rows.length, this.limit)} of ${this.rows.length} rows`;
-    this.heads.forEach((head, i) => {
-      if (this.shown[i] !== this.sorted.column) head.removeAttribute("aria-sort");
-      else head.setAttribute("aria-sort", this.sorted.direction === 1 ? "ascending" : "descending");
-    });
-  }
-}
-
 const articles = [...document.querySelectorAll("article")];
 const contents = document.querySelector("#contents");
 const menu = document.querySelector("#menu");
+const theme = document.querySelector("#theme");
 
 function openMenu(open) {
   contents.classList.toggle("open", open);
   menu.setAttribute("aria-expanded", String(open));
 }
 
-/** Show the study that the address names, alone; its tables are built when they are first seen. */
-function show() {
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  const chosen = articles.find((article) => article.id === wanted) ?? articles[0];
+/** Unpack the pictures, tables and the plot of a study, once; the promise of it is kept. */
+function build(article) {
+  article.built ??= (async () => {
+    for (const image of article.querySelectorAll("figure img")) await buildFigure(image);
+    const tables = [];
+    for (const section of article.querySelectorAll(".table")) {
+      tables.push(new SortedTable(section, await unpacked(section.querySelector("script"))));
+    }
+    const section = article.querySelector(".plot");
+    if (section) {
+      const { plot, behind } = JSON.parse(await unpacked(section.querySelector("script")));
+      article.plotted = new Plot(section, tables[0], plot, behind);
+    }
+  })();
+  return article.built;
+}
+
+async function buildFigure(image) {
+  const svg = await unpacked(image.closest("figure").querySelector("script"));
+  image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  const larger = element("button", { type: "button", ariaPressed: "false" }, "Larger");
+  const enlarge = () => larger.setAttribute("aria-pressed", String(image.classList.toggle("whole")));
+  larger.addEventListener("click", enlarge);
+  image.addEventListener("click", enlarge);
+  const saved = element("button", { type: "button", onclick: () => save(image.dataset.file, svg, "image/svg+xml") }, "Save figure");
+  image.closest("figure").append(element("div", { className: "tools" }, larger, saved));
+}
+
+/** Show the article that the address names, or has a part of, alone. */
+async function show() {
+  const wanted = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const chosen = wanted?.closest("article") ?? articles[0];
   for (const article of articles) article.hidden = article !== chosen;
-  for (const section of chosen.querySelectorAll(".table:not([data-built])")) {
-    section.dataset.built = "";
-    new SortedTable(section);
-  }
-  for (const link of contents.querySelectorAll("a")) {
+  for (const link of document.querySelectorAll("nav a, header a")) {
     if (link.hash === `#${chosen.id}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   openMenu(false);
-  scrollTo(0, 0);
+  await build(chosen);
+  if (wanted && wanted !== chosen) wanted.scrollIntoView({ block: "center" });
+  else scrollTo(0, 0);
+}
+
+/** Light or dark as the system has it, until the reader chooses. */
+function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  theme.textContent = dark ? "Light" : "Dark";
+  theme.setAttribute("aria-label", `Switch to the ${dark ? "light" : "dark"} colours`);
+}
+
+function filterClaims() {
+  const sought = document.querySelector("#find-claim").value.toLowerCase();
+  const verdict = document.querySelector("#verdict").value;
+  let count = 0;
+  for (const row of document.querySelectorAll("#claims tbody tr")) {
+    row.hidden = !row.textContent.toLowerCase().includes(sought) || (verdict !== "" && row.dataset.verdict !== verdict);
+    count += !row.hidden;
+  }
+  document.querySelector("#claims output").textContent = `${count} claims`;
 }
 
 document.querySelector("#find").addEventListener("input", (event) => {
@@ -154,12 +76,9 @@ document.querySelector("#find").addEventListener("input", (event) => {
   }
   for (const paper of contents.querySelectorAll("section")) paper.hidden = !paper.querySelector("li:not([hidden])");
 });
-for (const image of document.querySelectorAll("figure img")) {
-  const tools = element("div", { className: "tools" });
-  tools.append(element("button", { type: "button", onclick: () => save(image.dataset.file, image.src) }, "Save figure"));
-  image.closest("figure").append(tools);
-  image.addEventListener("click", () => image.classList.toggle("whole"));
-}
+for (const id of ["#find-claim", "#verdict"]) document.querySelector(id)?.addEventListener("input", filterClaims);
 menu.addEventListener("click", () => openMenu(!contents.classList.contains("open")));
+theme.addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
+setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
 addEventListener("hashchange", show);
 show();
