@@ -56,7 +56,7 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "privacy": {
         (
-            "grown = sum(math.exp(x) if x <= 700.0 else math.inf for x in losses) * self.delta * (1.0 + 16 * k * _UNIT)",
+            "grown = sum(math.exp(x) if x <= 700.0 else math.inf for x in losses) * self.delta * (1.0 + 16 * k * _UNIT)",  # noqa: E501
             "17",
         ): _WIDER,
         (
@@ -66,6 +66,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         (
             "loss = math.nextafter(math.log(ratio * (1.0 + 8 * _UNIT)) * (1.0 + 4 * _UNIT), math.inf)",
             "math.log(ratio * (1.0 + 8 * _UNIT)) / (1.0 + 4 * _UNIT)",
+        ): _REPAIRED,
+        (
+            "loss = math.nextafter(math.log(ratio * (1.0 + 8 * _UNIT)) * (1.0 + 4 * _UNIT), math.inf)",
+            "math.copysign",
         ): _REPAIRED,
         ("loss = math.nextafter(math.log(ratio * (1.0 + 8 * _UNIT)) * (1.0 + 4 * _UNIT), math.inf)", "5"): _WIDER,
     },

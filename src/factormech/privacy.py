@@ -100,7 +100,7 @@ class Guarantee:
         if self.rho is not None:
             return replace(self, rho=rounded_up(k * k * Fraction(self.rho)))
         losses = [j * self.epsilon for j in range(k)] if self.delta > 0.0 else []
-        # Beyond e^700 no δ that a float can be leaves a δ below 1 that is worth having.
+        # Beyond e^700 the sum counts as infinite: it is refused, and never rounded down.
         grown = sum(math.exp(x) if x <= 700.0 else math.inf for x in losses) * self.delta * (1.0 + 16 * k * _UNIT)
         if grown >= 1.0:
             raise BadValue("size", k, f"leave delta below 1; it grows to {grown:.3g}", "take a smaller delta or group")
