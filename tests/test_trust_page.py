@@ -57,4 +57,4 @@ def test_mutants_were_judged() -> None:
     for row in csv.DictReader(trust_page.MUTANTS.read_text().splitlines()):
         assert row["module"] in mutants.MODULES
         found = [int(row[key]) for key in ("killed", "argued away", "survived")]
-        assert sum(found) == int(row["mutants"])
+        assert sum(found) == int(row["judged"]) <= int(row["mutants"])
