@@ -50,6 +50,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         ("return above(size / math.sqrt(2.0 * guarantee.rho), 4)", "5"): _WIDER,
     },
     "composition": {
+        (
+            "room = (delta - spent) * (1.0 - _ROUNDING)  # 1 − Π(1 − δ_i)(1 − δ') ≤ Σδ_i + δ'",
+            "1.0 + _ROUNDING",
+        ): "optimal_delta is itself rounded up by as much",
         ("if room <= 0.0:", "room < 0.0"): "without room the least ε is the sum, which is among what is compared",
         (
             'best = minimize_scalar(epsilon, bounds=(guess - 6.0, guess + 6.0), method="bounded", options={"xatol": 1e-10})',  # noqa: E501
@@ -62,7 +66,17 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         ),
     },
     "privacy": {
+        ("largest = Fraction(ratio) * _FOUR_ROUNDINGS", "Fraction(ratio) / _FOUR_ROUNDINGS"): (
+            "it guards against a logarithm that is wrong by more than two units, which this machine's is not"
+        ),
+        ("low = (whole + (part - slack)) * (1 - 4 * _UNIT) * 2.0**-52", "part + slack"): (
+            "of a column that sums to about 1, the four units are wider than the slack"
+        ),
         ("slack = part * (m * 2 * _UNIT)", "3"): _WIDER,
+        ("floor = np.floor(scaled)", "np.ceil"): (
+            "the fractions are then negative and as exact; of a column that sums to about 1, the four units of the "
+            "last lines are wider than what fewer than 2²⁴ fractions can lose"
+        ),
         (
             "grown = sum(math.exp(x) if x <= 700.0 else math.inf for x in losses) * self.delta * (1.0 + 16 * k * _UNIT)",  # noqa: E501
             "17",

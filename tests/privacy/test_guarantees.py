@@ -163,6 +163,8 @@ def test_optimal_composition_of_equal_parts_is_attained() -> None:
     assert total.epsilon < 2.0
     assert true_delta(parts, total.epsilon * 0.999) > 0.05
     assert compose([Guarantee(0.01)], 0.5).epsilon <= 1e-9
+    assert compose([Guarantee(0.5, 1e-9)] * 2, 0.9).epsilon <= 1e-9
+    assert optimal_delta(40.0, 3, 0.0) == 1.0
 
 
 def test_composition_takes_the_best_of_what_is_proved() -> None:
