@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -59,3 +60,23 @@ def test_multiplier_beats_the_classical_calibration() -> None:
 def test_bad_delta_is_refused(delta: object) -> None:
     with pytest.raises(BadValue, match="delta"):
         gaussian_noise_multiplier(1.0, delta)  # type: ignore[arg-type]
+
+
+def mills(x: Decimal) -> Decimal:
+    """Φ(−x)/φ(x) by Laplace's continued fraction: fifty digits after two hundred levels where x is above 20."""
+    found = Decimal(0)
+    for k in range(200, 0, -1):
+        found = k / (x + found)
+    return 1 / (x + found)
+
+
+@pytest.mark.parametrize(("noise", "epsilon"), [(2.0, 15.2), (2.0, 15.6), (5.0, 6.3), (1.0, 32.0), (30.0, 1.01)])
+def test_delta_far_in_the_tail(noise: float, epsilon: float) -> None:
+    """Around 30 and beyond, where the difference of two Mills ratios is a series."""
+    with localcontext() as context:
+        context.prec = 60
+        s, e = Decimal(noise), Decimal(epsilon)
+        near, far = e * s - 1 / (2 * s), e * s + 1 / (2 * s)
+        pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+        expected = (-near * near / 2).exp() / (2 * pi).sqrt() * (mills(near) - mills(far))
+        assert gaussian_delta(noise, epsilon) == pytest.approx(float(expected), rel=5e-11)

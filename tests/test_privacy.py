@@ -14,6 +14,7 @@ from factormech.errors import BadValue
 from factormech.local.two_valued import two_valued
 from factormech.privacy import (
     column_sum_bounds,
+    exponential_below,
     inner_ratio,
     loss_of_ratio,
     privacy_loss,
@@ -160,3 +161,8 @@ def test_large_matrices_are_verified_to_the_last_entry(shape: tuple[int, int]) -
     for bad in (entry, column):
         with pytest.raises(BadValue, match="privacy loss"):
             verify_ldp(bad, loss)
+
+
+def test_no_exponential_of_a_negative_number() -> None:
+    with pytest.raises(BadValue, match="be at least 0"):
+        exponential_below(-1.0)

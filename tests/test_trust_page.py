@@ -11,7 +11,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 import faults  # type: ignore[import-not-found]  # noqa: E402
+import fuzz  # type: ignore[import-not-found]  # noqa: E402
 import trust_page  # type: ignore[import-not-found]  # noqa: E402
+
+import mutants  # type: ignore[import-not-found]  # noqa: E402
 
 sys.path.remove(str(ROOT / "tools"))
 
@@ -19,9 +22,8 @@ sys.path.remove(str(ROOT / "tools"))
 def test_another_table_and_a_changed_page_are_seen(tmp_path: Path) -> None:
     table, page = tmp_path / "t.csv", tmp_path / "t.md"
     table.write_text("workflow,fault,trials,failed\nsix,a,3,0\nsix,b,4,1\n")
-    page.write_text(
-        "x\n<!-- trials -->\n<!-- end of trials -->\n<!-- bad input -->\nold\n<!-- end of bad input -->\ny\n"
-    )
+    parts = ("trials", "bad input", "fuzz", "mutants")
+    page.write_text("".join(f"x\n<!-- {name} -->\nold\n<!-- end of {name} -->\ny\n" for name in parts))
     assert trust_page.write(check=True, table=table, page=page) == 1
     assert trust_page.write(table=table, page=page) == 0
     assert "\n| all |  | 7 | 1 |\n" in page.read_text()
@@ -41,3 +43,18 @@ def test_every_fault_was_tried_and_none_failed() -> None:
     assert sum(tried.values()) == 100
     assert sum(int(row["trials"]) for row in counts if row["workflow"] == "quick") == 5
     assert {row["failed"] for row in counts} == {"0"}
+
+
+def test_inputs_were_fuzzed_and_none_was_a_fault() -> None:
+    counts = list(csv.DictReader(trust_page.FUZZ.read_text().splitlines()))
+    assert [row["reader"] for row in counts] == list(fuzz.SHARES)
+    assert sum(int(row[outcome]) for row in counts for outcome in fuzz.OUTCOMES) >= 10_000
+    assert {row["fault"] for row in counts} == {"0"}
+    assert {row["ended"] for row in counts if row["reader"] not in fuzz.FORGED} == {"0"}
+
+
+def test_mutants_were_judged() -> None:
+    for row in csv.DictReader(trust_page.MUTANTS.read_text().splitlines()):
+        assert row["module"] in mutants.MODULES
+        found = [int(row[key]) for key in ("killed", "argued away", "survived")]
+        assert sum(found) == int(row["judged"]) <= int(row["mutants"])

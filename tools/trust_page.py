@@ -1,6 +1,7 @@
 """Write what was tried into docs/trust-faults.md, between its marks; ``--check`` only says whether it is current.
 
-The trials are those of docs/trust-faults.csv, which ``make trust`` writes; bad input is counted where it is kept.
+The trials are those of docs/trust-faults.csv, which ``make trust`` writes, fuzzed inputs those of docs/trust-fuzz.csv
+(``make fuzz``), mutants those of docs/trust-mutants.csv (``make mutants``); bad input is counted where it is kept.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "trust-faults.md"
 TABLE = PAGE.with_suffix(".csv")
+FUZZ, MUTANTS = (PAGE.with_name(f"trust-{name}.csv") for name in ("fuzz", "mutants"))
 
 
-def trials(table: Path) -> str:
-    """The counts of a table of trials, and their sums."""
+def counts(table: Path, names: int = 1) -> str:
+    """The counts of a table whose first columns are names, and their sums."""
     header, *rows = csv.reader(table.read_text(encoding="utf-8").splitlines())
-    sums = [str(sum(map(int, column))) for column in list(zip(*rows, strict=True))[2:]]
-    return _table(header, [*rows, ["all", "", *sums]])
+    sums = [str(sum(map(int, column))) for column in list(zip(*rows, strict=True))[names:]]
+    return _table(header, [*rows, ["all", *[""] * (names - 1), *sums]])
 
 
 def bad_input() -> str:
@@ -60,7 +62,8 @@ def filled(page: str, parts: dict[str, str]) -> str:
 def write(*, check: bool = False, table: Path = TABLE, page: Path = PAGE) -> int:
     """Write the page, or say that it is not current."""
     kept = page.read_text(encoding="utf-8")
-    made = filled(kept, {"trials": trials(table), "bad input": bad_input()})
+    parts = {"trials": counts(table, 2), "bad input": bad_input(), "fuzz": counts(FUZZ), "mutants": counts(MUTANTS)}
+    made = filled(kept, parts)
     if not check:
         page.write_text(made, encoding="utf-8")
     elif made != kept:

@@ -99,7 +99,9 @@ class Guarantee:
         k = check_positive_integer("size", size)
         if self.rho is not None:
             return replace(self, rho=rounded_up(k * k * Fraction(self.rho)))
-        grown = sum(math.exp(min(j * self.epsilon, 700.0)) for j in range(k)) * self.delta * (1.0 + 16 * k * _UNIT)
+        losses = [j * self.epsilon for j in range(k)] if self.delta > 0.0 else []
+        # Beyond e^700 the sum counts as infinite: it is refused, and never rounded down.
+        grown = sum(math.exp(x) if x <= 700.0 else math.inf for x in losses) * self.delta * (1.0 + 16 * k * _UNIT)
         if grown >= 1.0:
             raise BadValue("size", k, f"leave delta below 1; it grows to {grown:.3g}", "take a smaller delta or group")
         return replace(self, epsilon=rounded_up(k * Fraction(self.epsilon)), delta=grown)

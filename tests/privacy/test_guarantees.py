@@ -83,6 +83,11 @@ def test_groups_and_relations() -> None:
         guarantee_of(object())
     with pytest.raises(BadValue, match="leave delta below 1"):
         Guarantee(1.0, 0.3).for_group(3)
+    # e^720 is no float, and e^720·δ no δ that may be rounded down.
+    for epsilon, delta in ((720.0, 1e-320), (800.0, 1e-9)):
+        with pytest.raises(BadValue, match="leave delta below 1"):
+            Guarantee(epsilon, delta).for_group(2)
+    assert Guarantee(800.0).for_group(2) == Guarantee(1600.0)
 
 
 def test_stronger_covers_weaker() -> None:
@@ -141,6 +146,8 @@ def true_delta(parts: list[Guarantee], total: float) -> float:
         [Guarantee(0.3, 1e-5)] * 9 + [Guarantee(0.1, 3e-4)],
         [Guarantee(1.0)],
         [Guarantee(1.0, 1e-3)],
+        [Guarantee(0.5, 1e-4), Guarantee(0.3)],
+        [Guarantee(2.0)] * 3,
     ],
 )
 def test_unequal_parts_keep_what_is_stated(parts: list[Guarantee], delta: float) -> None:
@@ -155,6 +162,9 @@ def test_optimal_composition_of_equal_parts_is_attained() -> None:
     total = compose(parts, 0.05)
     assert total.epsilon < 2.0
     assert true_delta(parts, total.epsilon * 0.999) > 0.05
+    assert compose([Guarantee(0.01)], 0.5).epsilon <= 1e-9
+    assert compose([Guarantee(0.5, 1e-9)] * 2, 0.9).epsilon <= 1e-9
+    assert optimal_delta(40.0, 3, 0.0) == 1.0
 
 
 def test_composition_takes_the_best_of_what_is_proved() -> None:
