@@ -50,6 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 WRONG = {
     "an unknown workload": (("workload", "describe", "prefx", *N8), "did you mean 'prefix'"),
     "a figure that was never made": (("trace", "figures/none.svg"), "none.csv"),
+    "an unknown study to begin with": (("init", "mine", "--study", "nope"), "--study"),
     "a point without a value": (("trace", "none", "--point", "epsilon"), "be KEY=VALUE"),
     "no domain size": (("workload", "describe", "prefix"), "--domain-size"),
     "no types": (("workload", "describe", "prefix", "--domain-size", "0"), "--domain-size = 0"),
@@ -154,6 +155,8 @@ USAGE = {
     "a shortened option": ("workload", "describe", "prefix", "--domain", "8"),
     "no data": ("collect", "simulate", "good.h5"),
     "no shell": ("completion",),
+    "no folder": ("init",),
+    "no study": ("paper",),
     "an unknown shell": ("completion", "csh"),
 }
 
