@@ -204,15 +204,15 @@ def prefix(frame: pd.DataFrame) -> str:
     best = frame[frame["factorization"] == "optimal"]
     sizes = sorted(best["domain_size"].unique())[-5:]
     rows = []
-    for order, part in best.groupby("order"):
-        beyond = (part["error"] - part["logarithm"]).set_axis(part["domain_size"])
+    for order, part in best.groupby("p"):
+        beyond = (part["order_p_error"] - part["logarithm"]).set_axis(part["domain_size"])
         low, high = _limits(beyond)
         label = f"{order:g}".replace("inf", "∞")
         rows.append([label, *(f"{beyond[n]:.4f}" for n in sizes), f"{low:.3f} to {high:.3f}"])
     largest = frame[frame["domain_size"] == sizes[-1]]
-    root = largest.loc[largest["factorization"] == "square-root", "ratio"] - 1
+    root = largest.loc[largest["factorization"] == "square-root", "ratio_to_bound"] - 1
     best = largest[largest["factorization"] == "optimal"]
-    trace = (best["error"] / best["trace_bound"]).max() - 1
+    trace = (best["order_p_error"] / best["trace_bound"]).max() - 1
     told = (
         f"At the largest n the square root is {root.min():.1%} to {root.max():.1%} above the optimum, and the optimum "
         f"at most {trace:.1%} above the trace bound."
@@ -248,7 +248,7 @@ def marginals() -> str:
 
 def shifts(frame: pd.DataFrame) -> str:
     """Lemma 22: by how much γ₂(W, α) is above γ̂₂(W, α) at most."""
-    ends = frame.pivot_table(index=["workload", "alpha"], columns="norm", values=["lower", "upper"])
+    ends = frame.pivot_table(index=["workload", "entry_error"], columns="norm", values=["lower", "upper"])
     above = ends["upper", "gamma-2-approximate"] - ends["lower", "gamma-2-shifted"]
     largest = above.groupby("workload", sort=False).max()
     return markdown(["workload", "at most"], [[workload_label(str(w)), f"{gap:.3f}"] for w, gap in largest.items()])
