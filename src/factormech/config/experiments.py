@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from factormech.config.schema import mapping, place, reference
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments import drawing
 from factormech.experiments.asked import Asked
 from factormech.experiments.base import Axis, Experiment, Setting
 from factormech.experiments.registry import experiment, is_experiment, names
@@ -42,7 +43,7 @@ def with_experiments(rules: Node, given: Any) -> dict[str, Any]:
 
 def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
     """The rules of a study of this kind; ``common`` has those that all studies share."""
-    shared = {key: common["properties"][key] for key in ("paper", "artefact", "title", "caption")}
+    shared = {key: common["properties"][key] for key in ("paper", "artefact", "title", "caption", "figure")}
     axes = {axis.name: _axis(axis) for axis in kind.axes}
     needed = [axis.name for axis in kind.axes if axis.default is None]
     words = f"be a mapping with the keys {', '.join(needed)}" if needed else "be a mapping of axes"
@@ -116,11 +117,14 @@ def problems(
 
 
 def refusals(path: Key, settings: Node) -> list[BadValue]:
-    """What a study that obeys its schema asks, and its experiment refuses."""
+    """What a study that obeys its schema asks, and its experiment or the figure of its kind refuses."""
     kind = experiment(settings["kind"])
+    names = [column.name for column in kind.drawable]
+    numbers = [column.name for column in kind.drawable if column.type != "text"]
+    figure = drawing.problems(mapping(settings.get("figure")), numbers, names, kind.kind)
     return [
         BadValue(f"{place(path)}.{found.name}", found.value, found.rule, found.remedy)
-        for found in kind.refuse(asked(settings))
+        for found in [*kind.refuse(asked(settings)), *figure]
     ]
 
 

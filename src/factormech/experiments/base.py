@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from factormech.errors import BadValue
 from factormech.experiments.asked import Asked, Parts, split, whole
-from factormech.experiments.curves import Curves
+from factormech.experiments.curves import Compared, Curves
 from factormech.experiments.paper_table import PaperTable, Shown
 from factormech.experiments.solves import Solve
 from factormech.family import Family
@@ -22,6 +22,7 @@ __all__ = [
     "Asked",
     "Axis",
     "Column",
+    "Compared",
     "Curves",
     "Experiment",
     "Family",
@@ -40,7 +41,7 @@ Type: TypeAlias = Literal["text", "integer", "number"]
 Stage: TypeAlias = Literal["measure", "table", "figure"]
 
 # Settings that every study has.
-COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "quick")
+COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "figure", "quick")
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,8 @@ class Experiment:
     measure
         The rows of a part, as mappings column → value; what a row leaves out is empty. Equal questions give equal rows.
     figure
-        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``words(title, text, frame)``.
+        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``words(title, text, frame)``;
+        empty, if studies of the kind have a table and no figure.
     tables
         The tables that a paper prints; if none, that of the curves of the figure, or all numbers at each of the keys.
     parts
@@ -237,7 +239,7 @@ class Experiment:
     columns: tuple[Column, ...]
     keys: tuple[str, ...]
     measure: Callable[[Asked], Iterable[Mapping[str, Any]]]
-    figure: Curves | str
+    figure: Curves | Compared | str
     tables: tuple[PaperTable, ...] = ()
     settings: tuple[Setting, ...] = ()
     parts: Parts = whole
@@ -263,6 +265,8 @@ class Experiment:
         if isinstance(self.figure, Curves):
             _check_known(f"figure of {where}", self.figure.columns, names)
             _check_known(f"keys of {where}", self.figure.place, list(self.keys))
+        if isinstance(self.figure, Compared):
+            _check_known(f"figure of {where}", self.figure.columns, names)
         for table in self.tables:
             _check_known(f"tables of {where}", table.names, names)
         for column in self.columns:
@@ -274,6 +278,11 @@ class Experiment:
     def column(self, name: str) -> Column:
         """The column of this name."""
         return next(column for column in self.columns if column.name == name)
+
+    @property
+    def drawable(self) -> tuple[Column, ...]:
+        """The columns that a study may give a role in its figure; none where its form is the kind's own."""
+        return () if isinstance(self.figure, str) else tuple(self.column(name) for name in self.keys)
 
 
 def _check_distinct(where: str, names: list[str]) -> None:

@@ -23,7 +23,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
-from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
+from factormech.experiments.base import Column, Compared, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, METRIC, OPTIONS, POINT, TARGET, number
 from factormech.tabular import below_bound, check_grid, not_among, not_positive, unreasoned
 
@@ -134,7 +134,6 @@ def _check_strongest(frame: pd.DataFrame, name: str) -> None:
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
     """Settings that name what the study does not have."""
-    yield from grids.refuse_axes(1)(asked)
     yield from grids.refuse_options(asked)
     others, compared = asked["mechanisms"], asked["compare"]
     if compared and compared not in others:
@@ -235,7 +234,7 @@ EXPERIMENT = Experiment(
             text="Users that each mechanism needs in the worst case",
         ),
     ),
-    figure="factormech.figures.sample_complexity",
+    figure=Compared(y="sample_complexity", what="users needed for {accuracy}", label="users needed for {accuracy}"),
     seconds=seconds,
     memory_mb=grids.memory_on_grid,
     seeded=True,

@@ -36,7 +36,7 @@ def draw_cells(
     for (i, j), value in np.ndenumerate(values):
         if np.isfinite(value):
             colour = ink(colours(float(np.clip((logs[i, j] - low) / (high - low), 0.0, 1.0)))[:3])
-            ax.text(j, i, told(float(value)), ha="center", va="center", fontsize=style.SMALL_SIZE, color=colour)
+            ax.text(j, i, told(float(value)), ha="center", va="center", fontsize=style.small_size(), color=colour)
     ax.set_xticks(range(len(x)), x)
     ax.set_yticks(range(len(y)), y)
     ax.tick_params(length=0)

@@ -50,9 +50,9 @@ def draw(frame: pd.DataFrame) -> Figure:
                 if series.name in places:
                     _draw_errors(ax, series, table.users, places[series.name], looks[series.name])
                     _draw_ratios(strip, series, places[series.name], looks[series.name])
-            ax.set_title(text.balanced(figure, panel.title, room, style.TEXT_SIZE + 0.5))
+            ax.set_title(text.balanced(figure, panel.title, room, style.text_size() + 0.5))
             if i % columns == 0:
-                strip.set_ylabel("over unprocessed", fontsize=style.SMALL_SIZE)
+                strip.set_ylabel("over unprocessed", fontsize=style.small_size())
             else:
                 strip.tick_params(labelleft=False)
         _finish(figure, table, looks)
@@ -120,7 +120,7 @@ def _places(table: View) -> dict[str, FloatArray]:
 def _canvas(panels: int, data: int) -> tuple[Figure, list[tuple[Axes, Axes]], int]:
     columns = min(data, 3)
     rows = -(-panels // columns)
-    figure = empty_figure(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
+    figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns])
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, STRIP_SHARE] * rows)
     pairs = []
     for i in range(panels):
@@ -219,11 +219,11 @@ def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
         (Line2D([], [], color=style.GREY, linestyle=LINES[p], linewidth=0.8, **_marker(grey, p)), LABELS[p])
         for p in LINES
     ]
-    names = [text.wrap(figure, label[:1].upper() + label[1:], width - 0.8, style.TEXT_SIZE) for _, label in entries]
+    names = [text.wrap(figure, label[:1].upper() + label[1:], width - 0.8, style.text_size()) for _, label in entries]
     says = (
         f"lines: exact error without processing; hollow markers: measured, {table.trials} trials; bars: {_bars(table)}"
     )
     lines = [says, *standin_words(table.standins), *table.missing]
-    footer = [text.wrap(figure, labels.capital(s), width - 0.2, style.SMALL_SIZE) for s in lines]
+    footer = [text.wrap(figure, labels.capital(s), width - 0.2, style.small_size()) for s in lines]
     y_label = "N × mean squared error per query"
     text.place_around(figure, "number of users N", y_label, [e for e, _ in entries], names, footer)

@@ -39,8 +39,8 @@ def draw(frame: pd.DataFrame) -> Figure:
             _prepare(ax, panel, table)
             _draw_bound(ax, panel)
             _draw_points(ax, panel, table, looks)
-            room = style.WIDTHS[columns] / columns - 0.45
-            ax.set_title(text.balanced(figure, panel.title, room, style.TEXT_SIZE + 0.5))
+            room = style.width(columns) / columns - 0.45
+            ax.set_title(text.balanced(figure, panel.title, room, style.text_size() + 0.5))
         _finish(figure, table, looks)
         for ax in panels:
             scales.thin_labels(ax, text.renderer_of(figure))
@@ -97,7 +97,7 @@ def _deviation(panel: Panel, table: View) -> str:
 def _canvas(count: int) -> tuple[Figure, list[Axes], int]:
     columns = min(count, MOST_COLUMNS)
     rows = -(-count // columns)
-    figure = empty_figure(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
+    figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns])
     grid = figure.add_gridspec(rows, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(count)], columns
 
@@ -163,9 +163,9 @@ def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
     entries: list[tuple[Any, str]] = [(Line2D([], [], **_look(looks[n])), looks[n].label) for n in table.drawn]
     line = Line2D([], [], color=style.BLACK, linestyle=style.DOTTED, linewidth=1.1)
     entries.append((line, "Lower bound on the data, unbiased strategies (below it: shaded)"))
-    names = [text.wrap(figure, label, width - 0.8, style.TEXT_SIZE) for _, label in entries]
+    names = [text.wrap(figure, label, width - 0.8, style.text_size()) for _, label in entries]
     lines = [*standin_words(table.standins), _vacuous(table), *table.missing]
-    footer = [text.wrap(figure, labels.capital(s), width - 0.2, style.SMALL_SIZE) for s in lines if s]
+    footer = [text.wrap(figure, labels.capital(s), width - 0.2, style.small_size()) for s in lines if s]
     y_label = f"users needed for {labels.accuracy(table.metric, table.alpha)}"
     text.place_around(figure, "data set", y_label, [e for e, _ in entries], names, footer)
 

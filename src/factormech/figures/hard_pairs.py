@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import captions, curves, style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,16 +33,14 @@ def draw(frame: pd.DataFrame) -> Figure:
         figure, panels = curves.canvas(len(groups))
         for ax, (_, rows) in zip(panels, groups, strict=True):
             _draw_map(ax, rows)
-        nothing = tuple(Panel(title, np.ones(1), (), (), ()) for title, _ in groups)
         curves.finish(
             figure,
             panels,
-            View("type", math.nan, "", math.nan, 1, (), (), nothing),
+            [title for title, _ in groups],
             _entries(),
             x_label="type x, and weight of the pair at the right",
             y_label="query v",
             notes=[[] for _ in groups],
-            titles=[title for title, _ in groups],
         )
     return figure
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
+from factormech.experiments.axes import EPSILON
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.style import Style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,12 +49,10 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View("epsilon", float("nan"), "", float("nan"), 1, (), (), tuple(Panel(t, x, (), (), ()) for t in titles)),
+            titles,
             _entries(frame, looks),
-            x_label=curves.X_LABELS["epsilon"],
+            x_label=EPSILON.label,
             y_label="",
-            notes=[[] for _ in panels],
-            titles=list(titles),
         )
     return figure
 
@@ -84,7 +83,7 @@ def _curves(frame: pd.DataFrame) -> list[tuple[tuple[float, str], pd.DataFrame]]
 
 
 def _as_drawn(look: Style, shifts: str) -> dict[str, Any]:
-    return curves.as_drawn(look, 4.4 if shifts == UNIT else 0.0)
+    return style.as_drawn(look, 4.4 if shifts == UNIT else 0.0)
 
 
 def _set_values(ax: Axes, values: FloatArray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from factormech import labels
 from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED, RAW
 from factormech.figures import captions, cells, curves, style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,13 +35,11 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View("queries", math.nan, "", math.nan, 1, (), (), tuple(Panel(t, np.ones(1), (), (), ()) for t in titles)),
+            titles,
             _entries(),
             x_label="types N",
             y_label="queries k",
-            notes=[[] for _ in titles],
             footer=_missing(frame),
-            titles=titles,
         )
     return figure
 

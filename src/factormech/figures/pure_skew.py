@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech import labels
 from factormech.figures import captions, cells, curves, style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,12 +38,10 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View("product", math.nan, "", math.nan, 1, (), (), tuple(Panel(t, np.ones(1), (), (), ()) for t in titles)),
+            titles,
             _entries(),
             x_label="users times privacy budget, nε",
             y_label="length of a long query over the others",
-            notes=[[] for _ in titles],
-            titles=titles,
         )
     return figure
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.atomic import write_whole
+from factormech.experiments.drawing import FORMATS
 from factormech.figures import style
 
 if TYPE_CHECKING:
@@ -21,14 +23,14 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def save(figure: Figure, stem: Path | str) -> list[Path]:
-    """Write ``stem``.pdf, .svg and .png and return their paths, in this order.
+def save(figure: Figure, stem: Path | str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write ``stem``.pdf, .svg and .png, or those of these formats, and return their paths in this order.
 
-    All three are drawn before the first is written, and each appears whole or not at all.
+    All are drawn before the first is written, and each appears whole or not at all.
     """
     stem = Path(stem)
     with style.context():
-        contents = {kind: _drawn(figure, kind) for kind in _METADATA}
+        contents = {kind: _drawn(figure, kind) for kind in formats}
     # Not with_suffix: a stem such as "eps0.5" has none to lose.
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in contents]
     for path, content in zip(paths, contents.values(), strict=True):

@@ -16,7 +16,6 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
-from factormech.tables.panels import Panel, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,16 +40,14 @@ def draw(frame: pd.DataFrame) -> Figure:
         figure, panels = curves.canvas(len(bodies))
         for ax, body in zip(panels, bodies, strict=True):
             _draw_body(ax, frame[frame["body"] == body])
-        nothing = tuple(Panel(body, np.ones(1), (), (), ()) for body in bodies)
         curves.finish(
             figure,
             panels,
-            View("body", math.nan, "", math.nan, 1, (), (), nothing),
+            [_title(frame[frame["body"] == body]) for body in bodies],
             _entries(),
             x_label="",
             y_label="",
             notes=[[] for _ in bodies],
-            titles=[_title(frame[frame["body"] == body]) for body in bodies],
         )
     return figure
 
@@ -135,7 +132,7 @@ def _draw_axes(ax: Axes, flat: FloatArray, R: FloatArray) -> None:
         ax.plot([-end[0], end[0]], [-end[1], end[1]], color=style.GREY, linestyle=style.DOTTED, linewidth=0.9, zorder=1)
         align = "center" if abs(e[0]) < 0.1 else "left" if e[0] > 0.0 else "right"
         name = AXES[i].split()[0]
-        ax.annotate(name, (right, up), fontsize=style.SMALL_SIZE, color="#303030", ha=align, va="center")
+        ax.annotate(name, (right, up), fontsize=style.small_size(), color="#303030", ha=align, va="center")
 
 
 def _draw_polygon(ax: Axes, corners: FloatArray) -> None:

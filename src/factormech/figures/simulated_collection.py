@@ -56,7 +56,7 @@ def draw(frame: pd.DataFrame) -> Figure:
                     _draw_errors(ax, series, table.users, places[series.name], looks[series.name])
                     _draw_ratios(strip, series, places[series.name], looks[series.name], ends)
             if i % table.columns == 0:
-                strip.set_ylabel("measured/exact", fontsize=style.SMALL_SIZE)
+                strip.set_ylabel("measured/exact", fontsize=style.small_size())
             else:
                 strip.tick_params(labelleft=False)
         _finish(figure, pairs, table, looks)
@@ -199,9 +199,9 @@ def _finish(figure: Figure, pairs: list[tuple[Axes, Axes]], table: Collected, lo
     for (ax, _), panel in zip(pairs, table.panels, strict=True):
         room = width / table.columns - 0.45
         title = f"{labels.workload_label(panel.workload)}, n = {panel.domain_size}, ε = {number(panel.epsilon)}"
-        ax.set_title(text.balanced(figure, title, room, style.TEXT_SIZE + 0.5))
+        ax.set_title(text.balanced(figure, title, room, style.text_size() + 0.5))
     handles, names = _legend_entries(figure, table, looks, width - 0.8)
-    footer = [text.wrap(figure, line, width - 0.2, style.SMALL_SIZE) for line in _footer(table)]
+    footer = [text.wrap(figure, line, width - 0.2, style.small_size()) for line in _footer(table)]
     text.place_around(figure, "number of users N", "N × mean squared error per query", handles, names, footer)
     for _, strip in pairs:
         scales.thin_labels(strip, text.renderer_of(figure))
@@ -216,7 +216,7 @@ def _legend_entries(
         (Line2D([], [], **{**_marker(looks[n], MARKER), "linestyle": looks[n].line, "linewidth": 0.8}), looks[n].label)
         for n in table.drawn
     ]
-    return [e for e, _ in entries], [text.wrap(figure, label, room, style.TEXT_SIZE) for _, label in entries]
+    return [e for e, _ in entries], [text.wrap(figure, label, room, style.text_size()) for _, label in entries]
 
 
 def _footer(table: Collected) -> list[str]:

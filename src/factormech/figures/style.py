@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -40,6 +41,14 @@ LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED, DOTTED)
 TEXT_SIZE, SMALL_SIZE = 8.0, 6.5
 # Widths in inches of a figure with one, two and three columns of panels; the last is a page of two columns.
 WIDTHS = {1: 5.2, 2: 6.0, 3: 7.0}
+# What a study says of width in inches and of text in points, while its figure is drawn.
+_SIZES: ContextVar[tuple[float | None, float | None]] = ContextVar("sizes", default=(None, None))
+# The edge of a shaded area, in the panel and in the legend; of the grey area, the legend alone has one.
+EDGE: dict[str, Any] = {"color": BAND_EDGE, "linewidth": 1.3, "solid_capstyle": "butt", "zorder": 1.6}
+PATCH_EDGE, IMPOSSIBLE_EDGE = 0.8, "#C8C8C8"
+# Of lines that are no data: the one at 1 of an axis of ratios, and upright marks, darker than grey lines along x.
+DARK = "#404040"
+ONE: dict[str, Any] = {"color": DARK, "linewidth": 0.8}
 
 
 @dataclass(frozen=True)
@@ -323,14 +332,96 @@ def bound_styles(names: Iterable[str]) -> dict[str, Style]:
     return {name: BOUNDS.get(name) or spare[name] for name in names}
 
 
+def as_drawn(look: Style, size: float) -> dict[str, Any]:
+    """A style as the arguments of a line."""
+    return {
+        "color": look.colour,
+        "linestyle": look.line,
+        "marker": look.marker,
+        "markersize": size * look.scale,
+        "markerfacecolor": look.colour if look.filled else "none",
+        "linewidth": 1.2 if look.filled else 0.9,
+    }
+
+
+def line(look: Style) -> dict[str, Any]:
+    """A style as the arguments of a line without markers."""
+    return {"color": look.colour, "linestyle": look.line, "linewidth": 0.9}
+
+
+def points(look: Style, size: float) -> dict[str, Any]:
+    """A style as the arguments of a cloud of small points."""
+    return {
+        "linestyle": "",
+        "marker": "o",
+        "markersize": size,
+        "markerfacecolor": look.colour,
+        "markeredgewidth": 0,
+        "alpha": 0.35,
+    }
+
+
+def spread(look: Style, alpha: float = 0.15) -> dict[str, Any]:
+    """A style as the arguments of the band around a curve."""
+    return {"color": look.colour, "alpha": alpha, "linewidth": 0}
+
+
+def bar(look: Style) -> dict[str, Any]:
+    """A style as the arguments of upright bars."""
+    return {"color": look.colour, "linewidth": 0.8}
+
+
+def reference(i: int) -> dict[str, Any]:
+    """The look of the i-th grey line along x."""
+    lines = (DASHED, DOTTED, DASH_DOTTED)
+    return {"color": GREY, "linestyle": lines[i % len(lines)], "linewidth": 0.9}
+
+
+def mark(i: int) -> dict[str, Any]:
+    """The look of the i-th upright line."""
+    lines = (DOTTED, DASH_DOTTED, DASHED)
+    return {"color": DARK, "linestyle": lines[i % len(lines)], "linewidth": 1.0}
+
+
+def plain(label: str) -> Style:
+    """The style of a curve that is the only one."""
+    return Style(label, BLACK, "o", SOLID)
+
+
+def text_size() -> float:
+    """The size of text, in points."""
+    return _SIZES.get()[1] or TEXT_SIZE
+
+
+def small_size() -> float:
+    """The size of notes, in points."""
+    return text_size() * SMALL_SIZE / TEXT_SIZE
+
+
+def width(columns: int) -> float:
+    """The width in inches of a figure with so many columns of panels."""
+    return _SIZES.get()[0] or WIDTHS[min(columns, max(WIDTHS))]
+
+
+@contextmanager
+def sized(width: float | None, font_size: float | None) -> Iterator[None]:
+    """Draw figures of this width in inches and with text of this size in points; ``None`` is the default."""
+    token = _SIZES.set((width, font_size))
+    try:
+        yield
+    finally:
+        _SIZES.reset(token)
+
+
 @contextmanager
 def context() -> Iterator[None]:
     """Draw in this style, whatever the user's matplotlibrc says; on leaving, the user's settings are back."""
     import matplotlib as mpl
 
+    text = text_size()
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams.update(_SETTINGS | {name: text + more for name, more in _TEXT.items()})
         yield
 
 
@@ -353,17 +444,21 @@ def _reserve(plugins: list[str]) -> dict[str, Style]:
     return styles
 
 
-_SETTINGS = {
+# Points that a text is larger than the others.
+_TEXT = {
+    "font.size": 0.0,
+    "axes.titlesize": 0.5,
+    "axes.labelsize": 0.5,
+    "xtick.labelsize": -0.5,
+    "ytick.labelsize": -0.5,
+    "legend.fontsize": 0.0,
+}
+
+_SETTINGS: dict[str, Any] = {
     # Both come with matplotlib, so that every machine draws the same letters; the second has what the first
     # lacks.
     "font.family": ["STIXGeneral", "DejaVu Sans"],
     "mathtext.fontset": "stix",
-    "font.size": TEXT_SIZE,
-    "axes.titlesize": TEXT_SIZE + 0.5,
-    "axes.labelsize": TEXT_SIZE + 0.5,
-    "xtick.labelsize": TEXT_SIZE - 0.5,
-    "ytick.labelsize": TEXT_SIZE - 0.5,
-    "legend.fontsize": TEXT_SIZE,
     "axes.linewidth": 0.6,
     "axes.edgecolor": "#404040",
     "axes.axisbelow": True,

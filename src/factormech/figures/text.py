@@ -65,11 +65,11 @@ def place_around(
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     width, panels = (float(side) for side in figure.get_size_inches())
-    size = style.TEXT_SIZE + 0.5
+    size = style.text_size() + 0.5
     y_text = figure.text(0, 0, balanced(figure, y_label, panels - 0.4, size), fontsize=size, rotation=90)
     y_text.set(va="center", ha="left", multialignment="center", linespacing=1.05)
     x_text = figure.text(0, 0, wrap(figure, x_label, width, size), fontsize=size, va="bottom", ha="center")
-    notes = figure.text(0, 0, "\n".join(footer), fontsize=style.SMALL_SIZE, va="bottom", linespacing=1.15)
+    notes = figure.text(0, 0, "\n".join(footer), fontsize=style.small_size(), va="bottom", linespacing=1.15)
     legend = _widest_legend(figure, handles, labels)
     renderer = renderer_of(figure)
     left = PAD / 2 + y_text.get_window_extent(renderer).width / figure.dpi
@@ -108,9 +108,9 @@ def place_note(
     note = ax.text(
         0,
         0,
-        "\n".join(wrap(figure, line, room, style.SMALL_SIZE) for line in lines),
+        "\n".join(wrap(figure, line, room, style.small_size()) for line in lines),
         transform=ax.transAxes,
-        fontsize=style.SMALL_SIZE,
+        fontsize=style.small_size(),
         color="#303030",
         linespacing=1.1,
         zorder=5,
