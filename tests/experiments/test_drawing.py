@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from factormech.config.studies import ConfigErrors, load
 from factormech.experiments import registry
 from factormech.experiments.drawing import Drawing, Key, roles
-from tests.studies import ROOT
+from factormech.experiments.run import parts_of
+from factormech.tables import kinds as tables
+from factormech.tables.compare import improvement_of_study, slopes_of_study
+from tests.studies import ROOT, frame_of
 
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 KEYS = [
@@ -101,3 +106,42 @@ def test_a_study_without_a_figure_has_no_formats() -> None:
     found = load(study("none", quick={"figure": {"formats": ["png"]}}), SCHEMA, base=".")
     assert (found.studies["s"].figure, found.studies["s"].formats) == (None, ())
     assert found.quick_studies["quick/s"].formats == ("png",)
+
+
+# --- axes that a study may say beside its grid
+
+
+def test_one_alpha_beside_the_grid_is_an_axis_of_one_value() -> None:
+    beside = load(study({}, alpha=0.1), SCHEMA, base=".").studies["s"].asked
+    grid = {"workload": ["prefix"], "domain_size": [4, 8], "epsilon": [0.5, 1.0], "alpha": [0.1]}
+    assert beside == load(study({}, grid=grid), SCHEMA, base=".").studies["s"].asked
+    assert beside["alpha"] == (0.1,)
+    assert load(study({}), SCHEMA, base=".").studies["s"].asked["alpha"] == (0.01,)
+    with pytest.raises(ConfigErrors, match=r"studies.s.alpha = 0.1: must be said once, and grid.alpha says it too"):
+        load(study({}, alpha=0.1, grid=grid), SCHEMA, base=".")
+
+
+def test_every_alpha_has_its_rows_and_no_part_depends_on_it() -> None:
+    grid = {"workload": ["prefix"], "domain_size": [4, 8, 16], "epsilon": [0.5, 1.0], "alpha": [0.1, 0.01]}
+    more = {"mechanisms": ["hadamard", "randomized-response"], "compare": "hadamard"}
+    several = load(study({}, grid=grid, **more), SCHEMA, base=".").studies["s"]
+    single = load(study({}, grid=grid | {"alpha": [0.1]}, **more), SCHEMA, base=".").studies["s"]
+    assert parts_of(several.kind, several.asked) == parts_of(single.kind, single.asked)
+    frame = frame_of(several)
+    tables.check(frame)
+    one = frame[frame["alpha"] == 0.1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(one, frame_of(single))
+    needed = frame.pivot_table(
+        index=["mechanism", "domain_size", "epsilon"], columns="alpha", values="sample_complexity"
+    )
+    np.testing.assert_allclose(needed[0.01], 10 * needed[0.1], rtol=1e-12)
+    for table in (improvement_of_study(frame, several.asked), slopes_of_study(frame, several.asked)):
+        assert set(table["alpha"]) == {0.1, 0.01}
+        tables.check(table)
+
+
+def test_the_table_of_several_alphas_has_a_row_for_each() -> None:
+    grid = {"workload": ["prefix"], "domain_size": [4], "epsilon": [1.0], "alpha": [0.1, 0.01]}
+    frame = frame_of(load(study({}, grid=grid), SCHEMA, base=".").studies["s"])
+    rows = [line.partition(" & ")[0] for line in tables.latex(frame).splitlines() if " & " in line]
+    assert rows[1:] == ["0.01", "0.1"]

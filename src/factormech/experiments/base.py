@@ -106,6 +106,10 @@ class Axis:
         The axis of a study that leaves it out; ``None`` if it must be given.
     names
         What the values are names of.
+    beside
+        Whether a study may also say one value beside the grid, as in ``alpha: 0.01``.
+    stage
+        The first stage of a run that depends on the axis.
     """
 
     name: str
@@ -116,6 +120,8 @@ class Axis:
     description: str = ""
     default: tuple[Any, ...] | None = None
     names: Family | None = None
+    beside: bool = False
+    stage: Stage = "measure"
 
     def column(self) -> Column:
         """The column of this axis in a table, where the values obey the least one of the axis."""

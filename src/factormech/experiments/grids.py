@@ -112,12 +112,15 @@ METRIC = Setting(
     "mse",
     stage="table",
 )
-TARGET = Setting(
+TARGET = Axis(
     "alpha",
     {"type": "number", "exclusiveMinimum": 0},
-    "The error that a sample must be large enough to reach.",
+    "target error α",
     0.01,
-    0.01,
+    symbol="α",
+    description="Errors that a sample must be large enough to reach.",
+    default=(0.01,),
+    beside=True,
     stage="table",
 )
 TRIALS = Setting(
