@@ -40,6 +40,18 @@ class Curves:
         Whether the grey lines are shown wherever they are; else as far as they are near the curves.
     marks
         Columns with one value of ``x`` in a panel, or none, drawn as upright grey lines.
+    line
+        A column whose values are the lines; ``y`` are then marks alone, as of what is measured on what is predicted.
+    where
+        Column and value of the rows that are drawn; all rows, if empty.
+    stars
+        Column and value of rows that are drawn as stars on the curves, and in no other way.
+    uprights
+        Values of ``x`` with an upright grey line in all panels.
+    far_below
+        Whether the band is shown whole, however far it is below the curves.
+    told
+        A function, as ``module:name``, from the table to more sentences of the caption.
     x_scale, y_scale
         ``log2`` labels every value of ``x``, and ``auto`` follows the values; a ``ratio`` is logarithmic, from a
         line at 1 upwards.
@@ -60,6 +72,12 @@ class Curves:
     references: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     far_references: bool = False
+    line: str | None = None
+    where: tuple[str, str] | None = None
+    stars: tuple[str, str] | None = None
+    uprights: tuple[float, ...] = ()
+    far_below: bool = False
+    told: str = ""
     x_scale: Scale = "linear"
     y_scale: Height = "log"
     text: str = ""
@@ -76,7 +94,7 @@ class Curves:
     def columns(self) -> tuple[str, ...]:
         """Every column that is named."""
         named = (self.x, self.y, self.series, *self.panels, self.dash, self.low, self.high, self.below)
-        return tuple(name for name in (*named, *self.references, *self.marks) if name is not None)
+        return tuple(name for name in (*named, self.line, *self.references, *self.marks) if name is not None)
 
     @property
     def place(self) -> tuple[str, ...]:

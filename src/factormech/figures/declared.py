@@ -7,6 +7,7 @@ What is declared is in :class:`factormech.experiments.curves.Curves`; names have
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,8 @@ __all__ = ["draw", "words"]
 
 # The margin of an axis as a share of what is shown, the least that is shown, and how far below it a band is shown.
 MARGIN, LEAST_DECADES, DECADES_BELOW = 0.07, 0.25, 1.0
+# Decades that a band which is shown whole has below its lowest end.
+BAND_DECADES = 0.3
 
 
 def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None) -> Figure:
@@ -54,10 +57,10 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None
 def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
     """One panel of a table."""
     scales.prepare_scale(ax, panel.x, table.curves.x_scale, table.curves.x)
-    _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references)
+    _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references, far_below=table.curves.far_below)
     _draw_below(ax, panel)
     _draw_references(ax, panel)
-    _draw_marks(ax, panel)
+    _draw_marks(ax, panel, table)
     _draw_lines(ax, panel, table, _looks(table))
 
 
@@ -91,7 +94,13 @@ def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name,
             continue
         look, line = looks[name], panel.lines[name]
         zorder = 3 + 0.01 * i + (1 if look.filled else 0)
-        ax.plot(where[i], line.y, zorder=zorder, clip_on=False, **style.as_drawn(look, sizes[name]))
+        drawn = style.as_drawn(look, sizes[name])
+        if line.path is not None:
+            ax.plot(where[i], line.path, zorder=zorder - 0.7, **{**drawn, "marker": ""})
+            drawn["linestyle"] = "none"
+        ax.plot(where[i], line.y, zorder=zorder, clip_on=False, **drawn)
+        if name in panel.stars:
+            ax.plot(*panel.stars[name], zorder=6, clip_on=False, **style.star(look))
         if line.spread:
             ax.fill_between(where[i], line.low, line.high, zorder=2, **style.spread(look))
         elif table.curves.low is not None or table.curves.high is not None:
@@ -109,7 +118,9 @@ def _draw_references(ax: Axes, panel: CurvePanel) -> None:
         ax.plot(xs, y, zorder=1.5, **style.reference(i))
 
 
-def _draw_marks(ax: Axes, panel: CurvePanel) -> None:
+def _draw_marks(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
+    for x in table.curves.uprights if table.curves.x == table.declared.x else ():
+        ax.axvline(x, zorder=1.5, **style.reference(1))
     for i, x in enumerate(panel.marks.values()):
         if np.isfinite(x):
             ax.axvline(x, zorder=1.4, **style.mark(i))
@@ -120,7 +131,7 @@ def _notes(table: CurveView) -> list[str]:
     return [" ".join(map(sentence, table.notes))] if table.notes else []
 
 
-def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool) -> None:
+def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool, far_below: bool) -> None:
     """All curves and their intervals; the band and the lines as far as they are near, or with ``far`` all lines."""
     curved = [values for line in panel.lines.values() for values in (line.y, line.low, line.high)]
     shown = _finite([*curved, *panel.references.values()] if far and curved else curved, scale)
@@ -139,7 +150,10 @@ def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool) -> None:
     low = max(min(low, np.log10(others.min(initial=np.inf))), low - DECADES_BELOW)
     high = min(max(high, np.log10(others.max(initial=1e-300))), high + DECADES_BELOW)
     room = max(MARGIN * (high - low), 0.5 * (LEAST_DECADES - (high - low)))
-    scales.set_values(ax, float(low - room), float(high + room))
+    bottom = low - room
+    if far_below and np.any(panel.below > 0):
+        bottom = min(bottom, np.log10(panel.below[panel.below > 0].min()) - BAND_DECADES)
+    scales.set_values(ax, float(bottom), float(high + room))
 
 
 def _finite(values: list[FloatArray], scale: str) -> FloatArray:
@@ -185,6 +199,7 @@ def sentences(
         table.curves.note,
         *(note for note in table.notes if note != table.curves.note),
         table.curves.text,
+        *_told(table, frame),
         _bars(table),
     ], [f"Panels: {titles}" * bool(titles), f"Curves: {names}" * bool(names), *table.missing()]
 
@@ -196,6 +211,12 @@ def _against(table: CurveView) -> str:
     short = [f"{value:.6g}" for value in (x[0], x[-1])]
     across = f"from {short[0]} to {short[1]}" if len(x) > 1 else f"= {short[0]}"
     return f"{y_label} against {x_label} {across}"
+
+
+def _told(table: CurveView, frame: pd.DataFrame) -> list[str]:
+    """The sentences that the kind has for this table."""
+    module, _, name = table.curves.told.partition(":")
+    return list(getattr(import_module(module), name)(frame)) if module else []
 
 
 def _bars(table: CurveView) -> str:

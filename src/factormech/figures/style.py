@@ -371,6 +371,11 @@ def bar(look: Style) -> dict[str, Any]:
     return {"color": look.colour, "linewidth": 0.8}
 
 
+def star(look: Style) -> dict[str, Any]:
+    """A style as the arguments of stars."""
+    return {"color": look.colour, "linestyle": "", "marker": "*", "markersize": 7.0}
+
+
 def reference(i: int) -> dict[str, Any]:
     """The look of the i-th grey line along x."""
     lines = (DASHED, DOTTED, DASH_DOTTED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -25,7 +25,8 @@ Name: TypeAlias = tuple[Any, Any]
 class Line:
     """One curve: numbers along the panel's x, NaN where there are none; the ends of intervals; why some are missing.
 
-    ``spread`` says whether the intervals are a band over what is summarised, and not those of the table.
+    ``spread`` says whether the intervals are a band over what is summarised, and not those of the table. ``path``
+    has the line, where that is not through the numbers.
     """
 
     y: FloatArray
@@ -33,6 +34,7 @@ class Line:
     high: FloatArray
     reasons: tuple[str, ...]
     spread: bool = False
+    path: FloatArray | None = None
 
     @property
     def missing(self) -> FloatArray:
@@ -51,6 +53,7 @@ class CurvePanel:
     below: FloatArray
     references: dict[str, FloatArray]
     marks: dict[str, float]
+    stars: dict[Name, tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,11 @@ class CurveView:
     names: tuple[Name, ...]
     panels: tuple[CurvePanel, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def declared(self) -> Curves:
+        """What the kind says, before the study's block."""
+        return cast("Curves", self.kind.figure)
 
     @property
     def drawn(self) -> tuple[Name, ...]:
@@ -127,6 +135,8 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     if not isinstance(shown, Curves):
         raise TypeError(f"{kind.kind} is drawn by {shown}")
     columns = {column.name: column for column in kind.columns}
+    starred = frame[frame[shown.stars[0]] == shown.stars[1]] if shown.stars else frame[:0]
+    frame = frame[frame[shown.where[0]] == shown.where[1]] if shown.where else frame
     keys = [columns[name] for name in dict.fromkeys((*kind.keys, *shown.place)) if name in frame]
     series = [name for name in (shown.series, shown.dash) if name]
     frame, roles, left_out = arranged(frame, keys, drawing or Drawing(), x=shown.x, panels=shown.panels, series=series)
@@ -135,7 +145,10 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     varying = [name for name in curves.panels if shown.panel == name or len(set(frame[name])) > 1]
     same = [name for name in curves.panels if name not in varying]
     panels = tuple(
-        _panel(titled(columns, varying, values), titled(columns, varying[:1], values[:1]), part, curves, roles)
+        replace(
+            _panel(titled(columns, varying, values), titled(columns, varying[:1], values[:1]), part, curves, roles),
+            stars=_stars(starred, varying, values, curves),
+        )
         for values, part in parts(frame, varying)
     )
     fixed = titled(columns, same, [frame[name].iloc[0] for name in same])
@@ -162,7 +175,22 @@ def _panel(title: str, group: str, frame: pd.DataFrame, curves: Curves, roles: R
         below = np.asarray(grouped[curves.below].agg(lambda v: v.min(skipna=False)).reindex(x), dtype=np.float64)
     references = {name: np.asarray(grouped[name].max().reindex(x), dtype=np.float64) for name in curves.references}
     marks = {name: float(frame[name].astype("float64").max()) for name in curves.marks}
-    return CurvePanel(title, group, x, lines, below, references, marks)
+    return CurvePanel(title, group, x, lines, below, references, marks, {})
+
+
+def _stars(
+    rows: pd.DataFrame, columns: list[str], values: tuple[Any, ...], curves: Curves
+) -> dict[Name, tuple[FloatArray, FloatArray]]:
+    """The rows of a panel that are drawn as stars."""
+    for column, value in zip(columns, values, strict=True):
+        rows = rows[rows[column] == value]
+    keys = _names(rows, curves)
+    found = {}
+    for name in dict.fromkeys(keys):
+        part = rows[[key == name for key in keys]]
+        x, y = (np.asarray(part[column].to_numpy(dtype=np.float64)) for column in (curves.x, curves.y))
+        found[name] = (x, y)
+    return found
 
 
 def _line(rows: pd.DataFrame, x: FloatArray, curves: Curves, roles: Roles) -> Line:
@@ -175,10 +203,13 @@ def _line(rows: pd.DataFrame, x: FloatArray, curves: Curves, roles: Roles) -> Li
         found = [groups.agg(roles.statistic), *(groups.quantile(share) for share in roles.quantiles)]
     else:
         found = [rows[column or curves.y].set_axis(at) for column in (curves.y, curves.low, curves.high)]
+    path = (
+        None if curves.line is None or spread else rows[curves.line].set_axis(at).reindex(x).to_numpy(dtype=np.float64)
+    )
     y, low, high = (np.asarray(values.reindex(x).to_numpy(dtype=np.float64)) for values in found)
     if curves.y_scale != "linear":
         y = np.where(y > 0, y, np.nan)
-    return Line(y, low, high, reasons, spread)
+    return Line(y, low, high, reasons, spread, path)
 
 
 def _names(frame: pd.DataFrame, curves: Curves) -> list[Name]:
