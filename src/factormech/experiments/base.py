@@ -237,6 +237,8 @@ class Experiment:
         What a part takes, in a process that has started.
     seeded
         Whether chance has a part in the rows.
+    swept
+        Axes that the functions take one value of at a time (:func:`factormech.experiments.sweeps.swept`).
     """
 
     kind: str
@@ -259,6 +261,7 @@ class Experiment:
     seconds: Callable[[Asked], float] = _a_second
     memory_mb: Callable[[Asked], int] = _little_memory
     seeded: bool = False
+    swept: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a declaration that contradicts itself."""

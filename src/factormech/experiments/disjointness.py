@@ -24,6 +24,7 @@ from factormech.experiments.selection_base import (
     trials,
     validation_of,
 )
+from factormech.experiments.sweeps import swept
 
 INFORMATION, MISSED = "information", "missed intersections"
 
@@ -90,11 +91,11 @@ def _number(name: str, label: str, description: str, empty: Any = "reason") -> C
     return Column(name, "number", label, description=description, empty=empty, at_least=0.0)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="disjointness",
     description="Set disjointness decided by simulating selection: its information beside the cap, and its errors.",
     axes=(COORDINATES, BUDGET, USERS),
-    settings=(PROTOCOLS, GAP, trials(2000)),
+    settings=(PROTOCOLS, trials(2000)),
     columns=(
         COORDINATES.column(),
         BUDGET.column(),
@@ -133,3 +134,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, GAP)

@@ -9,7 +9,8 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.experiments.axes import DOMAIN_SIZE
 from factormech.experiments.axes import EPSILON as EPSILONS
-from factormech.experiments.base import Asked, Axis, Column, Problem, Setting
+from factormech.experiments.base import Asked, Axis, Column, Problem
+from factormech.experiments.sweeps import quantity
 
 LAPLACE, RAW, PROJECTED = "laplace", "k-norm", "k-norm-projection"
 PRODUCT = Axis(
@@ -27,7 +28,7 @@ TYPES = replace(
     symbol="N",
     description="Numbers of user types N, powers of two; there are as many parities.",
 )
-EPSILON = Setting("epsilon", EPSILONS.entry, "The privacy budget ε; δ is 0.", 1.0, default=1.0)
+EPSILON = quantity(EPSILONS, 1.0, "Privacy budgets ε; δ is 0.")
 SPENT = Column("epsilon", "number", "privacy budget ε", "ε", "The bounds depend on n and on ε, not on nε alone.")
 USERS = Column("users", "integer", "users n", "n", "Persons, a fixed number; neighbours replace one.", at_least=1)
 ERROR = Column("error", "number", "error E‖·‖₂/√k", "", "Of means, on the worst data found.", at_least=0.0)

@@ -23,6 +23,7 @@ from factormech.experiments.selection_base import (
     trials,
     validation_of,
 )
+from factormech.experiments.sweeps import swept
 
 _ROUNDING = 1e-9
 
@@ -91,13 +92,12 @@ def _number(name: str, label: str, description: str, **more: Any) -> Column:
     return Column(name, "number", label, description=description, at_least=0.0, **more)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="selection",
     description="Users with which protocols of selection succeed with probability 2/3, beside lower bounds.",
     axes=(COORDINATES, BUDGET),
     settings=(
         PROTOCOLS,
-        GAP,
         trials(400),
         Setting(
             "level",
@@ -148,3 +148,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, GAP)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from factormech.experiments.axes import DIMENSION, EPSILON
+from factormech.experiments.axes import ALPHA, DIMENSION, EPSILON
 from factormech.experiments.base import Asked, Axis, Column, Family, Setting
+from factormech.experiments.sweeps import quantity
 
 if TYPE_CHECKING:
     from factormech.selection.protocols import Validation
@@ -49,12 +50,14 @@ COORDINATES = replace(
     description="Numbers of coordinates d.",
 )
 BUDGET: Axis = replace(EPSILON, entry={"type": "number", "exclusiveMinimum": 0, "maximum": 10}, default=(1.0,))
-GAP = Setting(
-    "gap",
-    {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5, "rule": "be a number above 0, at most 1/2"},
-    "How much the mean of the best coordinate is above 1/2, where all others are at most.",
+GAP = quantity(
+    ALPHA,
     0.25,
-    default=0.25,
+    "How much the mean of the best coordinate is above 1/2, where all others are at most.",
+    name="gap",
+    entry={"type": "number", "exclusiveMinimum": 0, "maximum": 0.5, "rule": "be a number above 0, at most 1/2"},
+    label="gap g",
+    symbol="g",
 )
 PROTOCOL = Column("protocol", "text", "protocol")
 

@@ -18,6 +18,7 @@ from factormech.experiments.selection_base import (
     trials,
     validation_of,
 )
+from factormech.experiments.sweeps import swept
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -74,11 +75,11 @@ def _number(name: str, label: str, description: str, empty: Any = "never") -> Co
     return Column(name, "number", label, description=description, empty=empty, at_least=0.0)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="selection-success",
     description="The share of runs in which protocols of selection name the best coordinate, against the users.",
     axes=(COORDINATES, BUDGET, USERS),
-    settings=(PROTOCOLS, GAP, trials(1000)),
+    settings=(PROTOCOLS, trials(1000)),
     columns=(
         COORDINATES.column(),
         BUDGET.column(),
@@ -115,3 +116,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, GAP)

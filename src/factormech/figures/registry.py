@@ -9,6 +9,7 @@ the stage ``figure`` by keyword.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +18,7 @@ from factormech.experiments import registry as experiments
 from factormech.experiments.curves import Compared, Curves
 from factormech.experiments.drawing import Drawing
 from factormech.figures import style
+from factormech.tables.layout import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +40,7 @@ def module_of(kind: str) -> str:
 
 def draw(kind: str, frame: pd.DataFrame, *, figure: Mapping[str, Any] | None = None, **settings: Any) -> Figure:
     """Return the figure of a table of this kind; ``figure`` is the block of the study that says how it is drawn."""
-    drawing = Drawing.of(figure)
+    drawing, (frame, _) = Drawing.of(figure), _one_value(kind, frame)
     with style.sized(drawing.width, drawing.font_size):
         return cast("Figure", import_module(module_of(kind)).draw(frame, **_declared(kind, drawing), **settings))
 
@@ -64,7 +66,21 @@ def words(
 ) -> Words:
     """Caption and notes."""
     module, declared = import_module(module_of(kind)), _declared(kind, Drawing.of(figure))
-    return cast("Words", module.words(study_title, caption_text, frame, **declared, **settings))
+    frame, left_out = _one_value(kind, frame)
+    found = cast("Words", module.words(study_title, caption_text, frame, **declared, **settings))
+    return replace(found, notes=" ".join(filter(None, (left_out, found.notes))))
+
+
+def _one_value(kind: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows that a figure of a fixed form shows, of swept quantities one value each, and a sentence that says so."""
+    experiment = experiments.experiment(kind)
+    told = []
+    for name in experiment.swept if isinstance(experiment.figure, str) else ():
+        values = sorted(set(frame[name]))
+        if len(values) > 1:
+            frame = frame[frame[name] == values[0]]
+            told.append(named(experiment.column(name), values[0]))
+    return frame, f"The figure shows {' and '.join(told)} alone; the table has all values." if told else ""
 
 
 def _declared(kind: str, drawing: Drawing) -> dict[str, Any]:
