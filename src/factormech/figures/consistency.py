@@ -196,7 +196,7 @@ def _marker(look: Style, processing: str) -> dict[str, Any]:
     """Hollow, filled, or a dot."""
     if processing == FIXED:
         return {"marker": ".", "markersize": 3.0, "markerfacecolor": look.colour}
-    colour = "white" if processing == NONE else look.colour
+    colour = style.WHITE if processing == NONE else look.colour
     return {
         "marker": look.marker,
         "markersize": MARKER * look.scale,

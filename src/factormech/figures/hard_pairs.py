@@ -65,7 +65,7 @@ def _difference(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray, FloatArray]
 def _colours() -> Colormap:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("pairs", [SECOND, "#FFFFFF", FIRST])
+    return LinearSegmentedColormap.from_list("pairs", [SECOND, style.WHITE, FIRST])
 
 
 def _draw_map(ax: Axes, rows: pd.DataFrame) -> None:
@@ -77,7 +77,7 @@ def _draw_map(ax: Axes, rows: pd.DataFrame) -> None:
     ax.barh(
         np.arange(k) + 0.5, n * STRIP * weights / weights.max(), height=0.8, left=left, color=style.GREY, linewidth=0
     )
-    ax.axvline(n, color="#404040", linewidth=0.6)
+    ax.axvline(n, color=style.DARK, linewidth=0.6)
     ax.set(xlim=(0, n * (1.0 + GAP + STRIP) + 0.1), ylim=(k, 0))
     types, places = (np.unique(np.linspace(0, size - 1, min(size, TICKS)).astype(int)) for size in (n, k))
     ax.set_xticks(types + 0.5, [number(x) for x in types])

@@ -45,7 +45,7 @@ def draw(frame: pd.DataFrame) -> Figure:
         if len(halves):
             values = halves["half_delta"].to_numpy(dtype=np.float64)
             _set_values(panels[2], values)
-            panels[2].plot(halves["epsilon"], values, color="black", marker="o", markersize=3.4, markerfacecolor="none")
+            panels[2].plot(halves["epsilon"], values, **style.as_drawn(style.plain(""), 3.4))
         curves.finish(
             figure,
             panels,

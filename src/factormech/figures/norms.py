@@ -80,7 +80,7 @@ def _draw_known(ax: Axes, panel: NormPanel) -> None:
 
 
 def _cross() -> dict[str, Any]:
-    return {"color": "#000000", "marker": "+", "markersize": 7.5, "linestyle": "", "markeredgewidth": 0.6}
+    return {"color": style.BLACK, "marker": "+", "markersize": 7.5, "linestyle": "", "markeredgewidth": 0.6}
 
 
 def _set_height(ax: Axes, panel: NormPanel, axis: str) -> None:

@@ -26,7 +26,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of constants."""
     shown = _panels(frame)
     titles = list(shown)
-    colours = cells.shades("#FFFFFF", style.SKY, style.BLUE)
+    colours = cells.shades(style.WHITE, style.SKY, style.BLUE)
     with style.context():
         figure, panels = curves.canvas(len(shown))
         for ax, table in zip(panels, shown.values(), strict=True):
@@ -64,7 +64,7 @@ def _entries() -> list[curves.Entry]:
     from matplotlib.patches import Patch
 
     return [
-        (Patch(facecolor="#FFFFFF", edgecolor=style.GREY, linewidth=0.8), f"nε·error = {ENDS[0]:g}·2w(K), or less"),
+        (Patch(facecolor=style.WHITE, edgecolor=style.GREY, linewidth=0.8), f"nε·error = {ENDS[0]:g}·2w(K), or less"),
         (Patch(facecolor=style.BLUE), "2w(K), or more"),
     ]
 

@@ -28,8 +28,8 @@ def draw(frame: pd.DataFrame) -> Figure:
     projections = [str(name) for name in dict.fromkeys(frame["mechanism"]) if name != JL]
     titles = [*(f"JL release over {labels.SERIES[name]}" for name in projections), "Least error over lower bound"]
     tables = [*(ratios(frame, name) for name in projections), above_bound(frame)]
-    looks = [(cells.shades(style.BLUE, "#FFFFFF", style.VERMILLION), (1.0 / DEEPEST, DEEPEST))] * len(projections)
-    looks.append((cells.shades("#FFFFFF", style.GREY), (1.0, FARTHEST)))
+    looks = [(cells.shades(style.BLUE, style.WHITE, style.VERMILLION), (1.0 / DEEPEST, DEEPEST))] * len(projections)
+    looks.append((cells.shades(style.WHITE, style.GREY), (1.0, FARTHEST)))
     with style.context():
         figure, panels = curves.canvas(len(titles))
         for ax, table, (colours, ends) in zip(panels, tables, looks, strict=True):

@@ -28,6 +28,11 @@ ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 VERMILLION, PURPLE, BLACK = "#D55E00", "#CC79A7", "#000000"
 WINE, INDIGO = "#882255", "#332288"
 GREY, IMPOSSIBLE = "#6E6E6E", "#EDEDED"
+WHITE, PALE_SKY = "#FFFFFF", "#DDEFFA"
+# Of notes, of lines that are no data, and of the grid behind them.
+INK, DARK, GRID = "#303030", "#404040", "#D9D9D9"
+# An order from the least to the most, light to dark, which is seen in grey, too.
+BLUES = ("#7FB2D9", "#2F7EBB", "#0B3C6F")
 # A band below a certified bound, and its edge: warm and pale, behind every colour of a mechanism.
 BAND, BAND_EDGE = "#F3E3DC", "#A98274"
 
@@ -46,8 +51,7 @@ _SIZES: ContextVar[tuple[float | None, float | None]] = ContextVar("sizes", defa
 # The edge of a shaded area, in the panel and in the legend; of the grey area, the legend alone has one.
 EDGE: dict[str, Any] = {"color": BAND_EDGE, "linewidth": 1.3, "solid_capstyle": "butt", "zorder": 1.6}
 PATCH_EDGE, IMPOSSIBLE_EDGE = 0.8, "#C8C8C8"
-# Of lines that are no data: the one at 1 of an axis of ratios, and upright marks, darker than grey lines along x.
-DARK = "#404040"
+# The line at 1 of an axis of ratios.
 ONE: dict[str, Any] = {"color": DARK, "linewidth": 0.8}
 
 
@@ -465,11 +469,11 @@ _SETTINGS: dict[str, Any] = {
     "font.family": ["STIXGeneral", "DejaVu Sans"],
     "mathtext.fontset": "stix",
     "axes.linewidth": 0.6,
-    "axes.edgecolor": "#404040",
+    "axes.edgecolor": DARK,
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.titlepad": 4.0,
-    "grid.color": "#D9D9D9",
+    "grid.color": GRID,
     "grid.linewidth": 0.4,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,

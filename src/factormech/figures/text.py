@@ -111,7 +111,7 @@ def place_note(
         "\n".join(wrap(figure, line, room, style.small_size()) for line in lines),
         transform=ax.transAxes,
         fontsize=style.small_size(),
-        color="#303030",
+        color=style.INK,
         linespacing=1.1,
         zorder=5,
     )

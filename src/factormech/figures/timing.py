@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "words"]
 
-# From the widest gap to the narrowest, light to dark blue: their order is seen in grey, too.
-GAP_COLOURS = ("#7FB2D9", "#2F7EBB", "#0B3C6F")
 MARKER = 4.2
 
 
@@ -61,7 +59,7 @@ def draw(frame: pd.DataFrame) -> Figure:
 def gap_colours(near: pd.DataFrame) -> dict[float, str]:
     """A colour for each gap, the narrowest darkest; more gaps than colours share the lightest."""
     gaps = sorted(set(near["gap"]))
-    return {gap: GAP_COLOURS[max(len(GAP_COLOURS) - 1 - i, 0)] for i, gap in enumerate(gaps)}
+    return {gap: style.BLUES[max(len(style.BLUES) - 1 - i, 0)] for i, gap in enumerate(gaps)}
 
 
 def _draw_iterations(ax: Axes, single: pd.DataFrame, looks: dict[str, Style]) -> None:
