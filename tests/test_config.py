@@ -124,11 +124,11 @@ def test_a_good_configuration(base: Path) -> None:
     assert (one.name, one.quick, one.asked["alpha"], one.asked["metric"], one.caption) == (
         "one",
         False,
-        0.01,
+        (0.01,),
         "mse",
         "",
     )
-    assert (quick.name, quick.quick, quick.asked["alpha"], quick.paper) == ("quick/one", True, 0.1, "somebody2020")
+    assert (quick.name, quick.quick, quick.asked["alpha"], quick.paper) == ("quick/one", True, (0.1,), "somebody2020")
     assert one.asked["epsilon"] == (1.0,)
     assert all(type(epsilon) is float for epsilon in one.asked["epsilon"])
     assert (one.asked["domain_size"], quick.asked["domain_size"]) == ((8, 64), (8,))
@@ -183,7 +183,11 @@ def test_the_solver_of_norms(base: Path) -> None:
 
 def test_points_are_all_combinations(base: Path) -> None:
     several = changed({G + "domain_size": [8], G + "epsilon": [0.5, 1], G + "seed": [0, 1]})
-    points = list(load(several, SCHEMA, base=base, known=KNOWN).studies["one"].asked.points())
+    points = list(
+        load(several, SCHEMA, base=base, known=KNOWN)
+        .studies["one"]
+        .asked.points("workload", "domain_size", "epsilon", "seed")
+    )
     assert points[0] == ("line", 8, 0.5, 0)
     assert {points[1][2], points[2][2]} == {0.5, 1.0}
     assert len(set(points)) == len(points) == 2 * 2 * 2
