@@ -149,7 +149,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
 def _factors(frame: pd.DataFrame) -> str:
     """Whose factors the solid curve has: the optimal ones, or those of a bracket where a norm is known to lie."""
-    known = bool((frame["norm_upper"] <= (1 + CERTIFIED) * frame["norm_lower"]).all())
+    known = bool((frame["scaled_norm_upper"] <= (1 + CERTIFIED) * frame["scaled_norm_lower"]).all())
     return "optimal factors" if known else "factors of the upper end of a published bracket of Γ"
 
 
