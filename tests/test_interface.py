@@ -303,8 +303,12 @@ def test_a_sweep_is_its_comparisons_and_can_be_drawn() -> None:
     pd.testing.assert_frame_equal(part, fm.compare(fm.workload("histogram", 8), 0.5, ["rappor", "hadamard"]))
     figure = fm.plot(table.query("epsilon == 0.5"))
     assert any(len(axes.lines) >= 2 for axes in figure.axes)
-    with pytest.raises(fm.BadValue, match="epsilon"):
-        fm.plot(table)
+    titles = [axes.get_title() for axes in fm.plot(table).axes]
+    assert titles == [f"{name}, n = {n}" for name in ("Prefix", "Histogram") for n in (4, 8)]
+    chosen = fm.plot(table, figure={"x": "epsilon", "panels": ["mechanism"], "series": ["workload", "domain_size"]})
+    assert [axes.get_title() for axes in chosen.axes] == ["RAPPOR", "Hadamard (block)"]
+    with pytest.raises(fm.BadValue, match=r"figure\.x = 'eps'"):
+        fm.plot(table, figure={"x": "eps"})
 
 
 def test_a_plan_is_what_its_mechanism_says() -> None:

@@ -145,7 +145,11 @@ def test_no_file_names_a_machine_or_a_package_host() -> None:
     host = re.compile(r"pypi\.org|pythonhosted|anaconda\.org/(?!conda-forge)|files\.py")
     for name in filter(None, files):
         path = ROOT / name
-        if path.suffix in {".svg", ".png", ".pdf", ".h5", ".webp"} or not path.is_file() or path == Path(__file__).resolve():
+        if (
+            path.suffix in {".svg", ".png", ".webp", ".pdf", ".h5"}
+            or not path.is_file()
+            or path == Path(__file__).resolve()
+        ):
             continue
         text = path.read_text()
         assert not re.search(r"/(work|root|home)/\w", text), name

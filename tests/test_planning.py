@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from factormech import store
 from factormech.config.studies import Config, load
@@ -222,9 +224,46 @@ def test_the_settings_of_the_figure_reach_the_figure_alone() -> None:
     assert figure_settings("sample-complexity", question) == {"band": True}
     assert figure_settings("optimality-gap", question) == {}
     assert "band" not in until("table", "sample-complexity", question).settings
-    assert "alpha" in until("table", "sample-complexity", question).settings
-    measured = json.loads(until("measure", "sample-complexity", question).to_json())["settings"]
+    assert "alpha" in until("table", "sample-complexity", question).grid
+    asked_of_parts = json.loads(until("measure", "sample-complexity", question).to_json())
+    measured = asked_of_parts["settings"]
+    assert "alpha" not in asked_of_parts["grid"]
     assert measured.keys() == {"mechanisms", "options", "bounds"}
+
+
+SWEEP = """
+seed: 0
+studies:
+  sweep:
+    paper: demo
+    artefact: a sweep
+    kind: sample-complexity
+    title: A sweep of 100 000 measurements
+    grid:
+      workload: [histogram, prefix, all-ranges, all-marginals, total, parities, parities-01, 1-way-marginals,
+        2-way-marginals, at-most-2-way-marginals]
+      domain_size: [4, 8, 16, 32, 64]
+      epsilon: [{epsilons}]
+      seed: [0, 1, 2, 3, 4]
+    mechanisms: [randomized-response, rappor, subset-selection, hadamard, hadamard-table1, hierarchical,
+      hierarchical-table1, fourier, matrix-l1, optimised]
+    bounds: [svd]
+    figure: none
+"""
+
+
+def test_a_sweep_of_a_hundred_thousand_measurements_is_planned_in_seconds() -> None:
+    text = SWEEP.format(epsilons=", ".join(f"{0.1 * i:.1f}" for i in range(1, 41)))
+    config = load(yaml.safe_load(text), SCHEMA, base=".")
+    start = time.process_time()
+    plan = Plan(config)
+    measured = plan.measurements(["sweep"])
+    assert measured == 100_000 + 10_000  # of mechanisms, and of the bound at every point
+    assert len(plan.requests) == 10_000  # the strategies that a solver finds
+    assert len(plan.parts["sweep"]) == 11
+    assert plan.seconds(["sweep"]) > 10_000
+    assert time.process_time() - start < 20.0  # 2 s on an idle core; Snakemake itself takes the most of a plan
+    assert config.studies["sweep"].formats == ()
 
 
 def test_a_setting_of_the_measurement_changes_the_parts_that_it_is_of() -> None:

@@ -59,7 +59,7 @@ def test_everything_is_made_once(project: Path) -> None:
         assert len(stored["table"]) == {"toy-study": 12, "calibration": 4}[study]
         assert (project / f"results/tables/{study}.tex").read_text().startswith("% The table of ")
     header = (project / "results/tables/toy-study.csv").read_text().partition("\n")[0]
-    assert header == "study,kind,workload,domain_size,p,method,value,low,high,bound,reason,origin"
+    assert header == "study,kind,workload,domain_size,p,method,l2_error,low,high,lower_bound,reason,origin"
     assert "Of no use. Values of no worth." in (project / "figures/toy-study.txt").read_text()
     assert factormech.load(project / "results/tables/calibration.csv").equals(
         factormech.load(project / "results/calibration.h5")
@@ -74,7 +74,7 @@ def test_a_part_says_what_it_was_asked(project: Path) -> None:
     assert asked["definitions"] == {"mine": {"file": "mine.csv"}}
     assert (record.attributes["study"], record.attributes["part"]) == ("toy-study", "mine")
     assert len(record.attributes["code"]) == 12
-    assert record["rows"]["value"].dropna().between(18.0, 19.0).all()  # three queries, squared, twice, and noise
+    assert record["rows"]["l2_error"].dropna().between(18.0, 19.0).all()  # three queries, squared, twice, and noise
 
 
 @pytest.mark.slow

@@ -351,9 +351,10 @@ def standins(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name.endswith(STANDIN))
 
 
-def accuracy(metric: str, alpha: float) -> str:
-    """What α means; a metric without words of its own goes by its name."""
-    return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(f"{alpha:g}")
+def accuracy(metric: str, alpha: float | str) -> str:
+    """What α, or its letter, means; a metric without words of its own goes by its name."""
+    value = alpha if isinstance(alpha, str) else f"{alpha:g}"
+    return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(value)
 
 
 def _number(value: float) -> str:

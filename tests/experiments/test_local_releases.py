@@ -17,9 +17,7 @@ from factormech.errors import BadValue, UnknownName
 from factormech.experiments import local_approximation, local_error, local_release, local_releases
 from factormech.experiments.asked import Asked
 from factormech.experiments.base import Experiment
-from factormech.figures import local_approximation as approximation_figure
-from factormech.figures import local_error as error_figure
-from factormech.figures import local_release as release_figure
+from factormech.figures import registry as figures
 from factormech.figures import style
 from factormech.local.factorized import drawn, registry
 from factormech.local.factorized.factors import factorization
@@ -81,7 +79,7 @@ def approximation_table() -> pd.DataFrame:
 
 
 def test_every_mechanism_has_a_label_and_a_look() -> None:
-    """The figures of these kinds are modules of their own, so that the test of declared curves does not see them."""
+    """Of all names, and not only of those that a study of the project has."""
     for name in local_releases.names():
         assert style.SERIES[name].label == labels.SERIES[name] != name
     looks = {name: style.SERIES[name] for name in local_releases.names()}
@@ -237,14 +235,14 @@ def test_parities_lose_their_share_and_no_more() -> None:
 
 def test_figure_of_users_shows_the_whole_band() -> None:
     frame = release_table()
-    figure = release_figure.draw(frame)
+    figure = figures.draw("local-release", frame)
     assert len(figure.axes) == 4
     assert_no_overlaps(figure)
     for ax, (_, part) in zip(figure.axes, frame.groupby("panel", sort=False), strict=True):
         assert ax.get_ylim()[0] < part["lower_bound"].min()
         assert len(ax.collections) == 1
     told = said("T", "text", frame)
-    assert "In all panels α = 0.1" in told
+    assert "α = 0.1" in told
     assert "ε = 1" in told
     assert "purely ε-LDP" in told
     deltas = said("T", "text", frame.assign(delta=1e-9))
@@ -253,7 +251,7 @@ def test_figure_of_users_shows_the_whole_band() -> None:
 
 def test_figure_of_errors_puts_marks_on_predicted_lines() -> None:
     frame = error_table()
-    figure = error_figure.draw(frame)
+    figure = figures.draw("local-error", frame)
     assert_no_overlaps(figure)
     ax, part = figure.axes[0], frame[frame["workload"] == "prefix"]
     marks = [line for line in ax.lines if line.get_linestyle() == "None"]
@@ -270,7 +268,7 @@ def test_figure_of_errors_puts_marks_on_predicted_lines() -> None:
 
 def test_figure_of_approximation_marks_the_least_and_half() -> None:
     frame = approximation_table()
-    figure = approximation_figure.draw(frame)
+    figure = figures.draw("local-approximation", frame)
     assert_no_overlaps(figure)
     for ax, (_, part) in zip(figure.axes, frame.groupby("panel", sort=False), strict=True):
         best = part[part["choice"] == local_approximation.BEST]
@@ -282,7 +280,7 @@ def test_figure_of_approximation_marks_the_least_and_half() -> None:
 
 def test_a_bound_that_is_missing_leaves_no_band() -> None:
     frame = release_table()
-    figure = release_figure.draw(frame.assign(lower_bound=math.nan))
+    figure = figures.draw("local-release", frame.assign(lower_bound=math.nan))
     assert all(not ax.collections for ax in figure.axes)
 
 

@@ -145,7 +145,7 @@ def test_consistency_draws_errors_and_ratios() -> None:
         ("status", "refused", "be empty where"),
         ("reason", "because", "be empty where"),
         ("data", "other", "have a row for every"),
-        ("alpha", "0.5", "be one in a study"),
+        ("alpha", "0.5", "no row for"),
     ],
 )
 def test_edited_cells_are_refused(tmp_path: Path, column: str, cell: str, says: str) -> None:

@@ -19,13 +19,18 @@ from factormech.errors import BadValue, UnknownName
 from factormech.experiments import registry as experiments
 from factormech.experiments.sample_complexity import MEASURED
 from factormech.figures import registry, style
-from factormech.figures.sample_complexity import draw
 from factormech.figures.text import renderer_of, wrap
 from factormech.tables import kinds as tables
 
 pytestmark = pytest.mark.heavy
 
 MakeTable = Callable[..., pd.DataFrame]
+
+
+def draw(frame: pd.DataFrame, **settings: Any) -> Figure:
+    return registry.draw("sample-complexity", frame, **settings)
+
+
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
 EVERYTHING = {name: 0.5 + 0.2 * i for i, name in enumerate(style.MECHANISMS)}
 LONG = {
@@ -240,14 +245,64 @@ def test_axes(make_table: MakeTable) -> None:
     assert plt.get_fignums() == []
 
 
-def test_two_axes_or_metrics_are_refused(make_table: MakeTable) -> None:
-    with pytest.raises(BadValue, match="epsilon"):
-        draw(make_table({"prefix": 1.0}, {"hadamard": 1.0}, (1.0, 2.0), (8, 16)))
-    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0}, (1.0, 2.0))
-    with pytest.raises(BadValue, match="metric"):
-        draw(pd.concat([frame, frame.assign(metric="other")]))
+def test_no_number_of_axes_is_refused(make_table: MakeTable) -> None:
+    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0}, (1.0, 2.0), (8, 16, 32))
+    figure = draw(pd.concat([frame, frame.assign(alpha=0.1)]))
+    assert {ax.get_title() for ax in figure.axes} == {
+        f"Prefix, ε = {e}, α = {alpha}" for e in (1, 2) for alpha in (0.01, 0.1)
+    }
+    assert "users needed for mean squared error α per query" in [t.get_text() for t in figure.texts]
     with pytest.raises(BadValue, match="at least one row"):
         draw(frame[0:0])
+
+
+def marks(ax: Any, marker: str) -> list[list[float]]:
+    return [list(line.get_ydata()) for line in ax.lines if line.get_marker() == marker]
+
+
+def test_the_study_says_what_is_x_panel_and_curve(make_table: MakeTable) -> None:
+    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0, "rappor": 2.0}, (1.0, 2.0), (8, 16, 32))
+    figure = draw(frame, figure={"x": "domain_size", "panels": ["mechanism"], "series": ["epsilon"]})
+    assert [ax.get_title() for ax in figure.axes] == ["Hadamard (block)", "RAPPOR"]
+    rows = frame[(frame["mechanism"] == "hadamard") & (frame["epsilon"] == 2.0)]
+    legend = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert legend[:2] == ["ε = 1", "ε = 2"]
+    drawn = [list(line.get_ydata()) for line in figure.axes[0].lines]
+    assert rows["sample_complexity"].tolist() in drawn
+    bounds = frame[(frame["status"] == "bound") & (frame["lower_bound"] > 0)]
+    least = bounds.groupby(["bound_name", "domain_size"])["lower_bound"].min().groupby(level=1).max()
+    [shade] = [path.get_paths()[0] for path in figure.axes[0].collections]
+    assert float(shade.vertices[:, 1].max()) == pytest.approx(float(least.max()))
+    lines = [t.get_text() for t in figure.texts]
+    assert "a lower bound is the least of those for all values of ε" in lines
+
+
+def test_a_summary_is_the_statistic_with_its_quantiles(make_table: MakeTable) -> None:
+    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0}, seeds=(0, 1, 5))
+    how = {"summarise": {"seed": "mean"}, "quantiles": [0.25, 0.75]}
+    [line] = marks(draw(frame, figure=how).axes[0], "^")
+    rows = frame[frame["mechanism"] == "hadamard"].groupby("epsilon")["sample_complexity"]
+    np.testing.assert_allclose(line, rows.mean())
+    told = registry.words("sample-complexity", "T", "", frame, figure=how)
+    assert "Lines are means over 3 seeds, bands reach from the 0.25 to the 0.75 quantile." in told.caption
+
+
+def test_width_and_size_of_text_are_the_studys(make_table: MakeTable) -> None:
+    frame = make_table({"prefix": 1.0}, {"hadamard": 1.0})
+    figure = draw(frame, figure={"width": 4.0, "font_size": 6.0})
+    assert figure.get_figwidth() == 4.0
+    assert figure.legends[0].get_texts()[0].get_fontsize() == 6.0
+    assert figure.axes[0].xaxis.get_ticklabels()[0].get_fontsize() == 5.5
+    assert draw(frame).get_figwidth() == 5.2
+
+
+def test_panels_beyond_what_a_page_holds_are_left_to_the_table(make_table: MakeTable) -> None:
+    sizes = tuple(2**k for k in range(2, 15))
+    frame = make_table({"prefix": 1.0, "histogram": 1.0}, {"hadamard": 1.0}, tuple(range(1, 15)), sizes)
+    figure = draw(frame)
+    assert [ax.get_title() for ax in figure.axes][:3] == [f"Prefix, n = {n}" for n in (4, 256, 16384)]
+    footer = [t.get_text() for t in figure.texts]
+    assert "of 13 values of n, the panels show 4, 256, 16384; the table has all" in footer
 
 
 def test_seeds_are_medians_with_bands(make_table: MakeTable) -> None:
@@ -264,7 +319,7 @@ def test_registry(make_table: MakeTable) -> None:
         module = import_module(registry.module_of(kind))
         assert callable(module.draw), kind
         assert callable(module.words), kind
-    assert registry.module_of("sample-complexity") == "factormech.figures.sample_complexity"
+    assert registry.module_of("sample-complexity") == "factormech.figures.compared"
     assert isinstance(registry.draw("sample-complexity", make_table({"prefix": 1.0})), Figure)
     with pytest.raises(UnknownName, match="did you mean 'sample-complexity'"):
         registry.draw("sample-complexty", make_table({"prefix": 1.0}))

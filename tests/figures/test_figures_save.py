@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from factormech.figures import sample_complexity
+from factormech.figures import registry
 from factormech.figures.save import save
 from factormech.tables import kinds as tables
 
@@ -52,7 +52,7 @@ def _matplotlibrc(folder: Path) -> Path:
 
 
 def test_files_hold_no_dates_and_no_versions(make_table: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
-    paths = save(sample_complexity.draw(make_table({"prefix": 1.0})), tmp_path / "eps0.5")
+    paths = save(registry.draw("sample-complexity", make_table({"prefix": 1.0})), tmp_path / "eps0.5")
     assert [p.name for p in paths] == ["eps0.5.pdf", "eps0.5.svg", "eps0.5.png"]
     assert [p.read_bytes()[:4] for p in paths] == [b"%PDF", b"<?xm", b"\x89PNG"]
     for path in paths:
@@ -73,7 +73,7 @@ def test_files_hold_no_dates_and_no_versions(make_table: Callable[..., pd.DataFr
 def test_nothing_is_written_if_one_format_fails(
     make_table: Callable[..., pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    figure = sample_complexity.draw(make_table({"prefix": 1.0}))
+    figure = registry.draw("sample-complexity", make_table({"prefix": 1.0}))
     savefig = figure.savefig
 
     def fail(stream: object, *, format: str, **more: object) -> None:
@@ -89,7 +89,7 @@ def test_nothing_is_written_if_one_format_fails(
 
 def test_a_notebook_shows_the_whole_figure(make_table: Callable[..., pd.DataFrame]) -> None:
     """Cropped to what it shows, the figure keeps its legend, and its size but for the margins."""
-    figure = sample_complexity.draw(make_table({"prefix": 1.0}))
+    figure = registry.draw("sample-complexity", make_table({"prefix": 1.0}))
     assert figure._repr_png_().startswith(b"\x89PNG")
     whole = figure.get_window_extent().bounds[3] / figure.dpi
     assert figure.get_tightbbox().bounds[3] > 0.95 * whole

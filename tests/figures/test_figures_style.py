@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -168,3 +170,13 @@ def test_labels_need_no_matplotlib() -> None:
     module = "factormech.tables.math_text"
     code = f"import sys, {module}; sys.exit(bool({{'matplotlib', 'pandas'}} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, check=True)
+
+
+def test_colours_and_sizes_of_text_are_in_the_style_alone() -> None:
+    """One file decides how figures look: no other module of figures has a colour, a width or a size of text."""
+    wrong = re.compile(
+        r'"#[0-9A-Fa-f]{3,6}"|"(?:black|white|red|gr[ea]y)"|fontsize=[\d.]+|style\.WIDTHS|(?:TEXT|SMALL)_SIZE'
+    )
+    for path in sorted(Path(style.__file__).parent.glob("*.py")):
+        if path.name != "style.py":
+            assert wrong.findall(path.read_text()) == [], path.name

@@ -57,8 +57,8 @@ def test_the_ratio_of_the_derived_table_has_its_macro(config: Config) -> None:
     source = GALLERY / "mckenna2020-figure-1.csv"
     study = config.study("mckenna2020-figure-1")
     text = export.texts(study, kinds.read_csv(source), source, 3.33)["mckenna2020-figure-1-numbers.tex"]
-    ratio = kinds.read_csv(GALLERY / "mckenna2020-figure-1-improvement.csv")["ratio"].median()
-    assert f"\\newcommand{{\\fmFigureOneMedianRatio}}{{{numbers.measured(float(ratio))}}}" in text
+    ratio = kinds.read_csv(GALLERY / "mckenna2020-figure-1-improvement.csv")["improvement"].median()
+    assert f"\\newcommand{{\\fmFigureOneMedianImprovement}}{{{numbers.measured(float(ratio))}}}" in text
 
 
 @pytest.mark.parametrize(

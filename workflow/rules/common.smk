@@ -20,6 +20,7 @@ from factormech.config.studies import ConfigErrors, load
 from factormech.data import files as data_files
 from factormech.errors import BadValue
 from factormech.experiments import run as kinds
+from factormech.experiments.drawing import FORMATS
 from factormech.planning import Plan, batch_of
 from factormech.figures import registry as figures_registry
 from factormech.measure import cost
@@ -149,8 +150,9 @@ def tables(studies):
 
 
 def figures(studies):
-    """The figures of these studies, with their captions."""
-    return [f"figures/{name}.{kind}" for name in studies for kind in ("pdf", "svg", "png", "txt", "notes.txt")]
+    """The figures of these studies that have one, with their captions."""
+    drawn = {name: STUDIES[name].formats for name in studies}
+    return [f"figures/{n}.{kind}" for n, kinds in drawn.items() if kinds for kind in (*kinds, "txt", "notes.txt")]
 
 
 def artefacts(studies):
@@ -242,6 +244,24 @@ def table_text(wildcards):
 def figure_settings(wildcards):
     study = STUDIES[wildcards.study]
     return json.dumps(kinds.figure_settings(study.kind, study.asked), sort_keys=True)
+
+
+def study_figure(wildcards):
+    return json.dumps(STUDIES[wildcards.study].figure, sort_keys=True)
+
+
+def figure_output(kind):
+    """The output of a figure in a format; the report of a run shows the SVG."""
+    path = f"figures/{{study}}.{kind}"
+    if kind != "svg":
+        return path
+    text = "../report/figure.rst"
+    return report(path, caption=text, category=report_paper, subcategory=report_study, labels=report_figure)
+
+
+def drawn_in(formats):
+    """A pattern of the studies whose figures have these formats."""
+    return "|".join(re.escape(name) for name, study in STUDIES.items() if study.formats == formats)
 
 
 def tool(name):

@@ -26,7 +26,7 @@ rule evaluate:
         plugins=plugins(part_modules),
     shell:
         "python -m factormech.jobs.evaluate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
-        " --study {wildcards.study} --part {wildcards.part:q} --asked {params.asked:q} --solved {input.solved:q}"
+        " --study {wildcards.study} --part {wildcards.part:q} --asked {params.asked:q} --planned"
         " --data={params.data:q} --output {output:q} &> {log:q}"
 
 

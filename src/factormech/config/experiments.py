@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from factormech.config.schema import mapping, place
 from factormech.errors import BadValue, UnknownName
+from factormech.experiments import drawing
 from factormech.experiments.asked import Asked
 from factormech.experiments.base import Axis, Experiment, Setting
 from factormech.experiments.registry import experiment, is_experiment, names
@@ -43,7 +44,7 @@ def with_experiments(rules: Node, given: Any) -> dict[str, Any]:
 
 def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
     """The rules of a study of this kind; ``common`` has those that all studies share."""
-    shared = {key: common["properties"][key] for key in ("paper", "artefact", "title", "caption")}
+    shared = {key: common["properties"][key] for key in ("paper", "artefact", "title", "caption", "figure")}
     axes = {axis.name: _axis(axis) for axis in kind.axes}
     needed = [axis.name for axis in kind.axes if axis.default is None]
     words = f"be a mapping with the keys {', '.join(needed)}" if needed else "be a mapping of axes"
@@ -59,7 +60,8 @@ def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
         "properties": axes,
         "renamed": {old: new for old, new in RENAMED.get(kind.kind, {}).items() if new in axes},
     }
-    settings = {setting.name: _setting(setting) for setting in kind.settings}
+    beside = {axis.name: _beside(axis) for axis in kind.axes if axis.beside}
+    settings = {setting.name: _setting(setting) for setting in kind.settings} | beside
     required = [setting.name for setting in kind.settings if setting.default is None and not setting.optional]
     of_kind = {**common["properties"]["kind"], "enum": [kind.kind]}
     quick = common["properties"]["quick"]
@@ -105,26 +107,42 @@ def problems(
 
 
 def refusals(path: Key, settings: Node) -> list[BadValue]:
-    """What a study that obeys its schema asks, and its experiment refuses."""
+    """What a study that obeys its schema asks, and its experiment or the figure of its kind refuses."""
     kind = experiment(settings["kind"])
+    names = [column.name for column in kind.drawable]
+    numbers = [column.name for column in kind.drawable if column.type != "text"]
+    figure = drawing.problems(mapping(settings.get("figure")), numbers, names, kind.kind)
     return [
         BadValue(f"{place(path)}.{found.name}", found.value, found.rule, found.remedy)
-        for found in kind.refuse(asked(settings))
+        for found in [*kind.refuse(asked(settings)), *figure, *_said_twice(kind, settings)]
     ]
+
+
+def _said_twice(kind: Experiment, settings: Node) -> Iterator[BadValue]:
+    """Axes that a study gives in its grid and beside it."""
+    for axis in kind.axes:
+        if axis.beside and axis.name in settings and axis.name in mapping(settings["grid"]):
+            rule, remedy = f"be said once, and grid.{axis.name} says it too", "leave it out here"
+            yield BadValue(axis.name, settings[axis.name], rule, remedy)
 
 
 def asked(settings: Node, *, seed: int = 0, definitions: Node | None = None) -> Asked:
     """What a study asks, defaults filled in: numbers are floats, whatever YAML made of them."""
     kind = experiment(settings["kind"])
     grid = mapping(settings["grid"])
-    axes = {
-        axis.name: tuple(_canonical(axis.entry, v) for v in grid.get(axis.name, axis.default)) for axis in kind.axes
-    }
+    axes = {axis.name: tuple(_canonical(axis.entry, v) for v in _values(axis, grid, settings)) for axis in kind.axes}
     others = {
         setting.name: _canonical(setting.schema, settings.get(setting.name, setting.default))
         for setting in kind.settings
     }
     return Asked(axes, others, seed, definitions or {})
+
+
+def _values(axis: Axis, grid: Node, settings: Node) -> Any:
+    """The values of an axis: in the grid, or one beside it, or the default."""
+    if axis.beside and axis.name in settings and axis.name not in grid:
+        return [settings[axis.name]]
+    return grid.get(axis.name, axis.default)
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -136,7 +154,16 @@ def _axis(axis: Axis) -> dict[str, Any]:
         "description": axis.description,
         "remedy": f"give for example {_flow([axis.example])}",
     }
-    return schema if axis.default is None else schema | {"default": list(axis.default)}
+    # An axis that may be said beside the grid has no default there: it would hide what is said.
+    return schema if axis.default is None or axis.beside else schema | {"default": list(axis.default)}
+
+
+def _beside(axis: Axis) -> dict[str, Any]:
+    """The rules of one value of an axis, beside the grid."""
+    description = f"The axis `{axis.name}` of the grid, where it has one value."
+    if axis.default is not None:
+        description += f" Without either, {_flow(list(axis.default))}."
+    return {**axis.entry, "remedy": f"give for example {_flow(axis.example)}", "description": description}
 
 
 def _setting(setting: Setting) -> dict[str, Any]:

@@ -81,7 +81,8 @@ def _page(page: str, kinds: list[str], common: schemas.Node) -> str:
     text += "[the settings of every configuration](../configuration.md) are on another page.\n"
     for kind in kinds:
         rules = study_schema(experiment(kind), common)
-        own = {key: rules["properties"][key] for key in ("grid", *(s.name for s in experiment(kind).settings))}
+        beside = [axis.name for axis in experiment(kind).axes if axis.beside]
+        own = {key: rules["properties"][key] for key in ("grid", *beside, *(s.name for s in experiment(kind).settings))}
         text += f"\n## {kind}\n\n{experiment(kind).description}\n\n{table({**rules, 'properties': own})}"
     return text
 

@@ -21,7 +21,8 @@ from factormech.config.relations import Definitions, Known, plugin_problems, reg
 from factormech.config.strict_yaml import read_yaml
 from factormech.errors import BadValue, UnknownName
 from factormech.experiments.asked import Asked
-from factormech.experiments.registry import is_experiment
+from factormech.experiments.drawing import NONE, Drawing
+from factormech.experiments.registry import experiment, is_experiment
 from factormech.family import Family
 
 __all__ = [
@@ -50,7 +51,11 @@ class ConfigErrors(ValueError):
 
 @dataclass(frozen=True)
 class Study:
-    """One item of one paper. ``asked`` has the grid and the settings of its kind."""
+    """One item of one paper.
+
+    ``asked`` has the grid and the settings of its kind. ``figure`` says how the study is drawn; it is ``None`` for a
+    study with a table and no figure.
+    """
 
     name: str
     paper: str
@@ -60,6 +65,12 @@ class Study:
     caption: str
     quick: bool
     asked: Asked
+    figure: Mapping[str, Any] | None
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats of the figure; none of a study without a figure."""
+        return () if self.figure is None else Drawing.of(self.figure).formats
 
 
 @dataclass(frozen=True)
@@ -153,7 +164,10 @@ def defaults(schema: FilePath) -> dict[str, Any]:
 def _study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any], *, quick: bool = False) -> Study:
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption")}
     asked = experiments.asked(settings, seed=config["seed"], definitions=config["workloads"])
-    return Study(name, quick=quick, asked=asked, **words)
+    figure = settings["figure"]
+    if figure == NONE or experiment(settings["kind"]).figure == "":
+        figure = None
+    return Study(name, quick=quick, asked=asked, figure=figure, **words)
 
 
 def _quick_study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any]) -> Study:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from factormech.errors import BadValue
 from factormech.experiments.asked import Asked, Parts, split, whole
-from factormech.experiments.curves import Curves
+from factormech.experiments.curves import Compared, Curves
 from factormech.experiments.paper_table import PaperTable, Shown
 from factormech.experiments.solves import Solve
 from factormech.family import Family
@@ -23,6 +23,7 @@ __all__ = [
     "Asked",
     "Axis",
     "Column",
+    "Compared",
     "Curves",
     "Experiment",
     "Family",
@@ -41,7 +42,7 @@ Type: TypeAlias = Literal["text", "integer", "number"]
 Stage: TypeAlias = Literal["measure", "table", "figure"]
 
 # Settings that every study has.
-COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "quick")
+COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "figure", "quick")
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,10 @@ class Axis:
         What the values are names of.
     note
         A sentence on the values that the kind takes.
+    beside
+        Whether a study may also say one value beside the grid, as in ``alpha: 0.01``.
+    stage
+        The first stage of a run that depends on the axis.
     """
 
     name: str
@@ -126,6 +131,8 @@ class Axis:
     default: tuple[Any, ...] | None = None
     names: Family | None = None
     note: str = ""
+    beside: bool = False
+    stage: Stage = "measure"
 
     @property
     def description(self) -> str:
@@ -216,7 +223,8 @@ class Experiment:
     measure
         The rows of a part, as mappings column → value; what a row leaves out is empty. Equal questions give equal rows.
     figure
-        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``words(title, text, frame)``.
+        What the figure shows; or the module that draws it, with ``draw(frame)`` and ``words(title, text, frame)``;
+        empty, if studies of the kind have a table and no figure.
     tables
         The tables that a paper prints; if none, that of the curves of the figure, or all numbers at each of the keys.
     parts
@@ -243,6 +251,8 @@ class Experiment:
         What a part takes, in a process that has started.
     seeded
         Whether chance has a part in the rows.
+    swept
+        Axes that the functions take one value of at a time (:func:`factormech.experiments.sweeps.swept`).
     """
 
     kind: str
@@ -251,7 +261,7 @@ class Experiment:
     columns: tuple[Column, ...]
     keys: tuple[str, ...]
     measure: Callable[[Asked], Iterable[Mapping[str, Any]]]
-    figure: Curves | str
+    figure: Curves | Compared | str
     tables: tuple[PaperTable, ...] = ()
     settings: tuple[Setting, ...] = ()
     parts: Parts = whole
@@ -265,6 +275,7 @@ class Experiment:
     seconds: Callable[[Asked], float] = _a_second
     memory_mb: Callable[[Asked], int] = _little_memory
     seeded: bool = False
+    swept: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a declaration that contradicts itself."""
@@ -277,6 +288,8 @@ class Experiment:
         if isinstance(self.figure, Curves):
             _check_known(f"figure of {where}", self.figure.columns, names)
             _check_known(f"keys of {where}", self.figure.place, list(self.keys))
+        if isinstance(self.figure, Compared):
+            _check_known(f"figure of {where}", self.figure.columns, names)
         for table in self.tables:
             _check_known(f"tables of {where}", table.names, names)
         for column in self.columns:
@@ -286,6 +299,11 @@ class Experiment:
     def column(self, name: str) -> Column:
         """The column of this name."""
         return next(column for column in self.columns if column.name == name)
+
+    @property
+    def drawable(self) -> tuple[Column, ...]:
+        """The columns that a study may give a role in its figure; none where its form is the kind's own."""
+        return () if isinstance(self.figure, str) else tuple(self.column(name) for name in self.keys)
 
 
 def _check_distinct(where: str, names: list[str]) -> None:

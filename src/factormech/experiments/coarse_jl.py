@@ -17,6 +17,7 @@ from factormech.errors import BadValue
 from factormech.experiments import pure, pure_marginals
 from factormech.experiments.base import Asked, Axis, Experiment, Problem, Setting, split
 from factormech.experiments.pure_skew import DRAWS, MATRICES, QUERIES, TYPES
+from factormech.experiments.sweeps import swept
 
 FLIPS = Axis("flips", {"type": "integer", "minimum": 0, "maximum": 128}, 2)
 
@@ -86,12 +87,11 @@ def check(row: Mapping[str, Any]) -> Problem:
 _SHARED = {column.name: column for column in pure_marginals.EXPERIMENT.columns}
 _SETTINGS = {setting.name: setting for setting in pure_marginals.EXPERIMENT.settings}
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="coarse-jl",
     description="Coarse JL against JL release on types in clusters, errors against Nε, above the packing bound.",
     axes=(FLIPS, pure.PRODUCT),
     settings=(
-        pure.EPSILON,
         replace(QUERIES, default=64),
         TYPES,
         Setting("centres", {"type": "integer", "minimum": 2, "maximum": 4096}, "How many clusters.", 8, default=8),
@@ -116,3 +116,4 @@ EXPERIMENT = Experiment(
     memory_mb=lambda asked: 600,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.axes import BUDGET_ENTRY, CLASS_SIZE, CONCEPT_CLASS
+from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON
 from factormech.experiments.base import Asked, Axis, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.experiments.sweeps import quantity, swept
 
 ORACLES = ("exact", "sampled", "adversarial", "simulated")
 CONSTANTS = ("unbiased", "as-printed")
@@ -158,7 +159,8 @@ def _seconds(asked: Asked) -> float:
 
 
 _NAMES = {"type": "array", "minItems": 1, "uniqueItems": True}
-EXPERIMENT = Experiment(
+PRIVACY = quantity(EPSILON, 1.0, name="privacy")
+_KIND = Experiment(
     kind="correlational-queries",
     description="Errors of the correlational-query algorithm for each oracle, with the right and the printed constant.",
     axes=(
@@ -190,13 +192,6 @@ EXPERIMENT = Experiment(
             "The error of every entry that the factors may have.",
             0.05,
             default=0.02,
-        ),
-        Setting(
-            "privacy",
-            BUDGET_ENTRY,
-            "ε of the local protocol that is simulated.",
-            1.0,
-            default=1.0,
         ),
         Setting("trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs.", 30, default=30),
     ),
@@ -232,3 +227,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, PRIVACY)

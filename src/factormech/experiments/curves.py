@@ -1,11 +1,15 @@
-"""What a figure of curves shows, said in names of columns; :mod:`factormech.figures.declared` draws it."""
+"""What a figure shows, said in names of columns.
+
+:class:`Curves` is drawn by :mod:`factormech.figures.declared`, and :class:`Compared` by
+:mod:`factormech.figures.compared`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-Scale = Literal["linear", "log", "log2"]
+Scale = Literal["linear", "log", "log2", "auto"]
 Height = Literal["log", "linear", "ratio"]
 
 
@@ -38,8 +42,21 @@ class Curves:
         Whether the grey lines are shown wherever they are; else as far as they are near the curves.
     marks
         Columns with one value of ``x`` in a panel, or none, drawn as upright grey lines.
+    line
+        A column whose values are the lines; ``y`` are then marks alone, as of what is measured on what is predicted.
+    where
+        Column and value of the rows that are drawn; all rows, if empty.
+    stars
+        Column and value of rows that are drawn as stars on the curves, and in no other way.
+    uprights
+        Values of ``x`` with an upright grey line in all panels.
+    far_below
+        Whether the band is shown whole, however far it is below the curves.
+    told
+        A function, as ``module:name``, from the table to more sentences of the caption.
     x_scale, y_scale
-        ``log2`` labels every value of ``x``; a ``ratio`` is logarithmic, from a line at 1 upwards.
+        ``log2`` labels every value of ``x``, and ``auto`` follows the values; a ``ratio`` is logarithmic, from a
+        line at 1 upwards.
     text
         A sentence of the caption: what ``y`` is, in full.
     note
@@ -58,6 +75,12 @@ class Curves:
     references: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     far_references: bool = False
+    line: str | None = None
+    where: tuple[str, str] | None = None
+    stars: tuple[str, str] | None = None
+    uprights: tuple[float, ...] = ()
+    far_below: bool = False
+    told: str = ""
     x_scale: Scale = "linear"
     y_scale: Height = "log"
     text: str = ""
@@ -74,9 +97,51 @@ class Curves:
     def columns(self) -> tuple[str, ...]:
         """Every column that is named."""
         named = (self.x, self.y, self.series, *self.panels, self.dash, self.low, self.high, self.below)
-        return tuple(name for name in (*named, *self.references, *self.marks) if name is not None)
+        return tuple(name for name in (*named, self.line, *self.references, *self.marks) if name is not None)
 
     @property
     def place(self) -> tuple[str, ...]:
         """The columns that say where in the figure a row is."""
         return tuple(name for name in (*self.panels, self.series, self.dash, self.x) if name is not None)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Curves of mechanisms on a grid, with the lower bounds of the same table, and notes on what is missing.
+
+    Of the columns of the grid, those that vary are x, panels or summarised by the rules of
+    :mod:`factormech.experiments.drawing`.
+
+    Parameters
+    ----------
+    y
+        The column of what is compared.
+    x
+        The column of x where no column of numbers varies.
+    height
+        ``bounds``: a logarithmic axis, with the lower bounds of the table; ``ratio``: multiples of a lower bound,
+        from a line at 1 upwards.
+    points
+        Whether every summarised value is drawn as a small point, beside the line of the medians.
+    fixed
+        Whether ``x`` is x even where it does not vary and another column does.
+    what
+        The start of the caption and the label of y, with ``{accuracy}`` for the error that is asked for.
+    text, notes
+        Sentences of the caption, and of the notes.
+    """
+
+    y: str
+    what: str
+    label: str
+    x: str = "epsilon"
+    height: Literal["bounds", "ratio"] = "bounds"
+    points: bool = False
+    fixed: bool = False
+    text: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is named."""
+        return (self.x, self.y, "workload", "mechanism")

@@ -21,6 +21,7 @@ from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
 from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, DATA, MECHANISMS, METRIC, OPTIONS, TARGET, number
 from factormech.experiments.optimality_gap import ordered
+from factormech.experiments.sample_complexity import for_targets
 from factormech.tabular import below_bound, check_seeded_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 STATUSES = ("ok", "refused", "unavailable")
 WORST_CASE = "worst-case"
-_PLACES = ["workload", "domain_size", "epsilon", "seed", "data"]
+_PLACES = ["workload", "domain_size", "epsilon", "seed", "data", "alpha"]
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
@@ -53,17 +54,15 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
     from factormech.measure.sample_complexity import sample_complexity
 
     def users(frame: pd.DataFrame, column: str) -> list[float]:
-        pairs = zip(frame[column], frame["queries"], strict=True)
-        return [sample_complexity(asked["metric"], variance, int(p), asked["alpha"]) for variance, p in pairs]
+        triples = zip(frame[column], frame["queries"], frame["alpha"], strict=True)
+        return [sample_complexity(asked["metric"], variance, int(p), alpha) for variance, p, alpha in triples]
 
-    bounds = parts[BOUNDS_PART]
-    bounded = bounds.assign(lower_bound=users(bounds, "variance_bound"))[[*_PLACES, "lower_bound", "bound_name"]]
     measured = pd.concat([frame for name, frame in parts.items() if name != BOUNDS_PART], ignore_index=True)
-    measured = measured.assign(
-        sample_complexity=users(measured, "variance"), metric=asked["metric"], alpha=asked["alpha"]
-    )
+    measured, bounds = (for_targets(frame, asked) for frame in (measured, parts[BOUNDS_PART]))
+    bounded = bounds.assign(lower_bound=users(bounds, "variance_bound"))[[*_PLACES, "lower_bound", "bound_name"]]
+    measured = measured.assign(sample_complexity=users(measured, "variance"))
     joined = measured.merge(bounded, on=_PLACES, how="left", validate="many_to_one")
-    order = ordered(joined, ["_workload", "domain_size", "epsilon", "seed", "_data", "_mechanism"])
+    order = ordered(joined, ["_workload", "domain_size", "epsilon", "seed", "alpha", "_data", "_mechanism"])
     yield from order[[*(column.name for column in EXPERIMENT.columns), "origin"]].to_dict("records")
 
 
@@ -85,9 +84,9 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def check_table(frame: pd.DataFrame, name: str) -> None:
     """A study is a product of its axes (each workload of its seeds), and has one bound at a point."""
-    keys = ["domain_size", "epsilon", "data", "mechanism"]
+    keys = ["domain_size", "epsilon", "alpha", "data", "mechanism"]
     points = "mechanism on every data set at every point of its grid"
-    check_seeded_grid(frame, name, keys, ("metric", "alpha"), points)
+    check_seeded_grid(frame, name, keys, ("metric",), points)
     places = ["study", *_PLACES]
     bounds = frame[[*places, "lower_bound", "bound_name"]].drop_duplicates()
     twice = bounds[bounds.duplicated(places)]
@@ -106,8 +105,8 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 EXPERIMENT = Experiment(
     kind="data-dependent",
     description="Users that strategies need on data sets, and on the worst data.",
-    axes=(*grids.GRID, DATA),
-    settings=(MECHANISMS, OPTIONS, METRIC, TARGET, BOUNDS),
+    axes=(*grids.GRID, DATA, TARGET),
+    settings=(MECHANISMS, OPTIONS, METRIC, BOUNDS),
     columns=(
         WORKLOAD.column(),
         DOMAIN_SIZE.column(),
@@ -116,7 +115,7 @@ EXPERIMENT = Experiment(
         DATA.column(),
         Column("mechanism"),
         Column("metric"),
-        Column("alpha"),
+        TARGET.column(),
         number("sample_complexity"),
         number("variance"),
         Column("lower_bound"),

@@ -25,6 +25,7 @@ from factormech.experiments.selection_base import (
     trials,
     validation_of,
 )
+from factormech.experiments.sweeps import swept
 
 INFORMATION, MISSED = "information", "missed intersections"
 
@@ -35,7 +36,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.selection import disjointness as parties
     from factormech.selection.protocols import least_users
 
-    g, runs = asked["gap"], asked["trials"]
+    g, runs = asked["mean_gap"], asked["trials"]
     for d, epsilon in asked.points("coordinates", "epsilon"):
         rng = rng_for(asked.seed, "disjointness", str(d), repr(epsilon), repr(g))
         apart = parties.hard_sets(d, runs, rng, meeting=False)
@@ -90,11 +91,11 @@ def _seconds(asked: Asked) -> float:
 _number = partial(Column, at_least=0.0)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="disjointness",
     description="Set disjointness decided by simulating selection: its information beside the cap, and its errors.",
     axes=(COORDINATES, BUDGET, USERS),
-    settings=(PROTOCOLS, GAP, trials(2000)),
+    settings=(PROTOCOLS, trials(2000)),
     columns=(
         COORDINATES.column(),
         BUDGET.column(),
@@ -134,3 +135,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, GAP)

@@ -14,8 +14,9 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.experiments import trusted
-from factormech.experiments.axes import DELTA, DOMAIN_SIZE, EPSILON, USERS, WORKLOAD
-from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
+from factormech.experiments.axes import ALPHA, DELTA, DOMAIN_SIZE, EPSILON, USERS, WORKLOAD
+from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, split
+from factormech.experiments.sweeps import quantity, swept
 
 AXES = (
     WORKLOAD,
@@ -72,20 +73,19 @@ def seconds(asked: Asked) -> float:
     return float(2.0 + points * projections * draws * sum(0.02 * n for n in asked["domain_size"]))
 
 
-EXPERIMENT = Experiment(
+ALLOWED = quantity(
+    ALPHA,
+    0.1,
+    "The mechanism approximate allows it of each entry.",
+    entry={"type": "number", "exclusiveMinimum": 0, "maximum": 1000000},
+)
+_KIND = Experiment(
     kind="few-users",
     description="Error of Gaussian noise with projection on what so many users could answer, beside factorizations.",
     axes=AXES,
     settings=(
         trusted.mechanisms(KNOWN, (trusted.OPTIMAL,), ("gaussian-projection", "gamma-f-projection", "gamma-f")),
         replace(trusted.RELATIVE_WIDTH, default=0.15, example=0.15),
-        Setting(
-            "alpha",
-            {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000},
-            "The error α of each entry that the mechanism approximate allows.",
-            0.1,
-            default=0.1,
-        ),
     ),
     columns=(
         *(axis.column() for axis in AXES),
@@ -124,3 +124,4 @@ EXPERIMENT = Experiment(
     seconds=seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, ALLOWED)

@@ -13,6 +13,7 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.experiments import pure
 from factormech.experiments.base import Asked, Column, Curves, Experiment, Setting, split
+from factormech.experiments.sweeps import swept
 
 TRIALS = Setting(
     "trials",
@@ -69,11 +70,11 @@ def _seconds(asked: Asked) -> float:
     return 0.8 + 8e-9 * float(sorts * asked["trials"])
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="full-parity",
     description="Errors of pure mechanisms on all parities against Nε, above the packing bound.",
     axes=(pure.TYPES, pure.PRODUCT),
-    settings=(pure.EPSILON, TRIALS),
+    settings=(TRIALS,),
     columns=(
         pure.TYPES.column(),
         pure.SPENT,
@@ -111,3 +112,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

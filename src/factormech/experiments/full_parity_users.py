@@ -15,6 +15,7 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.experiments import pure
 from factormech.experiments.base import Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown, split
+from factormech.experiments.sweeps import swept
 
 # Numbers of the noise that is kept for all numbers of users; more of it is drawn again for each, from the same seed.
 _KEPT = 2**22
@@ -108,11 +109,11 @@ def _seconds(asked: Asked) -> float:
     return 0.8 + 7e-8 * float(sorts * asked["trials"])
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="full-parity-users",
     description="Persons that all parities take under pure privacy, against 1/α, with slopes, above the packing bound.",
     axes=(pure.TYPES, ACCURACY),
-    settings=(pure.EPSILON, TRIALS),
+    settings=(TRIALS,),
     columns=(
         pure.TYPES.column(),
         pure.SPENT,
@@ -144,3 +145,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
@@ -112,12 +112,12 @@ METRIC = Setting(
     "mse",
     stage="table",
 )
-TARGET = Setting(
+TARGET = Axis(
     "alpha",
     {"type": "number", "exclusiveMinimum": 0},
-    "The error that a sample must be large enough to reach.",
     0.01,
-    0.01,
+    default=(0.01,),
+    beside=True,
     stage="table",
 )
 TRIALS = Setting(
@@ -185,19 +185,6 @@ def refuse_sizes_of_data(asked: Asked) -> Iterator[BadValue]:
         if reason is not None:
             rule = f"be a divisor of {BINS} in a study on data sets ({reason})"
             yield BadValue(f"grid.domain_size[{i}]", size, rule, "give for example 512")
-
-
-def refuse_axes(most: int) -> Callable[[Asked], Iterator[BadValue]]:
-    """More of domain size and ε that vary than the figure of the kind can show."""
-
-    def refuse(asked: Asked) -> Iterator[BadValue]:
-        several = [axis for axis in ("domain_size", "epsilon") if len(asked[axis]) > 1]
-        if len(several) > most:
-            found = list(asked[several[-1]])
-            rule = "have one value here" + (", where domain sizes vary" if most else "")
-            yield BadValue(f"grid.{several[-1]}", found, rule, "make a study of each, as its figure has one axis")
-
-    return refuse
 
 
 def by_mechanism(asked: Asked) -> dict[str, Asked]:

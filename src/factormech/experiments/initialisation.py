@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, SEED, WORKLOAD
-from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
+from factormech.experiments.base import Column, Compared, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import BOUNDS, MECHANISMS, number
 from factormech.experiments.optimality_gap import (
     BOUND_COLUMNS,
@@ -70,11 +69,6 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
     for (study, workload), part in frame.groupby(["study", "workload"], sort=False):
         axes = [part[key].tolist() for key in keys]
         check_grid(axes, name, f"study {study}, workload {workload}", "mechanism, number of rows and start")
-
-
-def refuse(asked: Asked) -> Iterator[BadValue]:
-    """More than one size or budget, which the figure cannot show."""
-    yield from grids.refuse_axes(0)(asked)
 
 
 def solves(asked: Asked) -> Iterator[Solve]:
@@ -140,7 +134,6 @@ EXPERIMENT = Experiment(
     table=table,
     check=check,
     check_table=check_table,
-    refuse=refuse,
     parts=grids.by_mechanism_and_workload,
     solves=solves,
     tables=(
@@ -155,7 +148,17 @@ EXPERIMENT = Experiment(
             text="Average variance over the strongest lower bound, over random starts with m rows",
         ),
     ),
-    figure="factormech.figures.initialisation",
+    figure=Compared(
+        y="ratio_to_bound",
+        x="row_factor",
+        what="average variance of what the solver finds over a lower bound",
+        label="average variance over the lower bound",
+        height="ratio",
+        points=True,
+        fixed=True,
+        text=("1 is optimal.", "Every small point is one of {start} random starts; lines join their medians."),
+        notes=("The lower bound is on the average variance of every ε-LDP strategy with any number of outputs.",),
+    ),
     seconds=seconds,
     memory_mb=grids.memory_on_grid,
     seeded=True,

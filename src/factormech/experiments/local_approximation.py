@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from factormech import labels
 from factormech.errors import BadValue
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
 from factormech.experiments.base import (
@@ -19,6 +20,7 @@ from factormech.experiments.base import (
     Asked,
     Axis,
     Column,
+    Curves,
     Experiment,
     PaperTable,
     Problem,
@@ -27,6 +29,9 @@ from factormech.experiments.base import (
     split,
 )
 from factormech.experiments.local_releases import ACCURACY, BUDGET, PANEL, panel
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GRID, BEST = "grid", "best"
 FACTORS = ("shifted", "approximate")
@@ -118,6 +123,16 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
         yield BadValue("randomizer", asked["randomizer"], f"be one of {pure}", "give for example half-sphere")
 
 
+def told(frame: pd.DataFrame) -> Iterator[str]:
+    """What stars and dots are, and what a = α/2 costs."""
+    yield "Stars: the least of each curve, a searched one included. Dotted: a = α/2."
+    half = frame[(frame["choice"] == GRID) & (frame["bias_share"] == 0.5) & frame["ratio_to_least"].notna()]
+    if len(half):
+        ends = (round(float(value), 2) for value in (half["ratio_to_least"].min(), half["ratio_to_least"].max()))
+        low, high = (labels.value_label("ratio_to_least", value) for value in ends)
+        yield f"There the mechanism needs {low} to {high} times the users of the best a."
+
+
 def seconds(asked: Asked) -> float:
     """By solves: as many as shares, and about ten in a search."""
     solves = (
@@ -162,13 +177,29 @@ EXPERIMENT = Experiment(
         Column("ratio_to_least", empty="reason", at_least=1.0),
         REASON,
     ),
-    keys=("panel", "alpha", "factors", "choice", "bias_share"),
+    keys=("workload", "domain_size", "epsilon", "alpha", "factors", "choice", "bias_share"),
     complete=False,
     measure=measure,
     check=check,
     refuse=refuse,
     parts=split("workload"),
-    figure="factormech.figures.local_approximation",
+    figure=Curves(
+        panel=("workload", "domain_size", "epsilon"),
+        x="bias_share",
+        y="ratio_to_least",
+        series="alpha",
+        dash="factors",
+        where=("choice", GRID),
+        stars=("choice", BEST),
+        uprights=(0.5,),
+        x_scale="linear",
+        y_scale="ratio",
+        text=(
+            "Users that are predicted for E‖answers − Wp‖∞ ≤ α on every data set p, over the least number for this α "
+            "over all a and both norms; neighbouring data sets replace one user's type, and reports are purely ε-LDP"
+        ),
+        told="factormech.experiments.local_approximation:told",
+    ),
     tables=(
         PaperTable(
             rows=("panel", "alpha", "bias_share"),

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from factormech import labels
 from factormech.errors import UnknownName
 from factormech.experiments.axes import ALPHA, EPSILON
 from factormech.experiments.base import Asked, Column, Family, Setting, vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def names() -> list[str]:
@@ -65,6 +69,12 @@ def panel(asked: Asked, workload: str, **point: float | str) -> str:
         for name in several
     ]
     return ", ".join([labels.workload_label(workload), *told])
+
+
+def told_of_privacy(frame: pd.DataFrame) -> list[str]:
+    """Whether the mechanisms of a table are purely private."""
+    deltas = {float(delta) for delta in frame["delta"].dropna()}
+    return ["δ of each mechanism is in the table." if deltas - {0.0} else "All mechanisms are purely ε-LDP."]
 
 
 def mechanisms(default: Iterable[str]) -> Setting:

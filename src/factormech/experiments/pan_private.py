@@ -15,15 +15,16 @@ from factormech.errors import UnknownName
 from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
 from factormech.experiments.query_complexity import (
-    ALPHA_SETTING,
     BEYOND,
     FAILURE_SETTING,
     LEVEL,
+    LOSS,
     PILOTS_SETTING,
     refuse_classes,
     seconds_of_runs,
     sizes_of,
 )
+from factormech.experiments.sweeps import swept
 
 LOCAL, STREAM = MODELS = ("sequential-reports", "pan-private-stream")
 
@@ -153,12 +154,11 @@ def _seconds(asked: Asked) -> float:
     return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes_of(asked))
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="pan-private",
     description="Users of one learner as a pan-private stream and by sequential reports, over their lower bounds.",
     axes=(CONCEPT_CLASS, replace(CLASS_SIZE, entry={"type": "integer", "minimum": 1, "maximum": 64}), EPSILON),
     settings=(
-        ALPHA_SETTING,
         FAILURE_SETTING,
         replace(PILOTS_SETTING, default=10),
         Setting(
@@ -212,3 +212,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, LOSS)

@@ -9,7 +9,8 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.experiments.axes import DOMAIN_SIZE
 from factormech.experiments.axes import EPSILON as EPSILONS
-from factormech.experiments.base import Asked, Axis, Column, Problem, Setting
+from factormech.experiments.base import Asked, Axis, Column, Problem
+from factormech.experiments.sweeps import quantity
 
 LAPLACE, RAW, PROJECTED = "laplace", "k-norm", "k-norm-projection"
 PRODUCT = Axis("users_times_epsilon", {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000000}, 64.0)
@@ -18,7 +19,7 @@ TYPES = replace(
     entry={"type": "integer", "minimum": 2, "maximum": 65536},
     note="A power of two; there are as many parities.",
 )
-EPSILON = Setting("epsilon", EPSILONS.entry, "The privacy budget ε; δ is 0.", 1.0, default=1.0)
+EPSILON = quantity(EPSILONS, 1.0, "δ is 0.")
 SPENT = Column("epsilon")
 USERS = Column("users", at_least=1)
 ERROR = Column("l2_error", at_least=0.0)

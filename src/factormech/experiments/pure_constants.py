@@ -27,6 +27,7 @@ from factormech.experiments.base import (
     Shown,
     split,
 )
+from factormech.experiments.sweeps import swept
 
 MECHANISMS = (pure.RAW, pure.PROJECTED)
 QUERIES = Axis("queries", {"type": "integer", "minimum": 2, "maximum": 128}, 16)
@@ -58,12 +59,11 @@ def _seconds(asked: Asked) -> float:
     return float(sum(0.2 + draws * (2.5e-6 * k**2 * N + 1e-4 * k * k) for k, N in shapes))
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="pure-constants",
     description="Constants of K-norm noise, raw and projected, on random ±1 queries: error times Nε over 2w(K).",
     axes=(QUERIES, TYPES, pure.PRODUCT),
     settings=(
-        pure.EPSILON,
         Setting(
             "directions",
             {"type": "integer", "minimum": 500, "maximum": 100000},
@@ -113,3 +113,4 @@ EXPERIMENT = Experiment(
     memory_mb=lambda _: 700,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

@@ -17,6 +17,7 @@ from factormech.errors import BadValue
 from factormech.experiments import pure
 from factormech.experiments.axes import COORDINATES
 from factormech.experiments.base import REASON, Asked, Axis, Column, Curves, Experiment, Problem, Setting, split
+from factormech.experiments.sweeps import swept
 
 MOMENT, COVARIANCE = "second-moment", "covariance"
 JL = "jl-balanced"
@@ -149,12 +150,11 @@ def _count(name: str, least: int, value: int, what: str) -> Setting:
     return Setting(name, {"type": "integer", "minimum": least, "maximum": 10000}, what, value, default=value)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="pure-covariance",
     description="Errors of second moments and covariances under pure privacy, against Nε.",
     axes=(SIZE, STATISTIC, MECHANISM, pure.PRODUCT),
     settings=(
-        pure.EPSILON,
         _count("draws", 8, 100, "Draws of noise; half choose the worst data, the others measure."),
         _count("matrices", 8, 16, "Random matrices of JL release, one draw of noise for each."),
     ),
@@ -195,3 +195,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

@@ -17,6 +17,7 @@ from factormech.experiments import pure
 from factormech.experiments.axes import DOMAIN_SIZE, WORKLOAD
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
 from factormech.experiments.pure_skew import DRAWS, MATRICES
+from factormech.experiments.sweeps import swept
 
 BALL, JL, COARSE = "l2-ball-projection", "jl", "coarse-jl"
 MECHANISMS = (pure.LAPLACE, BALL, JL, COARSE)
@@ -141,12 +142,11 @@ CURVES = Curves(
     ),
 )
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="pure-marginals",
     description="Errors of pure mechanisms on marginals against Nε, above the packing bound.",
     axes=(WORKLOAD, SIZE, pure.PRODUCT),
     settings=(
-        pure.EPSILON,
         numbers("rows", {"type": "integer", "minimum": 1, "maximum": 64}, "Rows ℓ to choose among.", [4, 8, 16]),
         numbers(
             "nets",
@@ -185,3 +185,4 @@ EXPERIMENT = Experiment(
     memory_mb=lambda asked: 600,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

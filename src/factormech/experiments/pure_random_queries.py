@@ -27,6 +27,7 @@ from factormech.experiments.base import (
     Shown,
     split,
 )
+from factormech.experiments.sweeps import swept
 
 MECHANISMS = ("laplace", "l2-ball-projection", "k-norm", "k-norm-projection", "recursive-full", "jl")
 _SHAPE = r"([1-9][0-9]{0,3})x([1-9][0-9]{0,4})"
@@ -77,12 +78,11 @@ def _count(name: str, least: int, most: int, description: str, value: int) -> Se
     return Setting(name, {"type": "integer", "minimum": least, "maximum": most}, description, value, default=value)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="pure-random-queries",
     description="Errors of every pure mechanism on random ±1 queries against Nε, with the rows ℓ of JL release swept.",
     axes=(SHAPE, pure.PRODUCT),
     settings=(
-        pure.EPSILON,
         Setting(
             "mechanisms",
             {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
@@ -142,3 +142,4 @@ EXPERIMENT = Experiment(
     memory_mb=lambda _: 700,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

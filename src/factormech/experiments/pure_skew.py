@@ -17,6 +17,7 @@ from typing import Any
 from factormech.errors import BadValue
 from factormech.experiments import pure
 from factormech.experiments.base import REASON, Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown
+from factormech.experiments.sweeps import swept
 
 BALL, JL = "l2-ball-projection", "jl"
 MECHANISMS = (BALL, pure.PROJECTED, JL)
@@ -146,12 +147,11 @@ def _seconds(asked: Asked) -> float:
     return float(2.0 + 2e-3 * asked["queries"] ** 2 + (0.1 + asked["types"] / 256) * chains)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="pure-skew",
     description="JL release against projections under pure privacy, over the skew of the queries and Nε.",
     axes=(SKEW, pure.PRODUCT),
     settings=(
-        pure.EPSILON,
         QUERIES,
         TYPES,
         LONG,
@@ -202,3 +202,4 @@ EXPERIMENT = Experiment(
     memory_mb=lambda asked: 600,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, pure.EPSILON)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS
+from factormech.experiments.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS
 from factormech.experiments.base import (
     REASON,
     Asked,
@@ -26,15 +26,15 @@ from factormech.experiments.base import (
     Shown,
     split,
 )
+from factormech.experiments.sweeps import quantity, swept
 
 RUNNERS = ("learner/exact", "learner/adversarial", "coarse/exact", "coarse/adversarial")
 LEVEL = 0.01
-ALPHA_SETTING = Setting(
-    "alpha",
-    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"},
-    "The loss α that no hypothesis may have on the laws the dimension is of.",
+LOSS = quantity(
+    ALPHA,
     0.1,
-    default=0.1,
+    "No hypothesis may have it on the laws that the dimension is of.",
+    entry={"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"},
 )
 PILOTS_SETTING = Setting(
     "pilots",
@@ -187,12 +187,11 @@ def _seconds(asked: Asked) -> float:
     return 1.0 + sum(seconds_of_runs(size, runs) for size in sizes_of(asked))
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="query-complexity",
     description="Queries of the multiplicative-weights learner, at the tolerance it needs and at the one as printed.",
     axes=(CONCEPT_CLASS, replace(CLASS_SIZE, entry={"type": "integer", "minimum": 1, "maximum": 64})),
     settings=(
-        ALPHA_SETTING,
         FAILURE_SETTING,
         PILOTS_SETTING,
         Setting(
@@ -249,3 +248,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, LOSS)

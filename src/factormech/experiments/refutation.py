@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from factormech.experiments.agnostic_learning import LEVEL, refuse_sizes
-from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
+from factormech.experiments.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
 from factormech.experiments.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.experiments.sweeps import quantity, swept
 
 REFUTERS = {"refuter/half-sphere": "half-sphere", "refuter/priv-unit": "priv-unit"}
 
@@ -87,7 +88,8 @@ def _seconds(asked: Asked) -> float:
 
 
 _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"}
-EXPERIMENT = Experiment(
+LOSS_GAP = quantity(ALPHA, 0.1, name="loss_gap", entry=_SHARE)
+_KIND = Experiment(
     kind="refutation",
     description="Error probabilities of private agnostic refuters against the number of users, over their lower bound.",
     axes=(
@@ -105,7 +107,6 @@ EXPERIMENT = Experiment(
             default=["refuter/half-sphere"],
             names=Family(lambda: REFUTERS, _check_refuter),
         ),
-        Setting("loss_gap", _SHARE, "α: a concept that fits loses at most ½ − α.", 0.1, default=0.1),
         Setting("error", _SHARE, "β, the error probability that users are predicted for.", 0.05, default=0.05),
         Setting("trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each kind.", 200, default=200),
     ),
@@ -155,3 +156,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, LOSS_GAP)

@@ -27,7 +27,9 @@ RENAMED: dict[str, dict[str, str]] = {
         "constant": "scaling", "queries": "queries_asked", "error": "correlation_error", "bound": "guaranteed_error",
     },
     "correlational-success": {"queries": "queries_asked"},
-    "disjointness": {"dimension": "coordinates", "value": "share", "least": "lower_bound", "most": "cap"},
+    "disjointness": {
+        "gap": "mean_gap", "dimension": "coordinates", "value": "share", "least": "lower_bound", "most": "cap",
+    },
     "every-protocol": {
         "error": "mean_squared_error", "ratio": "ratio_to_bound", "information": "certificate", "types": "hard_types",
     },
@@ -92,11 +94,12 @@ RENAMED: dict[str, dict[str, str]] = {
     },
     "refutation": {"error": "error_probability"},
     "selection": {
-        "dimension": "coordinates", "users": "needed_users", "sequential_bound": "scaled_sequential_bound",
+        "gap": "mean_gap", "dimension": "coordinates", "users": "needed_users",
+        "sequential_bound": "scaled_sequential_bound",
         "non_interactive_bound": "scaled_non_interactive_bound", "disjointness_bound": "scaled_disjointness_bound",
         "promised_users": "guaranteed_users",
     },
-    "selection-success": {"dimension": "coordinates"},
+    "selection-success": {"gap": "mean_gap", "dimension": "coordinates"},
     "simulated-collection": {"ratio": "ratio_to_exact", "z": "z_score"},
     "sq-dimension": {"status": "certainty", "dimension": "sq_dimension", "high": "upper"},
 }

@@ -22,10 +22,12 @@ def parts_of(kind: str, asked: Asked) -> Mapping[str, Asked]:
 
 
 def until(stage: Stage, kind: str, asked: Asked) -> Asked:
-    """The question without the settings that only later stages of a run depend on."""
-    later = STAGES[STAGES.index(stage) + 1 :]
-    dropped = {setting.name for setting in experiment(kind).settings if setting.stage in later}
-    return replace(asked, settings={name: value for name, value in asked.settings.items() if name not in dropped})
+    """The question without the axes and settings that only later stages of a run depend on."""
+    later, declared = STAGES[STAGES.index(stage) + 1 :], experiment(kind)
+    dropped = {axis.name for axis in declared.axes if axis.stage in later}
+    dropped |= {setting.name for setting in declared.settings if setting.stage in later}
+    grid = {name: values for name, values in asked.grid.items() if name not in dropped}
+    return replace(asked, grid=grid, settings={n: value for n, value in asked.settings.items() if n not in dropped})
 
 
 def figure_settings(kind: str, asked: Asked) -> dict[str, Any]:
@@ -46,7 +48,7 @@ def _narrowed(kind: Experiment, asked: Asked) -> Asked:
 def modules_of(kind: str, asked: Asked) -> list[str]:
     """Where the code of a part begins: in the module of its kind, and in those of the names that it is asked for."""
     declared = experiment(kind)
-    families = [(axis.names, asked[axis.name]) for axis in declared.axes]
+    families = [(axis.names, asked.grid.get(axis.name, ())) for axis in declared.axes]
     families += [(setting.names, asked.settings.get(setting.name, ())) for setting in declared.settings]
     named = {
         family.module_of(name)

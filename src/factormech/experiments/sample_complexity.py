@@ -1,6 +1,6 @@
 """How many users strategies need for a target error, against the privacy budget or the domain size.
 
-Its rows are, for every point of the grid (workload, domain size, ε, seed):
+Its rows are, for every point of the grid (workload, domain size, ε, seed, α):
 
 * one per mechanism, with status ``ok``; or ``refused`` (the workload is outside the strategy's row space) or
   ``unavailable`` (the mechanism cannot exist there), which have a reason instead of numbers. Their
@@ -23,7 +23,7 @@ from factormech.errors import BadValue
 from factormech.experiments import grids
 from factormech.experiments.asked import Asked
 from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, WORKLOAD
-from factormech.experiments.base import Column, Experiment, PaperTable, Problem, Setting, Shown
+from factormech.experiments.base import Column, Compared, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.experiments.grids import BOUNDS, BOUNDS_PART, MECHANISMS, METRIC, OPTIONS, POINT, TARGET, number
 from factormech.tabular import below_bound, check_grid, not_among, not_positive, unreasoned
 
@@ -34,7 +34,7 @@ SOLVED = ("rows", "certified_gap")
 MEASURED = ("sample_complexity", "worst_variance", "average_variance")
 STATUSES = ("ok", "refused", "unavailable", "bound")
 LOWER_BOUND = "lower-bound"
-PLACES = ["workload", "domain_size", "epsilon", "seed"]
+PLACES = ["workload", "domain_size", "epsilon", "seed", "alpha"]
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
@@ -57,23 +57,32 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
     from factormech.measure.sample_complexity import sample_complexity
 
     def users(frame: pd.DataFrame, column: str) -> list[float]:
-        pairs = zip(frame[column], frame["queries"], strict=True)
-        return [sample_complexity(asked["metric"], variance, int(p), asked["alpha"]) for variance, p in pairs]
+        triples = zip(frame[column], frame["queries"], frame["alpha"], strict=True)
+        return [sample_complexity(asked["metric"], variance, int(p), alpha) for variance, p, alpha in triples]
 
-    bounds = parts[BOUNDS_PART]
     measured = pd.concat([frame for name, frame in parts.items() if name != BOUNDS_PART], ignore_index=True)
+    measured, bounds = (for_targets(frame, asked) for frame in (measured, parts[BOUNDS_PART]))
     measured["sample_complexity"] = users(measured, "worst_variance")
     bounded = bounds.assign(lower_bound=users(bounds, "variance_bound"))
-    strongest = bounded.loc[bounded.groupby(POINT)["lower_bound"].idxmax(), [*POINT, "lower_bound", "bound_name"]]
-    measured = measured.merge(strongest, on=POINT, how="left", validate="many_to_one")
+    point = [*POINT, "alpha"]
+    strongest = bounded.loc[bounded.groupby(point)["lower_bound"].idxmax(), [*point, "lower_bound", "bound_name"]]
+    measured = measured.merge(strongest, on=point, how="left", validate="many_to_one")
     bounded = bounded.assign(mechanism=LOWER_BOUND, status="bound", reason="")
-    joined = pd.concat([measured, bounded], ignore_index=True).assign(metric=asked["metric"], alpha=asked["alpha"])
+    joined = pd.concat([measured, bounded], ignore_index=True)
     ranks = {name: rank for rank, name in enumerate(dict.fromkeys(joined["mechanism"]))}
     wanted = {name: rank for rank, name in enumerate(dict.fromkeys(joined["workload"]))}
     order = joined.assign(_w=joined["workload"].map(wanted), _m=joined["mechanism"].map(ranks)).sort_values(
-        ["_w", "domain_size", "seed", "epsilon", "_m"], kind="stable"
+        ["_w", "domain_size", "seed", "epsilon", "alpha", "_m"], kind="stable"
     )
     yield from order[[*(column.name for column in EXPERIMENT.columns), "origin"]].to_dict("records")
+
+
+def for_targets(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+    """What was measured, once for each target error α of the study, with the metric."""
+    import pandas as pd
+
+    copies = [frame.assign(metric=asked["metric"], alpha=alpha) for alpha in asked["alpha"]]
+    return pd.concat(copies, ignore_index=True)
 
 
 def check(row: Mapping[str, Any]) -> Problem:
@@ -104,7 +113,7 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
 
 
 def check_table(frame: pd.DataFrame, name: str) -> None:
-    """Every study has one row for each workload × domain size × ε × seed × (mechanism or bound) in it."""
+    """Every study has one row for each workload × domain size × ε × seed × α × (mechanism or bound) in it."""
     for study, part in frame.groupby("study", sort=False):
         # bound_name tells a bound from the others; that of a mechanism only says which was the strongest.
         who = part["mechanism"].where(part["status"] != "bound", LOWER_BOUND + " " + part["bound_name"])
@@ -134,7 +143,6 @@ def _check_strongest(frame: pd.DataFrame, name: str) -> None:
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
     """Settings that name what the study does not have."""
-    yield from grids.refuse_axes(1)(asked)
     yield from grids.refuse_options(asked)
     others, compared = asked["mechanisms"], asked["compare"]
     if compared and compared not in others:
@@ -161,12 +169,11 @@ def seconds(asked: Asked) -> float:
 EXPERIMENT = Experiment(
     kind="sample-complexity",
     description="Users that strategies need for a target error, beside lower bounds.",
-    axes=grids.GRID,
+    axes=(*grids.GRID, TARGET),
     settings=(
         MECHANISMS,
         OPTIONS,
         METRIC,
-        TARGET,
         BOUNDS,
         Setting(
             "compare",
@@ -202,7 +209,7 @@ EXPERIMENT = Experiment(
         grids.SEED_COLUMN,
         Column("mechanism"),
         Column("metric"),
-        Column("alpha"),
+        TARGET.column(),
         number("sample_complexity"),
         number("worst_variance"),
         number("average_variance"),
@@ -233,7 +240,7 @@ EXPERIMENT = Experiment(
             text="Users that each mechanism needs in the worst case",
         ),
     ),
-    figure="factormech.figures.sample_complexity",
+    figure=Compared(y="sample_complexity", what="users needed for {accuracy}", label="users needed for {accuracy}"),
     seconds=seconds,
     memory_mb=grids.memory_on_grid,
     seeded=True,

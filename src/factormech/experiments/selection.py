@@ -24,6 +24,7 @@ from factormech.experiments.selection_base import (
     trials,
     validation_of,
 )
+from factormech.experiments.sweeps import swept
 
 _ROUNDING = 1e-9
 
@@ -35,7 +36,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.selection.reports import planted
     from factormech.selection.sample_size import users_for_success
 
-    g = asked["gap"]
+    g = asked["mean_gap"]
     for d, epsilon in asked.points("coordinates", "epsilon"):
         runs = planted(d, g, epsilon, asked["trials"], rng_for(asked.seed, "selection", str(d), repr(epsilon), repr(g)))
         unit = scale(g, d, epsilon)
@@ -90,20 +91,19 @@ def _seconds(asked: Asked) -> float:
     for d, epsilon in asked.points("coordinates", "epsilon"):
         # About twenty numbers of users are tried; MOSS with a uniform user has the most.
         dear = sum(name in ("moss-uniform", "moss-validated") for name in asked["protocols"])
-        reports += asked["trials"] * 45.0 * (dear + 0.2) / scale(asked["gap"], d, epsilon)
+        reports += asked["trials"] * 45.0 * (dear + 0.2) / scale(asked["mean_gap"], d, epsilon)
     return 2.0 + seconds_of_reports(asked, reports)
 
 
 _number = partial(Column, at_least=0.0)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="selection",
     description="Users with which protocols of selection succeed with probability 2/3, beside lower bounds.",
     axes=(COORDINATES, BUDGET),
     settings=(
         PROTOCOLS,
-        GAP,
         trials(400),
         Setting(
             "level",
@@ -155,3 +155,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, GAP)

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from factormech.experiments.axes import ALPHA, EPSILON
 from factormech.experiments.axes import COORDINATES as ANY_COORDINATES
-from factormech.experiments.axes import EPSILON
 from factormech.experiments.base import Asked, Axis, Column, Family, Setting
+from factormech.experiments.sweeps import quantity
 
 if TYPE_CHECKING:
     from factormech.selection.protocols import Validation
@@ -45,12 +46,11 @@ PROTOCOLS = Setting(
 )
 COORDINATES = replace(ANY_COORDINATES, entry={"type": "integer", "minimum": 2, "maximum": 4096})
 BUDGET: Axis = replace(EPSILON, entry={"type": "number", "exclusiveMinimum": 0, "maximum": 10}, default=(1.0,))
-GAP = Setting(
-    "gap",
-    {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5, "rule": "be a number above 0, at most 1/2"},
-    "How much the mean of the best coordinate is above 1/2, where all others are at most.",
+GAP = quantity(
+    ALPHA,
     0.25,
-    default=0.25,
+    name="mean_gap",
+    entry={"type": "number", "exclusiveMinimum": 0, "maximum": 0.5, "rule": "be a number above 0, at most 1/2"},
 )
 PROTOCOL = Column("protocol")
 

@@ -19,6 +19,7 @@ from factormech.experiments.selection_base import (
     trials,
     validation_of,
 )
+from factormech.experiments.sweeps import swept
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -28,7 +29,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.selection.reports import planted
     from factormech.selection.sample_size import successes
 
-    g, runs = asked["gap"], asked["trials"]
+    g, runs = asked["mean_gap"], asked["trials"]
     for d, epsilon in asked.points("coordinates", "epsilon"):
         rng = rng_for(asked.seed, "selection-success", str(d), repr(epsilon), repr(g))
         reports = planted(d, g, epsilon, runs, rng)
@@ -74,11 +75,11 @@ def _seconds(asked: Asked) -> float:
 _number = partial(Column, at_least=0.0)
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="selection-success",
     description="The share of runs in which protocols of selection name the best coordinate, against the users.",
     axes=(COORDINATES, BUDGET, USERS),
-    settings=(PROTOCOLS, GAP, trials(1000)),
+    settings=(PROTOCOLS, trials(1000)),
     columns=(
         COORDINATES.column(),
         BUDGET.column(),
@@ -116,3 +117,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, GAP)

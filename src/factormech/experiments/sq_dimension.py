@@ -13,7 +13,8 @@ from typing import Any
 from factormech.errors import UnknownName
 from factormech.experiments.axes import CLASS_SIZE, CONCEPT_CLASS
 from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
-from factormech.experiments.query_complexity import ALPHA_SETTING, refuse_classes, sizes_of
+from factormech.experiments.query_complexity import LOSS, refuse_classes, sizes_of
+from factormech.experiments.sweeps import swept
 
 UNIFORM, EVERY, REALIZABLE, AGNOSTIC = QUANTITIES = (
     "sqd-uniform",
@@ -105,12 +106,11 @@ def _seconds(asked: Asked) -> float:
     return float(1.0 + sum(0.04 * asked["starts"] * searches * (size / 4.0) ** 7 for size in sizes_of(asked)))
 
 
-EXPERIMENT = Experiment(
+_KIND = Experiment(
     kind="sq-dimension",
     description="The statistical query dimension of small classes, realizable and agnostic, for both lower bounds.",
     axes=(CONCEPT_CLASS, replace(CLASS_SIZE, entry={"type": "integer", "minimum": 1, "maximum": 64})),
     settings=(
-        ALPHA_SETTING,
         Setting(
             "quantities",
             {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
@@ -163,3 +163,4 @@ EXPERIMENT = Experiment(
     seconds=_seconds,
     seeded=True,
 )
+EXPERIMENT = swept(_KIND, LOSS)

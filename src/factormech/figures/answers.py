@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech.figures.canvas import empty_figure
-from factormech.figures.style import BLACK, BLUE, GREY, context
+from factormech.figures.style import BLACK, BLUE, GREY, WHITE, context
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +26,7 @@ def draw_ranking(ranking: Any) -> Figure:
     with context():
         figure = empty_figure(6.0, 1.3 + 0.22 * max(len(found), 1))
         ax = figure.add_subplot()
-        for pure, face, label in ((True, BLUE, "ε-private"), (False, "white", "δ > 0: the bound does not cover it")):
+        for pure, face, label in ((True, BLUE, "ε-private"), (False, WHITE, "δ > 0: the bound does not cover it")):
             kept = [one for one in found if (one.delta == 0.0) == pure]
             if kept:
                 x, y = [one.users for one in kept], [rows[id(one)] for one in kept]

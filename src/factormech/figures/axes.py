@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.figures import style
 from factormech.tables.panels import Panel, number
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _MULTIPLES = (
 )
 # An axis of multiples of a lower bound reaches this far at least; its labels are this share of it apart.
 LEAST_RATIO, RATIO_STEP = 1.02, 0.13
+# An axis of values whose largest is so many times the least is logarithmic.
+MAGNITUDES = 100.0
 # With a single x, the curves stand side by side up to this far from it.
 SINGLE_SPREAD = 0.8
 
@@ -73,7 +76,7 @@ def set_ratios(ax: Axes, largest: float) -> None:
     reach = max(math.log10(largest), math.log10(LEAST_RATIO)) * (1.0 + 1.5 * MARGIN)
     # A little room below 1, so that what is optimal is seen whole.
     set_ratio_limits(ax, -MARGIN * reach, reach)
-    ax.axhline(1.0, color="#404040", linewidth=0.8, zorder=1)
+    ax.axhline(1.0, zorder=1, **style.ONE)
 
 
 def set_ratio_limits(ax: Axes, bottom: float, top: float) -> None:
@@ -155,9 +158,14 @@ def thin_labels(ax: Axes, renderer: Any) -> None:
         ax.set_xticks(ax.get_xticks(), texts)
 
 
-def prepare_scale(ax: Axes, x: FloatArray, scale: str) -> None:
-    """Limits and ticks of what varies, on a ``linear`` or ``log`` scale, or ``log2``, which labels every value."""
-    if scale == "log" and len(x) > 1:
+def prepare_scale(ax: Axes, x: FloatArray, scale: str, axis: str = "") -> None:
+    """Limits and ticks of what varies, on a ``linear`` or ``log`` scale, or ``log2``, which labels every value.
+
+    The scale ``auto`` is that of the axis of this name (:func:`prepare_x`).
+    """
+    if scale == "auto":
+        prepare_x(ax, x, axis)
+    elif scale == "log" and len(x) > 1:
         _prepare_log(ax, x)
     else:
         prepare_x(ax, x, "domain_size" if scale == "log2" else "")
@@ -190,7 +198,7 @@ def _prepare_log(ax: Axes, x: FloatArray) -> None:
 
 
 def prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
-    """Limits and ticks of what varies."""
+    """Limits and ticks of what varies: powers of two for sizes, a logarithmic axis for values of many magnitudes."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
     if len(x) == 1:
@@ -205,6 +213,9 @@ def prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
         ax.set_xlim(2 ** (logs[0] - margin), 2 ** (logs[-1] + margin))
         ax.set_xticks(x, [_size(value) for value in x])
         ax.xaxis.set_minor_locator(NullLocator())
+        return
+    if x[0] > 0 and x[-1] >= MAGNITUDES * x[0]:
+        _prepare_log(ax, x)
         return
     margin = X_MARGIN * (x[-1] - x[0])
     ax.set_xlim(x[0] - margin, x[-1] + margin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from factormech.figures import form
+from factormech.figures import form, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,7 @@ def empty_figure(width: float, height: float) -> Figure:
 
         def _repr_png_(self) -> bytes:
             stream = io.BytesIO()
-            self.savefig(stream, format="png", dpi=120, facecolor="white")
+            self.savefig(stream, format="png", dpi=120, facecolor=style.WHITE)
             return stream.getvalue()
 
     figure = Shown(figsize=form.figure_size(width, height))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from factormech import labels
-from factormech.tables.panels import Gap, Panel, View, number, span, told
+from factormech.tables.panels import Gap, Name, Panel, View, number, span, told
 
 MOST_WORDS = 90
 
@@ -53,26 +53,35 @@ def sentence(text: str) -> str:
 
 
 def fixed_and_varied(table: View) -> str:
-    """What varies, what is fixed, and the workloads: "against … from 8 to 64, with ε = 1; workloads: Prefix"."""
-    varied = {"epsilon": "privacy budget ε", "domain_size": "domain size n", "row_factor": "rows over domain size m/n"}
-    fixed = f"n = {number(table.fixed)}" if table.axis == "epsilon" else f"ε = {number(table.fixed)}"
+    """What varies, what is fixed, and the panels: "against … from 8 to 64, with ε = 1; workloads: Prefix"."""
     x = table.panels[0].x
     across = f"from {number(x[0])} to {number(x[-1])}" if len(x) > 1 else f"= {number(x[0])}"
-    panels = "; ".join(labels.workload_label(panel.workload) for panel in table.panels)
-    return f"against {varied[table.axis]} {across}, with {fixed}; workloads: {panels}"
+    fixed = ", ".join(f"{table.columns[name].short} = {number(value)}" for name, value in table.fixed.items())
+    return f"against {table.axis.label} {across}{f', with {fixed}' if fixed else ''}{_panels(table)}"
+
+
+def _panels(table: View) -> str:
+    """The workloads of the panels, or the columns that tell panels apart."""
+    varying = [name for name in table.roles.panels if table.columns[name].type == "text" or name not in table.fixed]
+    if not varying or not any(panel.title for panel in table.panels):
+        return ""
+    if varying == ["workload"]:
+        return f"; workloads: {'; '.join(panel.title for panel in table.panels)}"
+    return f"; a panel for each {' and '.join(table.columns[name].label for name in varying)}"
 
 
 def drawn(table: View) -> str:
     """The mechanisms with a number somewhere."""
-    names = [labels.mechanism_label(name) for name in table.drawn]
-    return f"Mechanisms drawn: {'; '.join(names)}." if names else "No mechanism has a number to draw."
+    names = [table.label(name) for name in table.drawn]
+    what = "Mechanisms" if table.roles.series == ("mechanism",) else "Curves"
+    return f"{what} drawn: {'; '.join(names)}." if names else "No mechanism has a number to draw."
 
 
 def absent(table: View) -> list[str]:
     """A sentence for each mechanism without a number anywhere, and for each mechanism and status elsewhere."""
     return [
         *(
-            sentence(f"Not drawn: {labels.mechanism_label(name)} ({'; '.join(reasons)})")
+            sentence(f"Not drawn: {table.label(name)} ({'; '.join(reasons)})")
             for name, reasons in table.never_drawn.items()
         ),
         *_missing(table),
@@ -81,7 +90,7 @@ def absent(table: View) -> list[str]:
 
 def _missing(table: View) -> list[str]:
     """A sentence per mechanism and status, for those that are drawn somewhere."""
-    found: dict[tuple[str, str], list[tuple[Panel, Gap]]] = {}
+    found: dict[tuple[Name, str], list[tuple[Panel, Gap]]] = {}
     for panel in table.panels:
         for gap in panel.gaps:
             if gap.name in table.drawn:
@@ -90,7 +99,7 @@ def _missing(table: View) -> list[str]:
     for (name, status), gaps in found.items():
         where = places([(panel, gap.where) for panel, gap in gaps], table)
         why = "; ".join(told([reason for _, gap in gaps for reason in gap.reasons]))
-        sentences.append(f"{labels.mechanism_label(name)} is missing for {where} ({status}: {why}).")
+        sentences.append(f"{table.label(name)} is missing for {where} ({status}: {why}).")
     return sentences
 
 
@@ -98,10 +107,11 @@ def places(found: list[tuple[Panel, tuple[float, ...]]], table: View) -> str:
     """Workloads by the part of the axis that they share: "Prefix, Total at n ≥ 32; Histogram at n = 8"."""
     by_span: dict[str, list[str]] = {}
     for panel, where in found:
-        by_span.setdefault(span(where, panel.x, table.axis), []).append(labels.workload_label(panel.workload))
+        by_span.setdefault(span(where, panel.x, table.axis), []).append(panel.title)
     several = len(table.panels) > 1
+    every = "every workload" if "workload" in table.roles.panels else "every panel"
     texts = []
     for place, names in by_span.items():
-        who = "every workload" if several and len(names) == len(table.panels) else ", ".join(names)
+        who = every if several and len(names) == len(table.panels) else ", ".join(names)
         texts.append(f"{who} at {place}" if place else who)
     return "; ".join(texts)

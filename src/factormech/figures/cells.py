@@ -53,4 +53,4 @@ def ink(background: tuple[float, ...]) -> str:
     """Black or white, whichever has the larger contrast on this colour (red, green and blue from 0 to 1)."""
     c = np.array(background[:3])
     linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-    return "#000000" if float(linear @ np.array([0.2126, 0.7152, 0.0722])) > _EQUAL else "#FFFFFF"
+    return style.BLACK if float(linear @ np.array([0.2126, 0.7152, 0.0722])) > _EQUAL else style.WHITE

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech import labels
-from factormech.arrays import FloatArray
 from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.style import Style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,25 +40,14 @@ def draw(frame: pd.DataFrame) -> Figure:
         figure, panels = curves.canvas(len(groups))
         for ax, (_, rows) in zip(panels, groups, strict=True):
             _draw_panel(ax, rows, x_name, looks)
-        xs = [np.unique(rows[x_name].to_numpy(dtype=np.float64)) for _, rows in groups]
         curves.finish(
             figure,
             panels,
-            View(
-                x_name,
-                math.nan,
-                "",
-                math.nan,
-                1,
-                (),
-                (),
-                tuple(Panel(t, x, (), (), ()) for t, x in _titled(groups, xs)),
-            ),
+            [title for title, _ in groups],
             _entries(frame, looks),
             x_label=f"{_x_label(frame)} ({_stated(frame)})",
             y_label="error of all queries together, in counts",
             notes=[_ratios(rows) for _, rows in groups],
-            titles=[title for title, _ in groups],
         )
     return figure
 
@@ -77,10 +64,6 @@ def _groups(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return found
 
 
-def _titled(groups: list[tuple[str, pd.DataFrame]], xs: list[FloatArray]) -> list[tuple[str, FloatArray]]:
-    return [(title, x) for (title, _), x in zip(groups, xs, strict=True)]
-
-
 def _draw_panel(ax: Axes, rows: pd.DataFrame, x_name: str, looks: dict[float, Style]) -> None:
     x = np.unique(rows[x_name].to_numpy(dtype=np.float64))
     scales.prepare_scale(ax, x, "log2")
@@ -94,8 +77,8 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, x_name: str, looks: dict[float, St
         at, look = part[x_name].to_numpy(dtype=np.float64), looks[p]
         lower, upper = (part[name].to_numpy(dtype=np.float64) for name in ("lower_bound", "total_error"))
         ax.fill_between(at, lower, upper, color=look.colour, alpha=0.10, linewidth=0, zorder=1)
-        ax.plot(at, upper, zorder=3, clip_on=False, **curves.as_drawn(look, 4.4))
-        ax.plot(at, lower, zorder=2.5, **curves.as_drawn(replace(look, line=style.DASHED, marker=""), 0.0))
+        ax.plot(at, upper, zorder=3, clip_on=False, **style.as_drawn(look, 4.4))
+        ax.plot(at, lower, zorder=2.5, **style.as_drawn(replace(look, line=style.DASHED, marker=""), 0.0))
         for name, (line, _) in EXTRAS.items():
             if name in part:
                 ax.plot(at, part[name], color=look.colour, linestyle=line, linewidth=0.9, zorder=2)
@@ -132,7 +115,7 @@ def _budgets(frame: pd.DataFrame) -> list[str]:
 def _entries(frame: pd.DataFrame, looks: dict[float, Style]) -> list[curves.Entry]:
     from matplotlib.lines import Line2D
 
-    found: list[curves.Entry] = [(Line2D([], [], **curves.as_drawn(look, 4.4)), look.label) for look in looks.values()]
+    found: list[curves.Entry] = [(Line2D([], [], **style.as_drawn(look, 4.4)), look.label) for look in looks.values()]
     found.append((Line2D([], [], color=style.GREY, linestyle=style.SOLID), UPPER))
     found.append((Line2D([], [], color=style.GREY, linestyle=style.DASHED), LOWER))
     for name, (line, label) in EXTRAS.items():
@@ -166,7 +149,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
 def _factors(frame: pd.DataFrame) -> str:
     """Whose factors the solid curve has: the optimal ones, or those of a bracket where a norm is known to lie."""
-    known = bool((frame["norm_upper"] <= (1 + CERTIFIED) * frame["norm_lower"]).all())
+    known = bool((frame["scaled_norm_upper"] <= (1 + CERTIFIED) * frame["scaled_norm_lower"]).all())
     return "optimal factors" if known else "factors of the upper end of a published bracket of Γ"
 
 

@@ -120,7 +120,7 @@ def _places(table: View) -> dict[str, FloatArray]:
 def _canvas(panels: int, data: int) -> tuple[Figure, list[tuple[Axes, Axes]], int]:
     columns = form.columns(min(data, 3))
     rows = -(-panels // columns)
-    figure = empty_figure(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
+    figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns])
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, STRIP_SHARE] * rows)
     pairs = []
     for i in range(panels):
@@ -196,7 +196,7 @@ def _marker(look: Style, processing: str) -> dict[str, Any]:
     """Hollow, filled, or a dot."""
     if processing == FIXED:
         return {"marker": ".", "markersize": 3.0, "markerfacecolor": look.colour}
-    colour = "white" if processing == NONE else look.colour
+    colour = style.WHITE if processing == NONE else look.colour
     return {
         "marker": look.marker,
         "markersize": MARKER * look.scale,

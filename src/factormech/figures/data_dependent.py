@@ -97,7 +97,7 @@ def _deviation(panel: Panel, table: View) -> str:
 def _canvas(count: int) -> tuple[Figure, list[Axes], int]:
     columns = form.columns(min(count, MOST_COLUMNS))
     rows = -(-count // columns)
-    figure = empty_figure(style.WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
+    figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns])
     grid = figure.add_gridspec(rows, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(count)], columns
 
@@ -113,7 +113,7 @@ def _prepare(ax: Axes, panel: Panel, table: View) -> None:
     ax.tick_params(axis="x", length=0)
     ax.grid(visible=False, axis="x")
     for edge in groups[1:] - 0.5:
-        ax.axvline(edge, color="#D9D9D9", linewidth=0.4, zorder=0.4)
+        ax.axvline(edge, color=style.GRID, linewidth=0.4, zorder=0.4)
     ax.set_yscale("log")
     shown = [v for s in panel.series for v in (s.low, s.high)]
     values = np.concatenate(shown) if shown else np.zeros(0)
@@ -151,7 +151,7 @@ def _look(look: Style) -> dict[str, Any]:
         "linestyle": "",
         "marker": look.marker,
         "markersize": MARKER * look.scale,
-        "markerfacecolor": look.colour if look.filled else "white",
+        "markerfacecolor": look.colour if look.filled else style.WHITE,
     }
 
 

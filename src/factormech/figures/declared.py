@@ -7,17 +7,18 @@ What is declared is in :class:`factormech.experiments.curves.Curves`; names have
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.experiments.drawing import Drawing
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.captions import sentence
 from factormech.figures.style import Style
 from factormech.tables.curve_view import CurvePanel, CurveView, Name, curve_view
-from factormech.tables.panels import Panel, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,14 +31,13 @@ __all__ = ["draw", "words"]
 
 # The margin of an axis as a share of what is shown, the least that is shown, and how far below it a band is shown.
 MARGIN, LEAST_DECADES, DECADES_BELOW = 0.07, 0.25, 1.0
-REFERENCE_LINES = (style.DASHED, style.DOTTED, style.DASH_DOTTED)
-# Upright lines are darker than those along x, so that the legend tells them apart.
-MARK, MARK_LINES = "#404040", (style.DOTTED, style.DASH_DOTTED, style.DASHED)
+# Decades that a band which is shown whole has below its lowest end.
+BAND_DECADES = 0.3
 
 
-def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
+def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None) -> Figure:
     """The figure of a table of this experiment."""
-    table = curve_view(frame, experiment)
+    table = curve_view(frame, experiment, drawing)
     with style.context():
         figure, panels = curves.canvas(len(table.panels))
         for ax, panel in zip(panels, table.panels, strict=True):
@@ -45,24 +45,22 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment) -> Figure:
         curves.finish(
             figure,
             panels,
-            _plain(table),
+            [panel.title for panel in table.panels],
             entries(table),
             x_label=table.column(table.curves.x).label,
             y_label=table.column(table.curves.y).label,
-            notes=[[] for _ in panels],
             footer=[*_notes(table), *table.missing()],
-            titles=[panel.title for panel in table.panels],
         )
     return figure
 
 
 def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
     """One panel of a table."""
-    scales.prepare_scale(ax, panel.x, table.curves.x_scale)
-    _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references)
+    scales.prepare_scale(ax, panel.x, table.curves.x_scale, table.curves.x)
+    _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references, far_below=table.curves.far_below)
     _draw_below(ax, panel)
     _draw_references(ax, panel)
-    _draw_marks(ax, panel)
+    _draw_marks(ax, panel, table)
     _draw_lines(ax, panel, table, _looks(table))
 
 
@@ -73,6 +71,8 @@ def entries(table: CurveView) -> list[curves.Entry]:
 
 def _looks(table: CurveView) -> dict[Name, Style]:
     """A colour and marker for each name, and a line for each value of the second column."""
+    if not table.curves.series:
+        return dict.fromkeys(table.names, style.plain(""))
     symbol = table.column(table.curves.series).short
     by_series = style.series_styles([name[0] for name in table.names], symbol)
     dashes = list(dict.fromkeys(name[1] for name in table.names))
@@ -85,12 +85,6 @@ def _looks(table: CurveView) -> dict[Name, Style]:
     return found
 
 
-def _plain(table: CurveView) -> View:
-    """What is shared with figures of mechanisms: the panels and their axis."""
-    panels = tuple(Panel(panel.title, panel.x, (), (), ()) for panel in table.panels)
-    return View(table.curves.x, float("nan"), "", float("nan"), 1, (), (), panels)
-
-
 def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name, Style]) -> None:
     """Curves in the table's order, what is filled on top, and the intervals behind them."""
     sizes = curves.marker_sizes(table.drawn)
@@ -100,34 +94,36 @@ def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name,
             continue
         look, line = looks[name], panel.lines[name]
         zorder = 3 + 0.01 * i + (1 if look.filled else 0)
-        ax.plot(where[i], line.y, zorder=zorder, clip_on=False, **curves.as_drawn(look, sizes[name]))
-        if table.curves.low is not None or table.curves.high is not None:
-            ax.vlines(where[i], line.low, line.high, color=look.colour, linewidth=0.8, zorder=zorder - 0.5)
+        drawn = style.as_drawn(look, sizes[name])
+        if line.path is not None:
+            ax.plot(where[i], line.path, zorder=zorder - 0.7, **{**drawn, "marker": ""})
+            drawn["linestyle"] = "none"
+        ax.plot(where[i], line.y, zorder=zorder, clip_on=False, **drawn)
+        if name in panel.stars:
+            ax.plot(*panel.stars[name], zorder=6, clip_on=False, **style.star(look))
+        if line.spread:
+            ax.fill_between(where[i], line.low, line.high, zorder=2, **style.spread(look))
+        elif table.curves.low is not None or table.curves.high is not None:
+            ax.vlines(where[i], line.low, line.high, zorder=zorder - 0.5, **style.bar(look))
 
 
 def _draw_below(ax: Axes, panel: CurvePanel) -> None:
-    xs, below = _across(ax, panel, panel.below)
-    floor = ax.get_ylim()[0]
-    if np.isfinite(below).any():
-        top = np.maximum(below, floor)
-        ax.fill_between(xs, floor, top, where=np.isfinite(below), color=style.BAND, linewidth=0, zorder=0.5)
-        ax.plot(xs, below, color=style.BAND_EDGE, linewidth=1.3, solid_capstyle="butt", zorder=1.6)
+    if np.isfinite(panel.below).any():
+        curves.shade_below(ax, *curves.across(ax, panel.x, panel.below), style.BAND)
 
 
 def _draw_references(ax: Axes, panel: CurvePanel) -> None:
     for i, values in enumerate(panel.references.values()):
-        xs, y = _across(ax, panel, values)
-        ax.plot(xs, y, zorder=1.5, **_reference(i))
+        xs, y = curves.across(ax, panel.x, values)
+        ax.plot(xs, y, zorder=1.5, **style.reference(i))
 
 
-def _draw_marks(ax: Axes, panel: CurvePanel) -> None:
+def _draw_marks(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
+    for x in table.curves.uprights if table.curves.x == table.declared.x else ():
+        ax.axvline(x, zorder=1.5, **style.reference(1))
     for i, x in enumerate(panel.marks.values()):
         if np.isfinite(x):
-            ax.axvline(x, zorder=1.4, **_mark(i))
-
-
-def _mark(i: int) -> dict[str, Any]:
-    return {"color": MARK, "linestyle": MARK_LINES[i % len(MARK_LINES)], "linewidth": 1.0}
+            ax.axvline(x, zorder=1.4, **style.mark(i))
 
 
 def _notes(table: CurveView) -> list[str]:
@@ -135,16 +131,7 @@ def _notes(table: CurveView) -> list[str]:
     return [" ".join(map(sentence, table.notes))] if table.notes else []
 
 
-def _reference(i: int) -> dict[str, Any]:
-    return {"color": style.GREY, "linestyle": REFERENCE_LINES[i % len(REFERENCE_LINES)], "linewidth": 0.9}
-
-
-def _across(ax: Axes, panel: CurvePanel, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Places and values of a line; with a single x, it goes across the panel."""
-    return (panel.x, y) if len(panel.x) > 1 else (np.array(ax.get_xlim()), np.repeat(y, 2))
-
-
-def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool) -> None:
+def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool, far_below: bool) -> None:
     """All curves and their intervals; the band and the lines as far as they are near, or with ``far`` all lines."""
     curved = [values for line in panel.lines.values() for values in (line.y, line.low, line.high)]
     shown = _finite([*curved, *panel.references.values()] if far and curved else curved, scale)
@@ -163,7 +150,10 @@ def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool) -> None:
     low = max(min(low, np.log10(others.min(initial=np.inf))), low - DECADES_BELOW)
     high = min(max(high, np.log10(others.max(initial=1e-300))), high + DECADES_BELOW)
     room = max(MARGIN * (high - low), 0.5 * (LEAST_DECADES - (high - low)))
-    scales.set_values(ax, float(low - room), float(high + room))
+    bottom = low - room
+    if far_below and np.any(panel.below > 0):
+        bottom = min(bottom, np.log10(panel.below[panel.below > 0].min()) - BAND_DECADES)
+    scales.set_values(ax, float(bottom), float(high + room))
 
 
 def _finite(values: list[FloatArray], scale: str) -> FloatArray:
@@ -172,37 +162,35 @@ def _finite(values: list[FloatArray], scale: str) -> FloatArray:
 
 
 def _entries(table: CurveView, looks: dict[Name, Style]) -> list[curves.Entry]:
-    from matplotlib.lines import Line2D
-
-    sizes = curves.marker_sizes(table.drawn)
-    return [(Line2D([], [], **curves.as_drawn(looks[name], sizes[name])), looks[name].label) for name in table.drawn]
+    return curves.entries(table.drawn, looks)
 
 
 def _other_entries(table: CurveView) -> list[curves.Entry]:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     found: list[curves.Entry] = []
     for i, name in enumerate(table.curves.references):
         if any(np.isfinite(panel.references[name]).any() for panel in table.panels):
-            found.append((Line2D([], [], **_reference(i)), table.column(name).label))
+            found.append(curves.line_entry(style.reference(i), table.column(name).label))
     for i, name in enumerate(table.curves.marks):
         if any(np.isfinite(panel.marks[name]) for panel in table.panels):
-            found.append((Line2D([], [], **_mark(i)), table.column(name).label))
+            found.append(curves.line_entry(style.mark(i), table.column(name).label))
     if table.curves.below is not None and any(np.isfinite(panel.below).any() for panel in table.panels):
-        patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
-        found.append((patch, f"Below the {table.column(table.curves.below).label}"))
+        name = f"Below the {table.column(table.curves.below).label}"
+        found.append(curves.patch_entry(style.BAND, name, edge=style.BAND_EDGE))
     return found
 
 
-def words(title: str, text: str, frame: pd.DataFrame, *, experiment: Experiment) -> captions.Words:
+def words(
+    title: str, text: str, frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None
+) -> captions.Words:
     """Caption and notes of a study's figure."""
-    return captions.words(*sentences(title, text, frame, experiment=experiment))
+    return captions.words(*sentences(title, text, frame, experiment=experiment, drawing=drawing))
 
 
-def sentences(title: str, text: str, frame: pd.DataFrame, *, experiment: Experiment) -> tuple[list[str], list[str]]:
+def sentences(
+    title: str, text: str, frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None
+) -> tuple[list[str], list[str]]:
     """The sentences of caption and notes."""
-    table = curve_view(frame, experiment)
+    table = curve_view(frame, experiment, drawing)
     titles = "; ".join(panel.title for panel in table.panels if panel.title)
     names = "; ".join(table.label(name) for name in table.drawn)
     return [
@@ -211,6 +199,7 @@ def sentences(title: str, text: str, frame: pd.DataFrame, *, experiment: Experim
         table.curves.note,
         *(note for note in table.notes if note != table.curves.note),
         table.curves.text,
+        *_told(table, frame),
         _bars(table),
     ], [f"Panels: {titles}" * bool(titles), f"Curves: {names}" * bool(names), *table.missing()]
 
@@ -222,6 +211,12 @@ def _against(table: CurveView) -> str:
     short = [f"{value:.6g}" for value in (x[0], x[-1])]
     across = f"from {short[0]} to {short[1]}" if len(x) > 1 else f"= {short[0]}"
     return f"{y_label} against {x_label} {across}"
+
+
+def _told(table: CurveView, frame: pd.DataFrame) -> list[str]:
+    """The sentences that the kind has for this table."""
+    module, _, name = table.curves.told.partition(":")
+    return list(getattr(import_module(module), name)(frame)) if module else []
 
 
 def _bars(table: CurveView) -> str:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
@@ -77,6 +77,14 @@ def printed(form: Form) -> Iterator[None]:
         yield
     finally:
         _FORM.reset(token)
+
+
+def filled(width: float | None, size: float | None) -> Form:
+    """Return the present form with what a study says of width and size, where no other form of print is asked for."""
+    asked = _FORM.get()
+    if asked == Form():
+        asked = replace(asked, width=width, size=size or asked.size)
+    return asked
 
 
 def text_size() -> float:

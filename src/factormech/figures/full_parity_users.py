@@ -10,7 +10,7 @@ from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.canvas import empty_figure
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,23 +34,20 @@ def draw(frame: pd.DataFrame) -> Figure:
         for i, (_, rows) in enumerate(parts):
             _draw_users(panels[i], rows)
             _draw_slopes(panels[len(parts) + i], rows)
-        shown = tuple(Panel(title, across, (), (), ()) for title, across in zip(titles, [*x, *x], strict=True))
         curves.finish(
             figure,
             panels,
-            View("accuracy", float("nan"), "", float("nan"), 1, (), (), shown),
+            titles,
             _entries(frame),
             x_label="accuracy 1/α",
             y_label="users N; d ln N / d ln(1/α)",
-            notes=[[] for _ in panels],
-            titles=titles,
         )
     return figure
 
 
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
     """Two rows of panels."""
-    figure = empty_figure(style.WIDTHS[min(columns, 3)], 2 * curves.PANEL_HEIGHTS[3] + 0.2)
+    figure = empty_figure(style.width(min(columns, 3)), 2 * curves.PANEL_HEIGHTS[3] + 0.2)
     grid = figure.add_gridspec(2, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(2 * columns)]
 
@@ -62,8 +59,7 @@ def _draw_users(ax: Axes, rows: pd.DataFrame) -> None:
     scales.set_values(ax, float(logs.min()) - room, float(logs.max()) + room)
     below = rows.drop_duplicates("accuracy").sort_values("accuracy")
     x, y = (below[name].to_numpy(dtype=np.float64) for name in ("accuracy", "certified_users"))
-    ax.fill_between(x, ax.get_ylim()[0], y, color=style.BAND, linewidth=0, zorder=0.5)
-    ax.plot(x, y, color=style.BAND_EDGE, linewidth=1.3, zorder=1.6)
+    curves.shade_below(ax, x, y, style.BAND)
     _draw_lines(ax, rows, "measured_users")
 
 
@@ -76,7 +72,7 @@ def _draw_slopes(ax: Axes, rows: pd.DataFrame) -> None:
     for line in (1.0, 2.0):
         ax.axhline(line, color=style.GREY, linewidth=0.7, linestyle=style.DOTTED, zorder=1)
     below = rows.drop_duplicates("accuracy").sort_values("accuracy")
-    ax.plot(below["accuracy"], below["lower_slope"].astype("float64"), color=style.BAND_EDGE, linewidth=1.3, zorder=1.6)
+    ax.plot(below["accuracy"], below["lower_slope"].astype("float64"), **style.EDGE)
     _draw_lines(ax, rows, "local_slope")
 
 
@@ -85,15 +81,15 @@ def _draw_lines(ax: Axes, rows: pd.DataFrame, column: str) -> None:
     sizes = curves.marker_sizes(list(dict.fromkeys(rows["mechanism"])))
     for name, size in sizes.items():
         line = rows[rows["mechanism"] == name].sort_values("accuracy")
-        ax.plot(line["accuracy"], line[column].astype("float64"), **curves.as_drawn(looks[name], size))
+        ax.plot(line["accuracy"], line[column].astype("float64"), **style.as_drawn(looks[name], size))
 
 
 def _entries(frame: pd.DataFrame) -> list[curves.Entry]:
-    from matplotlib.patches import Patch
-
     names = list(dict.fromkeys(frame["mechanism"]))
-    patch = Patch(facecolor=style.BAND, edgecolor=style.BAND_EDGE, linewidth=0.8)
-    return [*curves.mechanism_entries(names, style.series_styles(names)), (patch, BELOW)]
+    return [
+        *curves.entries(names, style.series_styles(names)),
+        curves.patch_entry(style.BAND, BELOW, edge=style.BAND_EDGE),
+    ]
 
 
 def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:

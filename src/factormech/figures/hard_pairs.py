@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import captions, curves, style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,16 +33,14 @@ def draw(frame: pd.DataFrame) -> Figure:
         figure, panels = curves.canvas(len(groups))
         for ax, (_, rows) in zip(panels, groups, strict=True):
             _draw_map(ax, rows)
-        nothing = tuple(Panel(title, np.ones(1), (), (), ()) for title, _ in groups)
         curves.finish(
             figure,
             panels,
-            View("type", math.nan, "", math.nan, 1, (), (), nothing),
+            [title for title, _ in groups],
             _entries(),
             x_label="type x, and weight of the pair at the right",
             y_label="query v",
             notes=[[] for _ in groups],
-            titles=[title for title, _ in groups],
         )
     return figure
 
@@ -68,7 +65,7 @@ def _difference(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray, FloatArray]
 def _colours() -> Colormap:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("pairs", [SECOND, "#FFFFFF", FIRST])
+    return LinearSegmentedColormap.from_list("pairs", [SECOND, style.WHITE, FIRST])
 
 
 def _draw_map(ax: Axes, rows: pd.DataFrame) -> None:
@@ -80,7 +77,7 @@ def _draw_map(ax: Axes, rows: pd.DataFrame) -> None:
     ax.barh(
         np.arange(k) + 0.5, n * STRIP * weights / weights.max(), height=0.8, left=left, color=style.GREY, linewidth=0
     )
-    ax.axvline(n, color="#404040", linewidth=0.6)
+    ax.axvline(n, color=style.DARK, linewidth=0.6)
     ax.set(xlim=(0, n * (1.0 + GAP + STRIP) + 0.1), ylim=(k, 0))
     types, places = (np.unique(np.linspace(0, size - 1, min(size, TICKS)).astype(int)) for size in (n, k))
     ax.set_xticks(types + 0.5, [number(x) for x in types])

@@ -13,7 +13,7 @@ from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.figures.style import Style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,16 +45,14 @@ def draw(frame: pd.DataFrame) -> Figure:
         if len(halves):
             values = halves["half_delta"].to_numpy(dtype=np.float64)
             _set_values(panels[2], values)
-            panels[2].plot(halves["epsilon"], values, color="black", marker="o", markersize=3.4, markerfacecolor="none")
+            panels[2].plot(halves["epsilon"], values, **style.as_drawn(style.plain(""), 3.4))
         curves.finish(
             figure,
             panels,
-            View("epsilon", float("nan"), "", float("nan"), 1, (), (), tuple(Panel(t, x, (), (), ()) for t in titles)),
+            titles,
             _entries(frame, looks),
             x_label=columns.meaning("epsilon").label,
             y_label="",
-            notes=[[] for _ in panels],
-            titles=list(titles),
         )
     return figure
 
@@ -88,7 +86,7 @@ def _curves(frame: pd.DataFrame) -> list[tuple[tuple[float, str], pd.DataFrame]]
 
 
 def _as_drawn(look: Style, shifts: str) -> dict[str, Any]:
-    return curves.as_drawn(look, 4.4 if shifts == UNIT else 0.0)
+    return style.as_drawn(look, 4.4 if shifts == UNIT else 0.0)
 
 
 def _set_values(ax: Axes, values: FloatArray) -> None:

@@ -16,7 +16,7 @@ from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
 from factormech.tables.norm_view import Asked, NormPanel, NormView, norm_view
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,16 +43,15 @@ def draw(frame: pd.DataFrame) -> Figure:
             scales.prepare_x(ax, panel.x, table.axis)
             _set_height(ax, panel, table.axis)
             for i, (asked, curve) in enumerate(panel.curves.items()):
-                _draw_curve(ax, panel.x, curve.low, curve.high, {**curves.as_drawn(looks[asked], sizes[asked])}, i)
+                _draw_curve(ax, panel.x, curve.low, curve.high, {**style.as_drawn(looks[asked], sizes[asked])}, i)
             _draw_known(ax, panel)
         curves.finish(
             figure,
             panels,
-            _plain(table),
+            [labels.workload_label(panel.workload) for panel in table.panels],
             [*_entries(table, looks, sizes), *_extra_entries(table)],
             x_label=columns.meaning(table.axis).label,
             y_label=Y_LABEL,
-            notes=[[] for _ in panels],
             footer=_missing(table),
         )
     return figure
@@ -61,12 +60,6 @@ def draw(frame: pd.DataFrame) -> Figure:
 def _sizes(table: NormView) -> dict[Asked, float]:
     spaced = np.linspace(curves.LARGEST_MARKER, curves.SMALLEST_MARKER, len(table.asked)).tolist()
     return dict(zip(table.asked, spaced, strict=True))
-
-
-def _plain(table: NormView) -> View:
-    """What is shared with figures of mechanisms: names of panels and their axis."""
-    panels = tuple(Panel(panel.workload, panel.x, (), (), ()) for panel in table.panels)
-    return View(table.axis, table.fixed, "", float("nan"), 1, (), (), panels)
 
 
 def _draw_curve(ax: Axes, x: FloatArray, low: FloatArray, high: FloatArray, look: dict[str, Any], place: int) -> None:
@@ -86,7 +79,7 @@ def _draw_known(ax: Axes, panel: NormPanel) -> None:
 
 
 def _cross() -> dict[str, Any]:
-    return {"color": "#000000", "marker": "+", "markersize": 7.5, "linestyle": "", "markeredgewidth": 0.6}
+    return {"color": style.BLACK, "marker": "+", "markersize": 7.5, "linestyle": "", "markeredgewidth": 0.6}
 
 
 def _set_height(ax: Axes, panel: NormPanel, axis: str) -> None:
@@ -108,7 +101,7 @@ def _set_height(ax: Axes, panel: NormPanel, axis: str) -> None:
 def _entries(table: NormView, looks: dict[Asked, style.Style], sizes: dict[Asked, float]) -> list[curves.Entry]:
     from matplotlib.lines import Line2D
 
-    return [(Line2D([], [], **curves.as_drawn(looks[key], sizes[key])), looks[key].label) for key in table.asked]
+    return [(Line2D([], [], **style.as_drawn(looks[key], sizes[key])), looks[key].label) for key in table.asked]
 
 
 def _extra_entries(table: NormView) -> list[curves.Entry]:

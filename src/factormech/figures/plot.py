@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import MissingExtra
+from factormech.experiments.drawing import problems
+from factormech.experiments.registry import experiment, is_experiment
 from factormech.figures.registry import draw
 from factormech.figures.style import context
 from factormech.tables.kinds import kind_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
-def plot(answer: Any, path: str | os.PathLike[str] | None = None) -> Figure:
+def plot(answer: Any, path: str | os.PathLike[str] | None = None, *, figure: Mapping[str, Any] | None = None) -> Figure:
     """Return the figure of a table or an answer, drawn in the project's style.
 
     Parameters
@@ -22,6 +26,9 @@ def plot(answer: Any, path: str | os.PathLike[str] | None = None) -> Figure:
     answer
         The table of a study, of :func:`factormech.compare` or :func:`factormech.sweep`, whose columns say which kind
         it is; a plan, for the users of each mechanism; or a fitted mechanism, for its variances.
+    figure
+        How a table is drawn, as the block ``figure`` of a study says it:
+        ``{"x": "epsilon", "panels": ["domain_size"]}``.
     path
         Where to write it too, in the format of the suffix: ``.pdf``, ``.svg``, ``.png``.
 
@@ -32,7 +39,8 @@ def plot(answer: Any, path: str | os.PathLike[str] | None = None) -> Figure:
     Raises
     ------
     BadValue
-        If the columns are those of no kind of table, or the kind has no figure.
+        If the columns are those of no kind of table, the kind has no figure, or ``figure`` names columns that it
+        lacks.
     MissingExtra
         If matplotlib is not installed.
 
@@ -50,14 +58,23 @@ def plot(answer: Any, path: str | os.PathLike[str] | None = None) -> Figure:
         from factormech.figures.answers import draw_errors, draw_ranking
 
         if hasattr(answer, "mechanisms") and hasattr(answer, "best"):
-            figure = draw_ranking(answer)
+            drawn = draw_ranking(answer)
         elif hasattr(answer, "errors") and hasattr(answer, "guarantee"):
-            figure = draw_errors(answer)
+            drawn = draw_errors(answer)
         else:
-            figure = draw(kind_of(answer), answer)
+            drawn = _table(answer, figure)
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error) from None
     if path is not None:
         with context():
-            figure.savefig(path)
-    return figure
+            drawn.savefig(path)
+    return drawn
+
+
+def _table(table: pd.DataFrame, figure: Mapping[str, Any] | None) -> Figure:
+    kind = kind_of(table)
+    columns = experiment(kind).drawable if is_experiment(kind) else ()
+    numbers = [column.name for column in columns if column.type != "text"]
+    for problem in problems(figure or {}, numbers, [column.name for column in columns], kind):
+        raise problem
+    return draw(kind, table, figure=figure)

@@ -11,7 +11,7 @@ from factormech.arrays import FloatArray
 from factormech.experiments import columns
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
-from factormech.tables.panels import Curve, Panel, View, number
+from factormech.tables.panels import Curve, Panel, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,11 +31,11 @@ def draw(frame: pd.DataFrame) -> Figure:
     orders = sorted(set(frame["p"]))
     names = tuple(dict.fromkeys(frame["factorization"]))
     looks = {name: style.FACTORIZATIONS[name] for name in names}
-    table = View("domain_size", float("nan"), "", float("nan"), 1, names, (), _panels(frame, orders, names))
+    shown_panels = _panels(frame, orders, names)
     with style.context():
         figure, panels = curves.canvas(len(orders))
-        for ax, panel, order in zip(panels, table.panels, orders, strict=True):
-            scales.prepare_x(ax, panel.x, table.axis)
+        for ax, panel, order in zip(panels, shown_panels, orders, strict=True):
+            scales.prepare_x(ax, panel.x, "domain_size")
             ax.set_yscale("log")
             shown = np.concatenate([curve.middle for curve in panel.curves])
             top = float(np.log10(np.nanmax(shown)))
@@ -45,12 +45,10 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            table,
-            [*curves.mechanism_entries(names, looks), *_bound_entries()],
-            x_label=columns.meaning(table.axis).label,
+            [labels.order_label(order) for order in orders],
+            [*curves.entries(names, looks), *_bound_entries()],
+            x_label=columns.meaning("domain_size").label,
             y_label=Y_LABEL,
-            notes=[[] for _ in panels],
-            titles=[labels.order_label(order) for order in orders],
         )
     return figure
 

@@ -10,7 +10,7 @@ import numpy as np
 from factormech import labels
 from factormech.experiments.pure import FALL_SHORT, MEANING, PROJECTED, RAW
 from factormech.figures import captions, cells, curves, style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of constants."""
     shown = _panels(frame)
     titles = list(shown)
-    colours = cells.shades("#FFFFFF", style.SKY, style.BLUE)
+    colours = cells.shades(style.WHITE, style.SKY, style.BLUE)
     with style.context():
         figure, panels = curves.canvas(len(shown))
         for ax, table in zip(panels, shown.values(), strict=True):
@@ -35,13 +35,11 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View("queries", math.nan, "", math.nan, 1, (), (), tuple(Panel(t, np.ones(1), (), (), ()) for t in titles)),
+            titles,
             _entries(),
             x_label="types n",
             y_label="queries k",
-            notes=[[] for _ in titles],
             footer=_missing(frame),
-            titles=titles,
         )
     return figure
 
@@ -66,7 +64,7 @@ def _entries() -> list[curves.Entry]:
     from matplotlib.patches import Patch
 
     return [
-        (Patch(facecolor="#FFFFFF", edgecolor=style.GREY, linewidth=0.8), f"Nε·error = {ENDS[0]:g}·2w(K), or less"),
+        (Patch(facecolor=style.WHITE, edgecolor=style.GREY, linewidth=0.8), f"Nε·error = {ENDS[0]:g}·2w(K), or less"),
         (Patch(facecolor=style.BLUE), "2w(K), or more"),
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from factormech.experiments.curves import Curves
 from factormech.figures import captions, curves, declared, style
 from factormech.figures.canvas import empty_figure
 from factormech.tables.curve_view import curve_view
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,22 +65,11 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View(
-                "users_times_epsilon",
-                math.nan,
-                "",
-                math.nan,
-                1,
-                (),
-                (),
-                tuple(Panel(p.title, p.x, (), (), ()) for p, _ in parts),
-            ),
+            titles,
             [*declared.entries(tables[0]), *_below(declared.entries(tables[1]))],
             x_label="first row: users times privacy budget, Nε; second row: rows ℓ of the JL matrix",
             y_label=tables[0].column("l2_error").label,
-            notes=[[] for _ in panels],
             footer=tables[0].missing(),
-            titles=titles,
         )
     return figure
 
@@ -93,7 +81,7 @@ def _below(entries: list[curves.Entry]) -> list[curves.Entry]:
 
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
     """Two rows of panels."""
-    figure = empty_figure(style.WIDTHS[min(columns, 3)], 2 * curves.PANEL_HEIGHTS[min(columns, 3)] + 0.2)
+    figure = empty_figure(style.width(min(columns, 3)), 2 * curves.PANEL_HEIGHTS[min(columns, 3)] + 0.2)
     grid = figure.add_gridspec(2, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(2 * columns)]
 

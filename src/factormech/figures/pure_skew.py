@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factormech import labels
 from factormech.figures import captions, cells, curves, style
-from factormech.tables.panels import Panel, View, number
+from factormech.tables.panels import number
 
 PRODUCT = "users_times_epsilon"
 
@@ -31,8 +30,8 @@ def draw(frame: pd.DataFrame) -> Figure:
     projections = [str(name) for name in dict.fromkeys(frame["mechanism"]) if name != JL]
     titles = [*(f"JL release over {labels.SERIES[name]}" for name in projections), "Least error over lower bound"]
     tables = [*(ratios(frame, name) for name in projections), above_bound(frame)]
-    looks = [(cells.shades(style.BLUE, "#FFFFFF", style.VERMILLION), (1.0 / DEEPEST, DEEPEST))] * len(projections)
-    looks.append((cells.shades("#FFFFFF", style.GREY), (1.0, FARTHEST)))
+    looks = [(cells.shades(style.BLUE, style.WHITE, style.VERMILLION), (1.0 / DEEPEST, DEEPEST))] * len(projections)
+    looks.append((cells.shades(style.WHITE, style.GREY), (1.0, FARTHEST)))
     with style.context():
         figure, panels = curves.canvas(len(titles))
         for ax, table, (colours, ends) in zip(panels, tables, looks, strict=True):
@@ -41,21 +40,10 @@ def draw(frame: pd.DataFrame) -> Figure:
         curves.finish(
             figure,
             panels,
-            View(
-                PRODUCT,
-                math.nan,
-                "",
-                math.nan,
-                1,
-                (),
-                (),
-                tuple(Panel(t, np.ones(1), (), (), ()) for t in titles),
-            ),
+            titles,
             _entries(),
             x_label="users times privacy budget, Nε",
             y_label="length of a long query over the others",
-            notes=[[] for _ in titles],
-            titles=titles,
         )
     return figure
 

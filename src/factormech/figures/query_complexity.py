@@ -10,7 +10,6 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, style
-from factormech.tables.panels import Panel, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,17 +35,14 @@ def draw(frame: pd.DataFrame) -> Figure:
         for ax, rule in zip(panels, rules, strict=False):
             scales.prepare_scale(ax, x, "log")
             _draw(ax, rows[rows["learner"].str.startswith(rule)], names)
-        shown = tuple(Panel(RULES[rule], x, (), (), ()) for rule in rules)
         curves.finish(
             figure,
             panels,
-            View("learner_dimension", float("nan"), "", float("nan"), 1, (), (), shown),
+            [RULES[rule] for rule in rules],
             _entries(names, promised=bool(np.isfinite(rows["guaranteed_queries"]).any())),
             x_label="dimension d of the learner",
             y_label="queries",
-            notes=[[] for _ in panels],
             footer=_missing(frame),
-            titles=[RULES[rule] for rule in rules],
         )
     return figure
 
@@ -62,7 +58,7 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
         )
         look = looks[str(name)]
         ax.vlines(d, low, high, color=look.colour, linewidth=0.8, zorder=2.5)
-        ax.plot(d, mean, zorder=3, clip_on=False, **{**curves.as_drawn(look, sizes[str(name)]), "linestyle": "none"})
+        ax.plot(d, mean, zorder=3, clip_on=False, **{**style.as_drawn(look, sizes[str(name)]), "linestyle": "none"})
     promised = rows[np.isfinite(rows["guaranteed_queries"].astype("float64"))].sort_values("learner_dimension")
     ax.plot(promised["learner_dimension"], promised["guaranteed_queries"], zorder=1.5, **PROMISED)
 
@@ -79,7 +75,7 @@ def _entries(names: list[str], *, promised: bool) -> list[curves.Entry]:
 
     looks, sizes = style.series_styles(names, ""), curves.marker_sizes(names)
     marks: list[curves.Entry] = [
-        (Line2D([], [], **{**curves.as_drawn(looks[name], sizes[name]), "linestyle": "none"}), looks[name].label)
+        (Line2D([], [], **{**style.as_drawn(looks[name], sizes[name]), "linestyle": "none"}), looks[name].label)
         for name in names
     ]
     return [*marks, (Line2D([], [], **PROMISED), "Promised")] if promised else marks

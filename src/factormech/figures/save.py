@@ -47,5 +47,5 @@ def save(figure: Figure, stem: Path | str, formats: Sequence[str] = USUAL) -> li
 
 def _drawn(figure: Figure, kind: str) -> bytes:
     stream = io.BytesIO()
-    figure.savefig(stream, format=kind, dpi=PNG_DPI, metadata=_METADATA[kind], facecolor="white")
+    figure.savefig(stream, format=kind, dpi=PNG_DPI, metadata=_METADATA[kind], facecolor=style.WHITE)
     return stream.getvalue()

@@ -16,7 +16,6 @@ from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
 from factormech.figures import captions, curves, form, style
-from factormech.tables.panels import Panel, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,16 +40,14 @@ def draw(frame: pd.DataFrame) -> Figure:
         figure, panels = curves.canvas(len(bodies))
         for ax, body in zip(panels, bodies, strict=True):
             _draw_body(ax, frame[frame["body"] == body])
-        nothing = tuple(Panel(body, np.ones(1), (), (), ()) for body in bodies)
         curves.finish(
             figure,
             panels,
-            View("body", math.nan, "", math.nan, 1, (), (), nothing),
+            [_title(frame[frame["body"] == body]) for body in bodies],
             _entries(),
             x_label="",
             y_label="",
             notes=[[] for _ in bodies],
-            titles=[_title(frame[frame["body"] == body]) for body in bodies],
         )
     return figure
 
@@ -96,7 +93,7 @@ def _draw_body(ax: Axes, rows: pd.DataFrame) -> None:
         _draw_polygon(ax, corners)
     else:
         _draw_facets(ax, facets.reshape(-1, 3, 3), view)
-    ax.plot(*(flat @ corners.T), linestyle="", marker="o", markersize=3.0, color="black", zorder=6)
+    ax.plot(*(flat @ corners.T), linestyle="", marker="o", markersize=3.0, color=style.BLACK, zorder=6)
     _draw_slab(ax, flat, _points(rows, "direction")[0], float(rows["width_upper"].iloc[0]), R)
     reach = (MARGIN if k == 2 else 1.35) * max(
         float(np.abs(np.array(outline)).max()), float(np.abs(flat @ corners.T).max())
@@ -135,14 +132,14 @@ def _draw_axes(ax: Axes, flat: FloatArray, R: FloatArray) -> None:
         ax.plot([-end[0], end[0]], [-end[1], end[1]], color=style.GREY, linestyle=style.DOTTED, linewidth=0.9, zorder=1)
         align = "center" if abs(e[0]) < 0.1 else "left" if e[0] > 0.0 else "right"
         name = AXES[i].split()[0]
-        ax.annotate(name, (right, up), fontsize=form.small_size(), color="#303030", ha=align, va="center")
+        ax.annotate(name, (right, up), fontsize=form.small_size(), color=style.INK, ha=align, va="center")
 
 
 def _draw_polygon(ax: Axes, corners: FloatArray) -> None:
     from scipy.spatial import ConvexHull
 
     around = corners[ConvexHull(corners).vertices]
-    ax.fill(*around.T, facecolor=_shade(0.75), edgecolor="black", linewidth=0.9, alpha=0.85, zorder=3)
+    ax.fill(*around.T, facecolor=_shade(0.75), edgecolor=style.BLACK, linewidth=0.9, alpha=0.85, zorder=3)
 
 
 def _draw_facets(ax: Axes, facets: FloatArray, view: FloatArray) -> None:
@@ -158,7 +155,7 @@ def _draw_facets(ax: Axes, facets: FloatArray, view: FloatArray) -> None:
     for a, b, visible in _edges(facets, normals, front):
         line, width, zorder = (style.SOLID, 0.9, 4.0) if visible else (style.DASHED, 0.5, 3.5)
         (x0, y0), (x1, y1) = view[:2] @ a, view[:2] @ b
-        ax.plot([x0, x1], [y0, y1], color="black", linestyle=line, linewidth=width, zorder=zorder)
+        ax.plot([x0, x1], [y0, y1], color=style.BLACK, linestyle=line, linewidth=width, zorder=zorder)
 
 
 def _shade(value: float) -> tuple[float, float, float]:
@@ -197,9 +194,9 @@ def _entries() -> list[curves.Entry]:
     from matplotlib.patches import Patch
 
     return [
-        (Patch(facecolor=_shade(0.75), edgecolor="black", linewidth=0.9), "Sensitivity polytope conv(±columns)"),
+        (Patch(facecolor=_shade(0.75), edgecolor=style.BLACK, linewidth=0.9), "Sensitivity polytope conv(±columns)"),
         (
-            Patch(facecolor="#DDEFFA", edgecolor=style.BLUE, linewidth=1.1),
+            Patch(facecolor=style.PALE_SKY, edgecolor=style.BLUE, linewidth=1.1),
             "Ellipsoid of a factorization that attains γ₂",
         ),
         (

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "words"]
 
-WIDTHS = {**style.WIDTHS, 4: 7.0}
 PANEL_HEIGHTS = {1: 3.9, 2: 3.0, 3: 2.6, 4: 2.4}  # inches, by the number of columns
 STRIP_SHARE = 0.5  # height of the strip over that of the part above it
 MARKER, STRIP_MARKER = 4.2, 2.8
@@ -88,7 +87,7 @@ def _ratio_ends(panels: Sequence[Panel]) -> tuple[float, float]:
 
 def _canvas(panels: int, columns: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
     rows = -(-panels // columns)
-    figure = empty_figure(WIDTHS[columns], rows * PANEL_HEIGHTS[columns])
+    figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns])
     heights = [1.0, STRIP_SHARE] * rows
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=heights)
     pairs = []
@@ -113,7 +112,7 @@ def _prepare(ax: Axes, strip: Axes, panel: Panel, table: Collected, ends: tuple[
         part.grid(visible=False, axis="x")
         # Where one number of users ends and the next begins.
         for edge in np.sqrt(users[:-1] * users[1:]).tolist():
-            part.axvline(edge, color="#D9D9D9", linewidth=0.4, zorder=0.4)
+            part.axvline(edge, color=style.GRID, linewidth=0.4, zorder=0.4)
     ax.tick_params(labelbottom=False)
     ax.set_yscale("log")
     scales.set_decades(ax, *_error_limits(panel))
@@ -188,7 +187,7 @@ def _marker(look: Style, size: float) -> dict[str, Any]:
         "marker": look.marker,
         "markersize": size * look.scale,
         # White, not transparent: the bar and the line end at the marker's rim.
-        "markerfacecolor": look.colour if look.filled else "white",
+        "markerfacecolor": look.colour if look.filled else style.WHITE,
         "markeredgewidth": 0.7,
         "clip_on": False,
     }

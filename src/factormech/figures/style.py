@@ -28,6 +28,11 @@ ORANGE, SKY, GREEN, BLUE = "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 VERMILLION, PURPLE, BLACK = "#D55E00", "#CC79A7", "#000000"
 WINE, INDIGO = "#882255", "#332288"
 GREY, IMPOSSIBLE = "#6E6E6E", "#EDEDED"
+WHITE, PALE_SKY = "#FFFFFF", "#DDEFFA"
+# Of notes, of lines that are no data, and of the grid behind them.
+INK, DARK, GRID = "#303030", "#404040", "#D9D9D9"
+# An order from the least to the most, light to dark, which is seen in grey, too.
+BLUES = ("#7FB2D9", "#2F7EBB", "#0B3C6F")
 # A band below a certified bound, and its edge: warm and pale, behind every colour of a mechanism.
 BAND, BAND_EDGE = "#F3E3DC", "#A98274"
 
@@ -40,6 +45,11 @@ LINES: tuple[Line, ...] = (SOLID, DASHED, DASH_DOTTED, DOTTED)
 
 # Widths in inches of a figure with one, two and three columns of panels; the last is a page of two columns.
 WIDTHS = {1: 5.2, 2: 6.0, 3: 7.0}
+# The edge of a shaded area, in the panel and in the legend; of the grey area, the legend alone has one.
+EDGE: dict[str, Any] = {"color": BAND_EDGE, "linewidth": 1.3, "solid_capstyle": "butt", "zorder": 1.6}
+PATCH_EDGE, IMPOSSIBLE_EDGE = 0.8, "#C8C8C8"
+# The line at 1 of an axis of ratios.
+ONE: dict[str, Any] = {"color": DARK, "linewidth": 0.8}
 
 
 @dataclass(frozen=True)
@@ -327,6 +337,72 @@ def bound_styles(names: Iterable[str]) -> dict[str, Style]:
     return {name: BOUNDS.get(name) or spare[name] for name in names}
 
 
+def as_drawn(look: Style, size: float) -> dict[str, Any]:
+    """A style as the arguments of a line."""
+    return {
+        "color": look.colour,
+        "linestyle": look.line,
+        "marker": look.marker,
+        "markersize": size * look.scale,
+        "markerfacecolor": look.colour if look.filled else "none",
+        "linewidth": 1.2 if look.filled else 0.9,
+    }
+
+
+def line(look: Style) -> dict[str, Any]:
+    """A style as the arguments of a line without markers."""
+    return {"color": look.colour, "linestyle": look.line, "linewidth": 0.9}
+
+
+def points(look: Style, size: float) -> dict[str, Any]:
+    """A style as the arguments of a cloud of small points."""
+    return {
+        "linestyle": "",
+        "marker": "o",
+        "markersize": size,
+        "markerfacecolor": look.colour,
+        "markeredgewidth": 0,
+        "alpha": 0.35,
+    }
+
+
+def spread(look: Style, alpha: float = 0.15) -> dict[str, Any]:
+    """A style as the arguments of the band around a curve."""
+    return {"color": look.colour, "alpha": alpha, "linewidth": 0}
+
+
+def bar(look: Style) -> dict[str, Any]:
+    """A style as the arguments of upright bars."""
+    return {"color": look.colour, "linewidth": 0.8}
+
+
+def star(look: Style) -> dict[str, Any]:
+    """A style as the arguments of stars."""
+    return {"color": look.colour, "linestyle": "", "marker": "*", "markersize": 7.0}
+
+
+def reference(i: int) -> dict[str, Any]:
+    """The look of the i-th grey line along x."""
+    lines = (DASHED, DOTTED, DASH_DOTTED)
+    return {"color": GREY, "linestyle": lines[i % len(lines)], "linewidth": 0.9}
+
+
+def mark(i: int) -> dict[str, Any]:
+    """The look of the i-th upright line."""
+    lines = (DOTTED, DASH_DOTTED, DASHED)
+    return {"color": DARK, "linestyle": lines[i % len(lines)], "linewidth": 1.0}
+
+
+def plain(label: str) -> Style:
+    """The style of a curve that is the only one."""
+    return Style(label, BLACK, "o", SOLID)
+
+
+def width(columns: int) -> float:
+    """The width in inches of a figure with so many columns of panels."""
+    return WIDTHS[min(columns, max(WIDTHS))]
+
+
 @contextmanager
 def context() -> Iterator[None]:
     """Draw in this style, whatever the user's matplotlibrc says; on leaving, the user's settings are back."""
@@ -357,13 +433,13 @@ def _reserve(plugins: list[str]) -> dict[str, Style]:
     return styles
 
 
-_SETTINGS = {
+_SETTINGS: dict[str, Any] = {
     "axes.linewidth": 0.6,
-    "axes.edgecolor": "#404040",
+    "axes.edgecolor": DARK,
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.titlepad": 4.0,
-    "grid.color": "#D9D9D9",
+    "grid.color": GRID,
     "grid.linewidth": 0.4,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,

@@ -11,7 +11,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.figures import axes as scales
-from factormech.figures import form
+from factormech.figures import form, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +112,7 @@ def place_note(
         "\n".join(wrap(figure, line, room, form.small_size()) for line in lines),
         transform=ax.transAxes,
         fontsize=form.small_size(),
-        color="#303030",
+        color=style.INK,
         linespacing=1.1,
         zorder=5,
     )

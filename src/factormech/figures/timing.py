@@ -12,10 +12,11 @@ import numpy as np
 
 from factormech import labels
 from factormech.experiments import columns
+from factormech.experiments.base import Column
 from factormech.experiments.timing import ITERATION, TO_GAP
 from factormech.figures import axes as scales
-from factormech.figures import captions, curves, form, style, text
-from factormech.figures.sample_complexity_caption import bound_words
+from factormech.figures import captions, curves, style
+from factormech.figures.compared_caption import bound_words
 from factormech.tables.panels import number, span, told
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "words"]
 
-# From the widest gap to the narrowest, light to dark blue: their order is seen in grey, too.
-GAP_COLOURS = ("#7FB2D9", "#2F7EBB", "#0B3C6F")
 MARKER = 4.2
 
 
@@ -44,23 +43,24 @@ def draw(frame: pd.DataFrame) -> Figure:
         _draw_iterations(panels[0], single, looks)
         for ax, part in zip(panels[1:], parts, strict=True):
             _draw_times(ax, part, looks, colours)
-        width = float(figure.get_figwidth())
-        for ax, title in zip(panels, titles, strict=True):
-            room = width / curves.columns_of(len(panels)) - 0.45
-            ax.set_title(text.balanced(figure, title, room, form.text_size() + 0.5))
         shown, names = _legend(frame, looks, colours)
-        footer = [text.wrap(figure, line, width - 0.2, form.small_size()) for line in unavailable(near)]
-        text.place_around(figure, columns.meaning("domain_size").label, "seconds", shown, names, footer)
-        for ax, part in zip(panels, [single, *parts], strict=True):
-            scales.thin_labels(ax, text.renderer_of(figure))
-            text.place_note(figure, ax, notes(part))
+        curves.finish(
+            figure,
+            panels,
+            titles,
+            list(zip(shown, names, strict=True)),
+            x_label=columns.meaning("domain_size").label,
+            y_label="seconds",
+            notes=[notes(part) for part in [single, *parts]],
+            footer=unavailable(near),
+        )
     return figure
 
 
 def gap_colours(near: pd.DataFrame) -> dict[float, str]:
     """A colour for each gap, the narrowest darkest; more gaps than colours share the lightest."""
     gaps = sorted(set(near["gap"]))
-    return {gap: GAP_COLOURS[max(len(GAP_COLOURS) - 1 - i, 0)] for i, gap in enumerate(gaps)}
+    return {gap: style.BLUES[max(len(style.BLUES) - 1 - i, 0)] for i, gap in enumerate(gaps)}
 
 
 def _draw_iterations(ax: Axes, single: pd.DataFrame, looks: dict[str, Style]) -> None:
@@ -71,7 +71,7 @@ def _draw_iterations(ax: Axes, single: pd.DataFrame, looks: dict[str, Style]) ->
     _prepare_y(ax, rows[["seconds", "least_seconds"]].to_numpy().ravel())
     look = looks[str(rows["mechanism"].iloc[0])]
     ax.plot(x, rows["least_seconds"], color=look.colour, linestyle="", marker="_", markersize=7, zorder=3)
-    ax.plot(x, rows["seconds"], zorder=3, clip_on=False, **curves.as_drawn(look, MARKER))
+    ax.plot(x, rows["seconds"], zorder=3, clip_on=False, **style.as_drawn(look, MARKER))
 
 
 def _draw_times(ax: Axes, part: pd.DataFrame, looks: dict[str, Style], colours: dict[float, str]) -> None:
@@ -84,7 +84,7 @@ def _draw_times(ax: Axes, part: pd.DataFrame, looks: dict[str, Style], colours: 
         seconds = rows.groupby("domain_size")["seconds"].median().reindex(x)
         # The narrower the gap, the smaller and the further in front: lines that coincide remain visible.
         share = 1.0 - narrow[gap] / max(len(narrow) - 1, 1)
-        look = {**curves.as_drawn(looks[mechanism], MARKER * (0.8 + 0.8 * share)), "color": colours[gap]}
+        look = {**style.as_drawn(looks[mechanism], MARKER * (0.8 + 0.8 * share)), "color": colours[gap]}
         look["linewidth"] *= 1.0 + 2.0 * share
         if looks[mechanism].filled:
             look["markerfacecolor"] = colours[gap]
@@ -104,7 +104,7 @@ def _legend(frame: pd.DataFrame, looks: dict[str, Style], colours: dict[float, s
     from matplotlib.lines import Line2D
 
     drawn = dict.fromkeys(frame.loc[frame["status"] == "ok", "mechanism"])
-    shown: list[Any] = [Line2D([], [], **curves.as_drawn(looks[name], MARKER)) for name in drawn]
+    shown: list[Any] = [Line2D([], [], **style.as_drawn(looks[name], MARKER)) for name in drawn]
     names = [looks[name].label for name in drawn]
     for gap, colour in colours.items():
         shown.append(Line2D([], [], color=colour, linewidth=2.4))
@@ -120,7 +120,7 @@ def notes(part: pd.DataFrame) -> list[str]:
         who = []
         for mechanism, part_of_one in rows.groupby("mechanism", sort=False):
             spans = [
-                (number(gap), span(missing["domain_size"].tolist(), x, "domain_size"))
+                (number(gap), span(missing["domain_size"].tolist(), x, Column("domain_size")))
                 for gap, missing in part_of_one.groupby("gap")
             ]
             gaps = ", ".join(gap + (f" [{place}]" if place else "") for gap, place in spans)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from factormech.atomic import write_whole
+from factormech.experiments.drawing import Drawing
 from factormech.figures.registry import draw, module_of, words
 from factormech.figures.save import save
 from factormech.jobs.common import job_parser, run
@@ -18,16 +19,18 @@ def main() -> None:
     parser.add_argument("--kind", required=True)
     parser.add_argument("--title", default="")
     parser.add_argument("--caption", default="")
-    parser.add_argument("--settings", type=json.loads, default={}, help="of the figure, in JSON")
+    parser.add_argument("--settings", type=json.loads, default={}, help="of the kind's figure, in JSON")
+    parser.add_argument("--figure", type=json.loads, default={}, help="how the study is drawn, in JSON")
     parser.add_argument("table", type=Path)
     parser.add_argument("stem", type=Path, help="path of the figure without its suffix")
     args = parser.parse_args()
     module_of(args.kind)  # an unknown kind is refused before any file is read
     frame = read_csv(args.table)
-    said = words(args.kind, args.title, args.caption, frame, **args.settings)
+    settings = {**args.settings, "figure": args.figure}
+    said = words(args.kind, args.title, args.caption, frame, **settings)
     write_whole(args.stem.with_suffix(".txt"), f"{said.caption}\n".encode())
     write_whole(args.stem.with_suffix(".notes.txt"), f"{said.notes}\n".encode())
-    save(draw(args.kind, frame, **args.settings), args.stem)
+    save(draw(args.kind, frame, **settings), args.stem, Drawing.of(args.figure).formats)
 
 
 if __name__ == "__main__":

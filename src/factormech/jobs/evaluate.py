@@ -22,18 +22,23 @@ def main() -> None:
     parser.add_argument("--part", required=True, help="its name among the parts of the study")
     parser.add_argument("--asked", required=True, help="what the study asks, in JSON")
     parser.add_argument("--solved", type=Path, nargs="*", default=[], help="files of what the part needs solved")
+    words = "read the files of everything that the part needs solved: they may be more than a command line holds"
+    parser.add_argument("--planned", action="store_true", help=words)
     parser.add_argument("--data", nargs="?", default=None, help="the folder of the data sets, if there is one")
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     kind, asked = experiment(args.kind), Asked.from_json(args.asked)
-    with shared(args.solved), given(Path(args.data) if args.data else None):
+    solved = args.solved
+    if args.planned:
+        solved = [Path(request.file) for request in dict.fromkeys(kind.solves(asked))]
+    with shared(solved), given(Path(args.data) if args.data else None):
         frame = part_of(kind, args.study, kind.measure(asked))
     attributes = {
         "kind_of_study": kind.kind,
         "study": args.study,
         "part": args.part,
         "asked": json.loads(asked.to_json()),
-        "solved": [str(path) for path in args.solved],
+        "solved": [str(path) for path in solved],
         "root_seed": asked.seed,
         "code": args.code,
     }

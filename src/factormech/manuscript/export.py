@@ -185,7 +185,9 @@ def texts(study: Study, frame: pd.DataFrame, source: Path, width: float, prefix:
         How the names of macros begin after ``\fm``; made of the study's name, if empty.
     """
     stem, prefix = _stem(study), prefix or numbers.prefix_of(study.name, study.paper)
-    said = words(study.kind, study.title, study.caption, frame, **figure_settings(study.kind, study.asked)).caption
+    said = words(
+        study.kind, study.title, study.caption, frame, figure=study.figure, **figure_settings(study.kind, study.asked)
+    ).caption
     every = [one for part in (frame, *_derived(source, frame)) for one in numbers.numbers(part)]
     found = list({one.name: one for one in reversed(every)}.values())[::-1]
     caption, own = with_macros(said, (study.title, study.caption), found, prefix)
@@ -204,7 +206,7 @@ def _stem(study: Study) -> str:
 
 def _drawn(study: Study, frame: pd.DataFrame, stem: Path, printed: form.Form, formats: Sequence[str]) -> list[Path]:
     with form.printed(printed):
-        figure = draw(study.kind, frame, **figure_settings(study.kind, study.asked))
+        figure = draw(study.kind, frame, figure=study.figure, **figure_settings(study.kind, study.asked))
         if printed.monochrome:
             form.in_grey(figure)
         return save(figure, stem, formats)

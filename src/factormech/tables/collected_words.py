@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech import labels
+from factormech.experiments.axes import DOMAIN_SIZE, EPSILON, USERS
 from factormech.tables import arrange
 from factormech.tables.panels import number, span
 
@@ -88,7 +89,8 @@ def _places(rows: pd.DataFrame, frame: pd.DataFrame) -> str:
 def _where_in(part: pd.DataFrame, whole: pd.DataFrame) -> str:
     """Places inside a workload, by the axes on which they are not everywhere."""
     spans = [
-        span(part[axis].unique().tolist(), np.unique(whole[axis]), axis) for axis in ("domain_size", "epsilon", "users")
+        span(part[axis.name].unique().tolist(), np.unique(whole[axis.name]), axis.column())
+        for axis in (DOMAIN_SIZE, EPSILON, USERS)
     ]
     names = part["population"].unique().tolist()
     spans.append(", ".join(names) if len(names) < whole["population"].nunique() else "")

@@ -80,7 +80,7 @@ def _problem_of_ratios(row: Mapping[str, Any]) -> Problem:
 
 
 def _check_improvement(frame: pd.DataFrame, name: str) -> None:
-    keys = ["mechanism", "workload", "domain_size", "epsilon", "seed"]
+    keys = ["mechanism", "workload", "domain_size", "epsilon", "seed", "alpha"]
     for study, part in frame.groupby("study", sort=False):
         check_grid([part[key].tolist() for key in keys], name, f"study {study}", "point of its grid")
 
@@ -110,7 +110,7 @@ def _slope_problem(row: Mapping[str, Any]) -> Problem:
 def _check_slopes(frame: pd.DataFrame, name: str) -> None:
     who = frame["mechanism"] + " " + frame["bound_name"]
     for study, part in frame.groupby("study", sort=False):
-        axes = [part[key].tolist() for key in ("workload", "epsilon", "part")] + [who[part.index].tolist()]
+        axes = [part[key].tolist() for key in ("workload", "epsilon", "alpha", "part")] + [who[part.index].tolist()]
         check_grid(axes, name, f"study {study}", "mechanism and bound of every workload")
 
 
@@ -149,7 +149,7 @@ IMPROVEMENT = TableKind(
         Column("excluded", empty="free"),
         *_ENDS,
     ),
-    keys=("workload", "domain_size", "epsilon", "seed"),
+    keys=("workload", "domain_size", "epsilon", "seed", "alpha"),
     check=_improvement_problem,
     check_table=_check_improvement,
     tables=(
@@ -184,7 +184,7 @@ SLOPES = TableKind(
         _number("residual"),
         *_ENDS,
     ),
-    keys=("workload", "epsilon", "mechanism", "bound_name", "part"),
+    keys=("workload", "epsilon", "alpha", "mechanism", "bound_name", "part"),
     check=_slope_problem,
     check_table=_check_slopes,
     tables=(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.experiments.base import Column, Curves, Experiment
+from factormech.experiments.drawing import Drawing, Roles
+from factormech.tables.layout import arranged, named, parts, summary_text, titled
 from factormech.tables.panels import places, told
 
 if TYPE_CHECKING:
@@ -22,12 +23,18 @@ Name: TypeAlias = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: numbers along the panel's x, NaN where there are none; the ends of intervals; why some are missing."""
+    """One curve: numbers along the panel's x, NaN where there are none; the ends of intervals; why some are missing.
+
+    ``spread`` says whether the intervals are a band over what is summarised, and not those of the table. ``path``
+    has the line, where that is not through the numbers.
+    """
 
     y: FloatArray
     low: FloatArray
     high: FloatArray
     reasons: tuple[str, ...]
+    spread: bool = False
+    path: FloatArray | None = None
 
     @property
     def missing(self) -> FloatArray:
@@ -46,6 +53,7 @@ class CurvePanel:
     below: FloatArray
     references: dict[str, FloatArray]
     marks: dict[str, float]
+    stars: dict[Name, tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,11 @@ class CurveView:
     notes: tuple[str, ...] = ()
 
     @property
+    def declared(self) -> Curves:
+        """What the kind says, before the study's block."""
+        return cast("Curves", self.kind.figure)
+
+    @property
     def drawn(self) -> tuple[Name, ...]:
         """The curves with a number somewhere."""
         shown = {name for panel in self.panels for name, line in panel.lines.items() if not line.missing.all()}
@@ -70,8 +83,8 @@ class CurveView:
 
     def label(self, name: Name) -> str:
         """What a reader calls a curve."""
-        series = _named(self.column(self.curves.series), name[0])
-        return series if self.curves.dash is None else f"{series}, {_named(self.column(self.curves.dash), name[1])}"
+        columns = [column for column in (self.curves.series, self.curves.dash) if column]
+        return ", ".join(named(self.column(column), value) for column, value in zip(columns, name, strict=False))
 
     def missing(self) -> list[str]:
         """Which curves lack numbers, where, and why: those that are not drawn first."""
@@ -116,58 +129,89 @@ class CurveView:
         return any(one is None or lacks[0] is None or not np.array_equal(one, lacks[0]) for one in lacks)
 
 
-def curve_view(frame: pd.DataFrame, kind: Experiment) -> CurveView:
+def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = None) -> CurveView:
     """Arrange the table of a kind that says what its figure shows."""
-    curves = kind.figure
-    if not isinstance(curves, Curves):
-        raise TypeError(f"{kind.kind} is drawn by {curves}")
+    shown = kind.figure
+    if not isinstance(shown, Curves):
+        raise TypeError(f"{kind.kind} is drawn by {shown}")
+    columns = {column.name: column for column in kind.columns}
+    starred = frame[frame[shown.stars[0]] == shown.stars[1]] if shown.stars else frame[:0]
+    frame = frame[frame[shown.where[0]] == shown.where[1]] if shown.where else frame
+    keys = [columns[name] for name in dict.fromkeys((*kind.keys, *shown.place)) if name in frame]
+    series = [name for name in (shown.series, shown.dash) if name]
+    frame, roles, left_out = arranged(frame, keys, drawing or Drawing(), x=shown.x, panels=shown.panels, series=series)
+    curves = _with_roles(shown, roles)
     names = tuple(dict.fromkeys(_names(frame, curves)))
-    titled = [name for name in curves.panels if curves.panel == name or len(set(frame[name])) > 1]
-    same = [name for name in curves.panels if name not in titled]
-    parts = list(frame.groupby(titled, sort=False)) if titled else [((), frame)]
+    varying = [name for name in curves.panels if shown.panel == name or len(set(frame[name])) > 1]
+    same = [name for name in curves.panels if name not in varying]
     panels = tuple(
-        _panel(_titled(kind, titled, values), _titled(kind, titled[:1], values[:1]), part, kind, curves)
-        for values, part in parts
+        replace(
+            _panel(titled(columns, varying, values), titled(columns, varying[:1], values[:1]), part, curves, roles),
+            stars=_stars(starred, varying, values, curves),
+        )
+        for values, part in parts(frame, varying)
     )
-    notes = (_titled(kind, same, [frame[name].iloc[0] for name in same]), curves.note)
+    fixed = titled(columns, same, [frame[name].iloc[0] for name in same])
+    notes = (fixed, curves.note, summary_text(frame, roles, columns), *left_out)
     return CurveView(kind, curves, names, panels, tuple(filter(None, notes)))
 
 
-def _titled(kind: Experiment, names: list[str], values: Iterable[Any]) -> str:
-    """Values of columns, in one line."""
-    return ", ".join(_named(kind.column(name), value) for name, value in zip(names, values, strict=True))
+def _with_roles(curves: Curves, roles: Roles) -> Curves:
+    """The declaration with the roles of a study: another x has the scale that its values ask for."""
+    series, dash = (*roles.series, None, None)[:2]
+    scale = curves.x_scale if roles.x == curves.x else "auto"
+    return replace(curves, x=roles.x, panel=roles.panels, series=series or "", dash=dash, x_scale=scale)
 
 
-def _panel(title: str, group: str, frame: pd.DataFrame, kind: Experiment, curves: Curves) -> CurvePanel:
+def _panel(title: str, group: str, frame: pd.DataFrame, curves: Curves, roles: Roles) -> CurvePanel:
     x = np.unique(frame[curves.x].to_numpy(dtype=np.float64))
     keys = _names(frame, curves)
     lines = {}
     for name in dict.fromkeys(keys):
-        rows = frame[[key == name for key in keys]].sort_values(curves.x).set_index(curves.x)
-        y, low, high = (_along(rows, x, column or curves.y) for column in (curves.y, curves.low, curves.high))
-        if curves.y_scale != "linear":
-            y = np.where(y > 0, y, np.nan)
-        reasons = tuple(dict.fromkeys(r for r in rows.get("reason", []) if r))
-        lines[name] = Line(y, low, high, reasons)
+        lines[name] = _line(frame[[key == name for key in keys]], x, curves, roles)
     grouped = frame.groupby(frame[curves.x].astype("float64"))
     below = np.full(x.shape, np.nan)
     if curves.below is not None:
         below = np.asarray(grouped[curves.below].agg(lambda v: v.min(skipna=False)).reindex(x), dtype=np.float64)
     references = {name: np.asarray(grouped[name].max().reindex(x), dtype=np.float64) for name in curves.references}
     marks = {name: float(frame[name].astype("float64").max()) for name in curves.marks}
-    return CurvePanel(title, group, x, lines, below, references, marks)
+    return CurvePanel(title, group, x, lines, below, references, marks, {})
+
+
+def _stars(
+    rows: pd.DataFrame, columns: list[str], values: tuple[Any, ...], curves: Curves
+) -> dict[Name, tuple[FloatArray, FloatArray]]:
+    """The rows of a panel that are drawn as stars."""
+    for column, value in zip(columns, values, strict=True):
+        rows = rows[rows[column] == value]
+    keys = _names(rows, curves)
+    found = {}
+    for name in dict.fromkeys(keys):
+        part = rows[[key == name for key in keys]]
+        x, y = (np.asarray(part[column].to_numpy(dtype=np.float64)) for column in (curves.x, curves.y))
+        found[name] = (x, y)
+    return found
+
+
+def _line(rows: pd.DataFrame, x: FloatArray, curves: Curves, roles: Roles) -> Line:
+    """A curve; where several rows have one x, they are summarised."""
+    reasons = tuple(dict.fromkeys(r for r in rows.get("reason", []) if r))
+    at = rows[curves.x].astype("float64")
+    spread = bool(at.duplicated().any())
+    if spread:
+        groups = rows[curves.y].astype("float64").groupby(at)
+        found = [groups.agg(roles.statistic), *(groups.quantile(share) for share in roles.quantiles)]
+    else:
+        found = [rows[column or curves.y].set_axis(at) for column in (curves.y, curves.low, curves.high)]
+    path = (
+        None if curves.line is None or spread else rows[curves.line].set_axis(at).reindex(x).to_numpy(dtype=np.float64)
+    )
+    y, low, high = (np.asarray(values.reindex(x).to_numpy(dtype=np.float64)) for values in found)
+    if curves.y_scale != "linear":
+        y = np.where(y > 0, y, np.nan)
+    return Line(y, low, high, reasons, spread, path)
 
 
 def _names(frame: pd.DataFrame, curves: Curves) -> list[Name]:
-    series = frame[curves.series].tolist()
-    return list(zip(series, frame[curves.dash].tolist() if curves.dash else [""] * len(series), strict=True))
-
-
-def _along(rows: pd.DataFrame, x: FloatArray, column: str) -> FloatArray:
-    return np.asarray(rows[column].reindex(x).to_numpy(dtype=np.float64))
-
-
-def _named(column: Column, value: Any) -> str:
-    """A value with its symbol where it is a number: "δ = 1e-06"."""
-    label = labels.value_label(column.name, value)
-    return label if isinstance(value, str) else f"{column.short} = {label}"
+    columns = [frame[name].tolist() if name else [""] * len(frame) for name in (curves.series, curves.dash)]
+    return list(zip(*columns, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,26 +31,19 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One workload, domain size and ε; ``bound`` is the strongest on each data set, 0 where it says nothing."""
+    """One workload, domain size, ε and α; ``bound`` is the strongest on each data set, 0 where it says nothing."""
 
-    workload: str
-    domain_size: int
-    epsilon: float
+    title: str
     series: tuple[Series, ...]
     bound: FloatArray
-
-    @property
-    def title(self) -> str:
-        """What is fixed in the panel."""
-        return f"{labels.workload_label(self.workload)}, n = {self.domain_size}, ε = {number(self.epsilon)}"
 
 
 @dataclass(frozen=True)
 class View:
-    """A whole table; ``data`` are the data sets, the worst case last."""
+    """A whole table; ``data`` are the data sets, the worst case last, and ``alpha`` is its letter where α varies."""
 
     metric: str
-    alpha: float
+    alpha: float | str
     seeds: int
     data: tuple[str, ...]
     mechanisms: tuple[str, ...]
@@ -86,30 +79,31 @@ def view(frame: pd.DataFrame) -> View:
     format_named("data-dependent").check(frame)
     arrange.check_one_study(frame)
     names = arrange.in_order(frame, ("workload", "data", "mechanism"))
-    sizes, epsilons = (np.unique(frame[c]).tolist() for c in ("domain_size", "epsilon"))
-    places = itertools.product(names["workload"], sizes, epsilons)
+    numbers = [np.unique(frame[c]).tolist() for c in ("domain_size", "epsilon", "alpha")]
+    places = itertools.product(names["workload"], *numbers)
     return View(
         metric=str(frame["metric"].iloc[0]),
-        alpha=float(frame["alpha"].iloc[0]),
+        alpha=float(frame["alpha"].iloc[0]) if len(numbers[-1]) == 1 else "α",
         seeds=int(frame["seed"].nunique()),
         data=names["data"],
         mechanisms=names["mechanism"],
         bounds=tuple(frame["bound_name"].unique().tolist()),
-        panels=tuple(_panel(frame, place, names["data"]) for place in places),
+        panels=tuple(_panel(frame, place, names["data"], several=len(numbers[-1]) > 1) for place in places),
         missing=tuple(_missing(frame)),
     )
 
 
-def _panel(frame: pd.DataFrame, place: tuple[str, int, float], data: tuple[str, ...]) -> Panel:
-    workload, size, epsilon = place
-    at = arrange.rows_at(frame, {"workload": workload, "domain_size": size, "epsilon": epsilon})
+def _panel(frame: pd.DataFrame, place: tuple[Any, ...], data: tuple[str, ...], *, several: bool) -> Panel:
+    workload, size, epsilon, alpha = place
+    at = arrange.rows_at(frame, {"workload": workload, "domain_size": size, "epsilon": epsilon, "alpha": alpha})
+    title = f"{labels.workload_label(workload)}, n = {size}, ε = {number(epsilon)}"
     series = []
     for name, rows in at.groupby("mechanism", sort=False):
         need = rows["sample_complexity"]
         values = (arrange.along(need, rows["data"], data, how) for how in ("median", "min", "max"))
         series.append(Series(str(name), *values))
     bound = arrange.along(at["lower_bound"], at["data"], data, "median")
-    return Panel(workload, size, epsilon, tuple(series), bound)
+    return Panel(f"{title}, α = {number(alpha)}" if several else title, tuple(series), bound)
 
 
 def _missing(frame: pd.DataFrame) -> list[str]:

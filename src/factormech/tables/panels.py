@@ -1,4 +1,4 @@
-"""A table as its readers see it: a panel per workload, a curve per mechanism and bound, gaps with reasons.
+"""A table as its readers see it: panels, in each a curve per mechanism and bound, gaps with reasons.
 
 The figure and the caption are two renderings of one :class:`View`, so they cannot tell different stories. Names here
 are those of the table; how they are called and drawn is :mod:`factormech.figures.style`'s.
@@ -6,18 +6,20 @@ are those of the table; how they are called and drawn is :mod:`factormech.figure
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.experiments import columns
+from factormech.experiments.base import Column, Experiment
+from factormech.experiments.curves import Compared
+from factormech.experiments.drawing import Drawing, Roles
 from factormech.experiments.sample_complexity import LOWER_BOUND
+from factormech.tables.layout import arranged, parts, summary_text, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,28 +27,38 @@ if TYPE_CHECKING:
 ABSENT = "not in the table"
 ZERO = "needs no users"
 VACUOUS = "vacuous"
+# Columns whose value the label of y says.
+SAID = ("metric", "alpha")
+# The values of the columns that tell curves apart: a mechanism, for example.
+Name: TypeAlias = tuple[Any, ...]
+One = TypeVar("One", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Numbers along the axis, NaN where there are none: median, least and largest over the seeds."""
+    """Numbers along the axis, NaN where there are none: the middle, and the ends of the band over what is summarised.
 
-    name: str
+    ``points`` are x and y of every single number.
+    """
+
+    name: Any
     middle: FloatArray
     low: FloatArray
     high: FloatArray
+    points: tuple[FloatArray, FloatArray] | None = None
 
     def positive(self) -> Curve:
         """The part that a logarithmic axis can show."""
         shown = self.middle > 0
-        return Curve(self.name, *(np.where(shown, values, np.nan) for values in (self.middle, self.low, self.high)))
+        middle, low, high = (np.where(shown, values, np.nan) for values in (self.middle, self.low, self.high))
+        return Curve(self.name, middle, low, high)
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Where along the axis a mechanism has no number to draw, and why."""
+    """Where along the axis a curve has no number to draw, and why."""
 
-    name: str
+    name: Name
     status: str
     where: tuple[float, ...]
     reasons: tuple[str, ...]
@@ -55,9 +67,9 @@ class Gap:
 
 @dataclass(frozen=True)
 class Panel:
-    """One workload."""
+    """One panel."""
 
-    workload: str
+    title: str
     x: FloatArray
     curves: tuple[Curve, ...]
     bounds: tuple[Curve, ...]
@@ -73,68 +85,132 @@ class Panel:
 
 @dataclass(frozen=True)
 class View:
-    """A whole table: ``axis`` is the column that varies, ``fixed`` the value of the other one."""
+    """A whole table, arranged by the roles of its columns.
 
-    axis: str
-    fixed: float
-    metric: str
-    alpha: float
-    seeds: int
-    mechanisms: tuple[str, ...]
+    Parameters
+    ----------
+    shown
+        What the kind of study says of its figure.
+    columns
+        The columns of the table by name.
+    roles
+        The role of each column.
+    fixed
+        The columns of numbers beside x that have one value.
+    accuracy
+        The values of the metric and of α, if the table has them.
+    names, bounds, panels
+        Of the curves, of the lower bounds, and the panels.
+    summary, left_out
+        Sentences on what is summarised, and on what the figure leaves out.
+    """
+
+    shown: Compared
+    columns: Mapping[str, Column]
+    roles: Roles
+    fixed: Mapping[str, float]
+    accuracy: tuple[tuple[str, ...], tuple[float, ...]]
+    names: tuple[Name, ...]
     bounds: tuple[str, ...]
     panels: tuple[Panel, ...]
+    summary: str
+    left_out: tuple[str, ...]
 
     @property
-    def drawn(self) -> tuple[str, ...]:
-        """The mechanisms with a number to draw somewhere."""
-        return with_numbers(self.mechanisms, ((c.name, c.middle) for panel in self.panels for c in panel.curves))
+    def axis(self) -> Column:
+        """The column along x."""
+        return self.columns[self.roles.x]
 
     @property
-    def never_drawn(self) -> dict[str, tuple[str, ...]]:
-        """The other mechanisms, and all reasons for that."""
-        never = [name for name in self.mechanisms if name not in self.drawn]
+    def drawn(self) -> tuple[Name, ...]:
+        """The curves with a number to draw somewhere."""
+        return with_numbers(self.names, ((c.name, c.middle) for panel in self.panels for c in panel.curves))
+
+    @property
+    def never_drawn(self) -> dict[Name, tuple[str, ...]]:
+        """The other curves, and all reasons for that."""
+        never = [name for name in self.names if name not in self.drawn]
         return {name: self.reasons(name) for name in never}
 
-    def reasons(self, name: str) -> tuple[str, ...]:
-        """Why a mechanism has gaps, over all panels."""
+    def label(self, name: Name) -> str:
+        """What a reader calls a curve."""
+        return titled(self.columns, self.roles.series, name)
+
+    def reasons(self, name: Name) -> tuple[str, ...]:
+        """Why a curve has gaps, over all panels."""
         return told(
             [reason for panel in self.panels for gap in panel.gaps if gap.name == name for reason in gap.reasons]
         )
 
 
-def view(frame: pd.DataFrame, value: str = "sample_complexity", axis: str | None = None) -> View:
-    """Arrange a table; refused if it has no rows, more than one metric or α, or two axes that vary.
+def view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = None) -> View:
+    """Arrange a table of a kind that compares mechanisms on a grid.
 
-    ``value`` is the column whose numbers are shown: tables of other numbers have no metric and α (the view then has the
-    column's name and NaN). ``axis`` is the column that varies, of domain size and ε the one that does if not given.
+    Raises
+    ------
+    BadValue
+        If the table has no rows.
     """
+    shown = kind.figure
+    if not isinstance(shown, Compared):
+        raise TypeError(f"{kind.kind} is drawn by {shown}")
     if frame.empty:
         raise BadValue("table", "no rows", "have at least one row", "run the workflow again")
-    sizes = frame["domain_size"].unique()
-    if axis is None:
-        axis, other = ("domain_size", "epsilon") if len(sizes) > 1 else ("epsilon", "domain_size")
-    else:
-        other = "epsilon"
-        _single(frame, "domain_size", "choose one by table[table.domain_size == …]")
-    mechanisms = frame.loc[frame["mechanism"] != LOWER_BOUND, "mechanism"].unique()
-    bounds = frame.loc[frame["mechanism"] == LOWER_BOUND, "bound_name"].unique()
-    x = np.unique(frame[axis].to_numpy(dtype=np.float64))
+    columns = {column.name: column for column in kind.columns}
+    keys = [columns[name] for name in dict.fromkeys((*kind.keys, *SAID)) if name in columns]
+    is_bound = frame["mechanism"] == LOWER_BOUND
+    measured = frame if is_bound.all() else frame[~is_bound]
+    measured, roles, left_out = arranged(
+        measured,
+        keys,
+        drawing or Drawing(),
+        x=shown.x,
+        panels=("workload",),
+        series=("mechanism",),
+        longest=not shown.fixed,
+    )
+    bounds = frame[is_bound]
+    for name in roles.panels:
+        bounds = bounds if name == "mechanism" else bounds[bounds[name].isin(measured[name])]
+    apart = [column.short for column in keys if column.name in roles.series[:2] and column.name != "mechanism"]
+    if len(bounds) and apart:
+        left_out.append(f"a lower bound is the least of those for all values of {' and '.join(apart)}")
+    names = tuple(dict.fromkeys(_names(measured[measured["mechanism"] != LOWER_BOUND], roles)))
+    numbers = [c.name for c in keys if c.type != "text" and c.name not in (roles.x, *roles.summarised, *SAID)]
+    grid = Grid(kind, shown, keys, roles, np.unique(measured[roles.x].to_numpy(dtype=np.float64)), names)
     return View(
-        axis=axis,
-        fixed=float(_single(frame, other, f"choose one by table[table.{other} == …]")),
-        metric=str(_single(frame, "metric", "draw one metric at a time")) if "metric" in frame else value,
-        alpha=float(_single(frame, "alpha", "draw one α at a time")) if "alpha" in frame else math.nan,
-        seeds=int(frame["seed"].nunique()) if "seed" in frame else 1,
-        mechanisms=tuple(mechanisms.tolist()),
-        bounds=tuple(bounds.tolist()),
-        panels=tuple(
-            _panel(str(name), part, axis, x, mechanisms.tolist(), bounds.tolist(), value)
-            for name, part in frame.groupby("workload", sort=False)
-        ),
+        shown=shown,
+        columns=columns,
+        roles=roles,
+        fixed={name: float(frame[name].iloc[0]) for name in numbers if len(set(frame[name])) == 1},
+        accuracy=tuple(tuple(frame[name].unique().tolist()) if name in frame else () for name in SAID),  # type: ignore[arg-type]
+        names=names,
+        bounds=tuple(bounds["bound_name"].unique().tolist()) if len(bounds) else (),
+        panels=_panels(measured, bounds, grid, columns),
+        summary=summary_text(frame, roles, columns),
+        left_out=tuple(left_out),
     )
 
 
-def with_numbers(names: Sequence[str], numbers: Iterable[tuple[str, FloatArray]]) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Grid:
+    """What all panels of a table share."""
+
+    kind: Experiment
+    shown: Compared
+    keys: Sequence[Column]
+    roles: Roles
+    x: FloatArray
+    names: tuple[Name, ...]
+
+    @property
+    def rest(self) -> list[str]:
+        """The columns of which a lower bound is the least: those that tell curves apart, but for the mechanism."""
+        used = (self.roles.x, "mechanism", *self.roles.panels, *self.roles.summarised)
+        return [column.name for column in self.keys if column.name not in used]
+
+
+def with_numbers(names: Sequence[One], numbers: Iterable[tuple[One, FloatArray]]) -> tuple[One, ...]:
     """The names with a number above 0 somewhere, which is what a logarithmic axis can show."""
     shown = {name for name, values in numbers if np.any(values > 0)}
     return tuple(name for name in names if name in shown)
@@ -157,9 +233,9 @@ def told_as(reasons: Iterable[str]) -> dict[str, str]:
     }
 
 
-def span(where: Sequence[float], x: FloatArray, axis: str) -> str:
+def span(where: Sequence[float], x: FloatArray, axis: Column) -> str:
     """Places on an axis in few characters: "n ≥ 32", "ε = 0.5, 1", or "" for all of them."""
-    return places(where, x, columns.meaning(axis).symbol)
+    return places(where, x, axis.short)
 
 
 def places(where: Sequence[float], x: FloatArray, symbol: str) -> str:
@@ -180,34 +256,58 @@ def number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
 
 
-def _single(frame: pd.DataFrame, column: str, remedy: str) -> Any:
-    values = frame[column].unique().tolist()
-    if len(values) > 1:
-        found = ", ".join(map(str, values))
-        raise BadValue(f"column {column} of the table", found, "have one value where another axis varies", remedy)
-    return values[0]
+def _panels(
+    measured: pd.DataFrame, bounds: pd.DataFrame, grid: Grid, columns: Mapping[str, Column]
+) -> tuple[Panel, ...]:
+    """The panels; a title has every text, and the numbers that vary."""
+    names = [n for n in grid.roles.panels if columns[n].type == "text" or len(set(measured[n])) > 1]
+    found = []
+    for values, rows in parts(measured, names):
+        beside = bounds
+        for name, value in zip(names, values, strict=True):
+            beside = beside if name == "mechanism" else beside[beside[name] == value]
+        found.append(_panel(titled(columns, names, values), rows, beside, grid))
+    return tuple(found)
 
 
-def _panel(
-    workload: str, frame: pd.DataFrame, axis: str, x: FloatArray, mechanisms: list[str], bounds: list[str], value: str
-) -> Panel:
-    by_mechanism = {name: frame[frame["mechanism"] == name] for name in mechanisms}
-    is_bound = frame["mechanism"] == LOWER_BOUND
-    by_bound = {name: frame[is_bound & (frame["bound_name"] == name)] for name in bounds}
-    curves = tuple(_curve(name, rows, axis, value, x) for name, rows in by_mechanism.items())
-    lines = tuple(_curve(name, rows, axis, "lower_bound", x) for name, rows in by_bound.items())
-    gaps = [gap for curve in curves for gap in _gaps(by_mechanism[curve.name], curve, axis, x)]
-    return Panel(workload, x, curves, lines, tuple(gaps))
+def _panel(title: str, rows: pd.DataFrame, bounds: pd.DataFrame, grid: Grid) -> Panel:
+    keys = _names(rows, grid.roles)
+    by_name = {name: rows[[key == name for key in keys]] for name in grid.names}
+    curves = tuple(_curve(name, part, grid, grid.shown.y) for name, part in by_name.items())
+    lines = tuple(_bound(str(name), part, grid) for name, part in bounds.groupby("bound_name", sort=False))
+    axis = grid.roles.x
+    gaps = [gap for curve in curves for gap in _gaps(by_name[curve.name], curve, axis, grid.x)]
+    return Panel(title, grid.x, curves, lines, tuple(gaps))
 
 
-def _curve(name: str, rows: pd.DataFrame, axis: str, column: str, x: FloatArray) -> Curve:
-    groups = rows.groupby(rows[axis].astype("float64"))[column]
-    middle, low, high = (getattr(groups, f)().reindex(x).to_numpy(dtype=np.float64) for f in ("median", "min", "max"))
-    return Curve(name, middle, low, high)
+def _names(rows: pd.DataFrame, roles: Roles) -> list[Name]:
+    if not roles.series:
+        return [()] * len(rows)
+    return list(zip(*(rows[column].tolist() for column in roles.series), strict=True))
+
+
+def _curve(name: Any, rows: pd.DataFrame, grid: Grid, column: str) -> Curve:
+    values, x, roles = rows[column].astype("float64"), rows[grid.roles.x].astype("float64"), grid.roles
+    groups = values.groupby(x)
+    ends = [groups.quantile(share) for share in roles.quantiles]
+    middle, low, high = (
+        part.reindex(grid.x).to_numpy(dtype=np.float64) for part in (groups.agg(roles.statistic), *ends)
+    )
+    numbers = np.isfinite(values.to_numpy())
+    points = (x.to_numpy()[numbers], values.to_numpy()[numbers]) if grid.shown.points else None
+    return Curve(name, middle, low, high, points)
+
+
+def _bound(name: str, rows: pd.DataFrame, grid: Grid) -> Curve:
+    """A lower bound: summarised like the curves, and the least of those for the curves of a panel."""
+    x = rows[grid.roles.x].astype("float64")
+    values = rows["lower_bound"].groupby([x, *(rows[column] for column in grid.rest)]).agg(grid.roles.statistic)
+    least = np.asarray(values.groupby(level=0).min().reindex(grid.x), dtype=np.float64)
+    return Curve(name, least, least, least)
 
 
 def _gaps(rows: pd.DataFrame, curve: Curve, axis: str, x: FloatArray) -> list[Gap]:
-    gaps = []
+    gaps: list[Gap] = []
     for status, part in rows[rows["status"] != "ok"].groupby("status", sort=False):
         gaps.append(_gap(curve.name, str(status), np.unique(part[axis]), x, tuple(part["reason"])))
     absent = np.setdiff1d(x, rows[axis])
@@ -219,5 +319,5 @@ def _gaps(rows: pd.DataFrame, curve: Curve, axis: str, x: FloatArray) -> list[Ga
     return gaps
 
 
-def _gap(name: str, status: str, where: FloatArray, x: FloatArray, reasons: tuple[str, ...]) -> Gap:
+def _gap(name: Name, status: str, where: FloatArray, x: FloatArray, reasons: tuple[str, ...]) -> Gap:
     return Gap(name, status, tuple(where.tolist()), tuple(dict.fromkeys(reasons)), everywhere=len(where) == len(x))

@@ -12,15 +12,15 @@ def papers_of(kind: Experiment | TableKind) -> tuple[PaperTable, ...]:
         return kind.tables
     curves = kind.figure
     if isinstance(curves, Curves):
-        return (_of_curves(curves),)
+        return (_of_curves(curves, getattr(kind, "swept", ())),)
     numbers = [column.name for column in kind.columns if column.type == "number" and column.name not in kind.keys]
     return (PaperTable(rows=kind.keys, shown=tuple(map(Shown, numbers))),)
 
 
-def _of_curves(curves: Curves) -> PaperTable:
+def _of_curves(curves: Curves, swept: tuple[str, ...]) -> PaperTable:
     """A row for each place of a panel, a column for each curve."""
     return PaperTable(
-        rows=(*curves.panels, curves.x),
+        rows=(*(name for name in swept if name not in curves.place), *curves.panels, curves.x),
         columns=tuple(name for name in (curves.series, curves.dash) if name),
         shown=(Shown(curves.y),),
         best="min" if curves.below else "",

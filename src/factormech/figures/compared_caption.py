@@ -1,16 +1,19 @@
-"""The caption of a figure of sample complexities: what is fixed, what is drawn, what is missing and why."""
+"""The caption of a figure of compared mechanisms: what is fixed, what is drawn, what is missing and why."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from factormech import labels
+from factormech.experiments.drawing import Drawing
 from factormech.figures import captions
 from factormech.figures.captions import absent, drawn, fixed_and_varied, places, sentence
 from factormech.tables.panels import View, view
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from factormech.experiments.base import Experiment
 
 BOUNDS = {
     "svd": "from the singular values of the workload (McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020, "
@@ -23,22 +26,52 @@ BOUNDS = {
 }
 
 
-def words(title: str, text: str, frame: pd.DataFrame, *, band: bool = False) -> captions.Words:
+def words(
+    title: str,
+    text: str,
+    frame: pd.DataFrame,
+    *,
+    experiment: Experiment,
+    drawing: Drawing | None = None,
+    band: bool = False,
+) -> captions.Words:
     """Caption and notes of a study's figure, whose strongest bound is drawn as a band if ``band`` says so."""
-    table = view(frame)
-    seeds = f"Lines are medians over {table.seeds} seeds, bands reach from the least to the largest."
-    impossible, bounds = _band(table) if band else _bounds(table)
+    table = view(frame, experiment, drawing)
+    shown = table.shown
+    counts = {column: int(frame[column].nunique()) for column in ("start", "seed") if column in frame}
+    impossible, bounds = (_band(table) if band else _bounds(table)) if shown.height == "bounds" else ("", [])
+    what = f"{shown.what.format(accuracy=accuracy(table))}, {fixed_and_varied(table)}"
     return captions.words(
         [
-            captions.lead(
-                title, f"users needed for {labels.accuracy(table.metric, table.alpha)}, {fixed_and_varied(table)}"
-            ),
+            captions.lead(title, what),
             text,
+            *(line.format(**counts) for line in shown.text),
             impossible,
-            seeds if table.seeds > 1 else "",
+            "" if shown.points else table.summary,
         ],
-        [drawn(table), *bounds, *absent(table)],
+        [
+            *shown.notes,
+            drawn(table),
+            *bounds,
+            *_ratio_bounds(table, frame),
+            *absent(table),
+            *table.left_out,
+        ],
     )
+
+
+def accuracy(table: View) -> str:
+    """The error that is asked for; of several values of α, the letter."""
+    metrics, alphas = table.accuracy
+    if not metrics:
+        return ""
+    varies = len(alphas) > 1 and "alpha" not in table.roles.summarised
+    return labels.accuracy(" or ".join(metrics), "α" if varies else alphas[0])
+
+
+def _ratio_bounds(table: View, frame: pd.DataFrame) -> list[str]:
+    """Which bounds the ratios are over."""
+    return [bound_words(list(dict.fromkeys(frame["bound_name"])))] if table.shown.height == "ratio" else []
 
 
 def _bounds(table: View) -> tuple[str, list[str]]:
@@ -47,13 +80,14 @@ def _bounds(table: View) -> tuple[str, list[str]]:
         return "", []
     shaded = "bound" if len(table.bounds) == 1 else "strongest bound"
     below = f"No unbiased linear ε-LDP strategy needs fewer users than the {shaded} (below it: shaded)."
-    return below, [_bound(i, name, table) for i, name in enumerate(table.bounds)]
+    return below, [_bound(name, table) for name in table.bounds]
 
 
-def _bound(i: int, name: str, table: View) -> str:
+def _bound(name: str, table: View) -> str:
     """One bound: what it is, and where it says nothing."""
     what = f": {BOUNDS[name]}" if name in BOUNDS else ""
-    vacuous = [(panel, tuple(panel.x[panel.bounds[i].middle <= 0].tolist())) for panel in table.panels]
+    lines = [(panel, bound) for panel in table.panels for bound in panel.bounds if bound.name == name]
+    vacuous = [(panel, tuple(panel.x[bound.middle <= 0].tolist())) for panel, bound in lines]
     vacuous = [(panel, where) for panel, where in vacuous if where]
     nothing = f"; it is 0 or less, which says nothing, for {places(vacuous, table)}" if vacuous else ""
     return sentence(f"{labels.bound_label(name)}{what}{nothing}")
@@ -74,7 +108,7 @@ def _band(table: View) -> tuple[str, list[str]]:
         return "", []
     names = [labels.bound_label(name) for name in table.bounds]
     best = names[0] if len(names) == 1 else f"the largest, at each point, of: {'; '.join(names)}"
-    published = [_bound(i, name, table) for i, name in enumerate(table.bounds) if name in labels.PUBLISHED_BOUNDS]
+    published = [_bound(name, table) for name in table.bounds if name in labels.PUBLISHED_BOUNDS]
     return "No unbiased linear ε-LDP strategy of any number of outputs lies in the band.", [
         f"The edge of the band is {best}",
         *published,
