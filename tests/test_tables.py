@@ -49,7 +49,7 @@ def test_round_trip(make_table: MakeTable, tmp_path: Path, seeds: Any) -> None:
     value=st.floats(min_value=0, allow_infinity=False, allow_nan=False),
     bound=st.floats(allow_infinity=False, allow_nan=False),
     reason=st.text(st.characters(blacklist_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1),
-    epsilon=st.floats(min_value=0, exclude_min=True, allow_infinity=False),
+    epsilon=st.floats(min_value=0.001, max_value=40),
 )
 def test_any_float_and_text_survive(
     tmp_path_factory: pytest.TempPathFactory, value: float, bound: float, reason: str, epsilon: float
@@ -152,7 +152,7 @@ def edited(path: Path, line: int, column: str, cell: str) -> None:
         ("domain_size", "512.0", "whole number"),
         ("domain_size", "0", "at least 1"),
         ("domain_size", "9" * 30, "whole number"),
-        ("epsilon", "0.0", "above 0"),
+        ("epsilon", "0.0", "at least 0.001"),
         ("epsilon", "", "not be empty"),
         ("alpha", "-0.01", "above 0"),
         ("status", "fine", "be one of ok, refused"),

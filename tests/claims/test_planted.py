@@ -19,6 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 # The main quantity of each kind of study: what its figure shows, with the ends of its interval.
 MEASURED = ("low", "high", "order_p_error", "rms_error", "l2_error", "frobenius_error", "correlation_error")
 QUANTITY = {
+    "attribute-norms": ("norm_value", "lower", "upper"),
+    "conjunction-separation": ("needed_users",),
+    "marginals-growth": ("norm_value", "lower", "upper"),
+    "marginals-users": ("needed_users",),
+    "masked-parities": ("success", "success_low", "success_high"),
     "agnostic-learning": ("excess", "low", "high"),
     "central-bounds": ("total_error", "ratio_to_bound"),
     "central-errors": MEASURED,
@@ -69,7 +74,7 @@ QUANTITY = {
     "timing": ("seconds",),
 }
 SERIES = (
-    *("mechanism", "factorization", "norm", "quantity", "learner", "refuter", "protocol", "task", "model"),
+    *("mechanism", "factorization", "norm", "quantity", "shown", "learner", "refuter", "protocol", "task", "model"),
     *(
         "data",
         "algorithm",
@@ -104,6 +109,8 @@ AXES = (
 UNTURNED = {
     "mckenna2020-figure-3c": "seconds of one machine: growth over a factor of eight allows for 20 %",
     "pan-private": "users are queries that were counted, times users per query; the bounds on them are far below",
+    "marginals-growth": "exact to rounding; an exponent over two decades does not show 20 %",
+    "marginals-users": "the certified bound is far below the prediction",
     "sq-dimension-ordered": "a local search ends up to 18 % below the truth, which is a bound on it",
 }
 
