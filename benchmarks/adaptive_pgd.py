@@ -24,7 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ["OMP_NUM_THREADS"])
 
 import numpy as np
 
-from factormech.measure.timing import iterations
+from factormech.studies.measures.solvers import iterations
 
 SIZES, LARGE_SIZES = (64, 128, 256, 512, 1024), (2048, 4096)
 COLUMNS = (

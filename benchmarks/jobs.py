@@ -2,10 +2,10 @@
 
     python benchmarks/jobs.py gather FOLDER [CONFIG] ...   # adds the jobs of finished runs to benchmarks/jobs.csv
     python benchmarks/jobs.py clock                        # clocks bounds, into the same table
-    python benchmarks/jobs.py fit                          # writes src/factormech/measure/costs.json
+    python benchmarks/jobs.py fit                          # writes src/factormech/studies/costs.json
     python benchmarks/jobs.py show                         # the fits, and how far the worst job is from each
 
-A row of ``jobs.csv`` is one job: rule and name as :mod:`factormech.measure.cost` knows them, what its time and memory
+A row of ``jobs.csv`` is one job: rule and name as :mod:`factormech.studies.cost` knows them, what its time and memory
 depend on (``units``, ``arrays_mb``, ``known``), processor seconds and the most memory that it held. A job says in its
 log what it took of the processor. Rows of before it did are of Snakemake, which looks at a job every few moments and
 misses the last one: of a job of less than five seconds, the time by the clock was taken. The large solves are those of
@@ -29,15 +29,15 @@ from scipy.optimize import linprog, nnls
 
 from factormech.bounds import registry as bounds_registry
 from factormech.config.studies import load, read_yaml
-from factormech.measure import cost
-from factormech.measure.cost import Work
 from factormech.norms import registry as norms_registry
-from factormech.planning import Plan
+from factormech.pipeline.planning import Plan
+from factormech.studies import cost
+from factormech.studies.cost import Work
 from factormech.workloads.registry import create
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "jobs.csv"
-COSTS = HERE.parent / "src/factormech/measure/costs.json"
+COSTS = HERE.parent / "src/factormech/studies/costs.json"
 SCHEMA = HERE.parent / "workflow/schemas/config.schema.yaml"
 FIELDS = ("rule", "name", "job", "units", "arrays_mb", "known", "seconds", "memory_mb")
 # Where the benchmark file of a job is, in the folder of its rule.
@@ -46,7 +46,7 @@ PATTERNS = {
     "evaluate": r"(?P<study>.+)/(?P<part>[^/]+)",
     **dict.fromkeys(("tabulate", "derive", "draw"), r"(?P<study>.+)"),
 }
-# What a job says of itself when it ends (factormech.jobs.common.run).
+# What a job says of itself when it ends (factormech.pipeline.common.run).
 SAID = re.compile(r"^processor: ([\d.]+) s to start, ([\d.]+) s of work$", re.MULTILINE)
 # The interpreter and its imports, where the jobs do not show less.
 START_SECONDS, BASE_MB = 1.0, 100.0

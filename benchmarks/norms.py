@@ -39,11 +39,10 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.norms import registry
-from factormech.norms.approximate import norms as approximate
-from factormech.norms.approximate.boxes import around
+from factormech.norms import approximate, registry
+from factormech.norms.boxes import around
+from factormech.norms.certificates import upper_end
 from factormech.norms.certified import CertifiedNorm, DenseFactor
-from factormech.norms.certify import upper_end
 from factormech.workloads.registry import create
 
 COLUMNS = (

@@ -44,13 +44,13 @@ os.environ["NUMBA_NUM_THREADS"] = "1"
 
 import numpy as np
 
-from factormech.atomic import replacing
-from factormech.bounds.certified import certified
-from factormech.local import adaptive_pgd
-from factormech.local.optimal import exact, general, mechanism, proof
-from factormech.local.optimal.problem import Problem, Step
-from factormech.local.symmetric import level_bound
-from factormech.local.symmetric import solver as symmetric
+from factormech.bounds.pairwise import certified
+from factormech.mechanisms.local import adaptive_pgd
+from factormech.mechanisms.local.optimal import exact, mechanism, proof, search
+from factormech.mechanisms.local.optimal.problem import Problem, Step
+from factormech.mechanisms.local.symmetric import mixture
+from factormech.mechanisms.local.symmetric import solver as symmetric
+from factormech.store.atomic import replacing
 from factormech.workloads.registry import create
 
 COLUMNS = (
@@ -193,8 +193,8 @@ def solve_large(case: Case) -> dict[str, Any]:
     n, C = workload.domain_size, workload.centred_gram()
     whole, bound = Clock(), Clock()
     with whole.running():
-        options = replace(general.STANDARD, rows=case.factor * n)
-        found = general.solve(Problem(C, case.epsilon), np.random.default_rng(0), options=options)
+        options = replace(search.STANDARD, rows=case.factor * n)
+        found = search.solve(Problem(C, case.epsilon), np.random.default_rng(0), options=options)
         with bound.running():
             least = n * certified(workload, case.epsilon) + float(np.trace(C))
     constant = workload.total_squared() / n
@@ -210,13 +210,13 @@ def solve_symmetric(case: Case) -> dict[str, Any]:
     """The symmetric solver, whose bound takes a linear program."""
     workload = create(case.workload, case.domain_size)
     whole, bound = Clock(), Clock()
-    kept = level_bound.lower_bound
-    level_bound.lower_bound = bound.of(kept)
+    kept = mixture.lower_bound
+    mixture.lower_bound = bound.of(kept)
     try:
         with whole.running():
             found = symmetric.solve(workload, case.epsilon, rng=np.random.default_rng(0))
     finally:
-        level_bound.lower_bound = kept
+        mixture.lower_bound = kept
     outputs = found.strategy.outputs
     return {**seconds(whole, bound), "solver": found.method, "rows": outputs, "ratio": found.ratio}
 
@@ -295,7 +295,7 @@ def warm_up() -> None:
     for workload, n in (("prefix", 6), ("prefix", 24), ("all-marginals", 32)):
         mechanism.MECHANISM.solve(create(workload, n), 1.0, rng)
     # Larger domains are searched in single precision.
-    general.solve(Problem(create("prefix", 160).centred_gram(), 1.0), rng, options=general.GeneralOptions(rounds=1))
+    search.solve(Problem(create("prefix", 160).centred_gram(), 1.0), rng, options=search.GeneralOptions(rounds=1))
 
 
 def run_one(case: Case) -> dict[str, Any]:

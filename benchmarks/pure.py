@@ -4,7 +4,7 @@
 
 Prints a CSV. CPU seconds on one thread, after kernels are compiled; the chain's pilot, which a body needs once, has a
 column of its own. The effective sample size is the smallest of all coordinates, their squares, length and gauge
-(:mod:`factormech.central.pure.diagnostics`). Projections are of uniform data with K-norm noise for n = 200, at ε = 1.
+(:mod:`factormech.mechanisms.pure.bouncy`). Projections are of uniform data with K-norm noise for n = 200, at ε = 1.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ["OMP_NUM_THREADS"])
 
 import numpy as np
 
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.bouncy import ChainDirections
-from factormech.central.wolfe import Hull
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.central.projection import Hull
+from factormech.mechanisms.pure.bodies import body_of
+from factormech.mechanisms.pure.bouncy import ChainDirections
 
 COLUMNS = ("queries", "types", "draws", "pilot_seconds", "effective_a_second", "milliseconds_a_projection")
 # (k, N) and the directions drawn: enough for the chain's own tests.

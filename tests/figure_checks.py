@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from factormech.figures import registry, style
-from factormech.figures.text import renderer_of
+from factormech.plots import registry, style
+from factormech.plots.text import renderer_of
 from factormech.tables.kinds import kind_of
 
 

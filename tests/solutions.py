@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from factormech.local import registry
-from factormech.local.solved import Solution
-from factormech.local.strategy import Strategy
-from factormech.measure.exact import Question
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.errors import Question
+from factormech.mechanisms.local.solved import Solution
+from factormech.mechanisms.local.strategy import Strategy
 from factormech.workloads.registry import create
 
 SOLVED = [name for name in registry.names() if registry.is_solved(name)]

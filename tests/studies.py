@@ -11,10 +11,10 @@ import pandas as pd
 import yaml
 
 from factormech.config.studies import Config, Study, load
-from factormech.experiments import registry
-from factormech.experiments.asked import Asked
-from factormech.experiments.run import parts_of
-from factormech.tables.experiments import part_of, table_of
+from factormech.studies import registry
+from factormech.studies.asked import Asked
+from factormech.studies.run import parts_of
+from factormech.tables.kinds import part_of, table_of
 
 ROOT = Path(__file__).parents[1]
 

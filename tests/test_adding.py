@@ -56,9 +56,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from factormech.local.strategy import Strategy, StrategyMatrix
-from factormech.unavailable import Unavailable
-from factormech.local.two_valued import two_valued
+from factormech.mechanisms.local.strategy import Strategy, StrategyMatrix
+from factormech.errors import Unavailable
+from factormech.mechanisms.local.two_valued import two_valued
 
 
 def strategy(domain_size: int, epsilon: float) -> Strategy | Unavailable:

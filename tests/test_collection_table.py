@@ -13,9 +13,8 @@ import pytest
 
 from factormech import reading
 from factormech.errors import BadValue, UnknownName
-from factormech.measure.agreement import collection_agreement
-from factormech.measure.collection import CollectionGrid, as_frame, collect
-from factormech.measure.exact import built, questions_of
+from factormech.mechanisms.local.errors import built, questions_of
+from factormech.studies.measures.collection import CollectionGrid, as_frame, collect, collection_agreement
 from factormech.tables import kinds as tables
 from factormech.tables.collected import view
 from factormech.workloads.registry import create

@@ -15,12 +15,12 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from factormech.config import experiments, reference, schema
+from factormech.config import kinds, reference, schema
 from factormech.config import studies as config
 from factormech.config.studies import ConfigErrors, Family, Known, load, read_yaml
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments import norms, registry
 from factormech.norms import registry as registry_of_norms
+from factormech.studies import norms, registry
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -711,7 +711,7 @@ def test_defaults_obey_their_own_rules() -> None:
 @pytest.mark.parametrize("kind", registry.names())
 def test_defaults_of_kinds_obey_their_own_rules(kind: str) -> None:
     common = read_yaml(SCHEMA)["properties"]["studies"]["additionalProperties"]
-    for path, node, _ in schema.settings(experiments.study_schema(registry.experiment(kind), common)):
+    for path, node, _ in schema.settings(kinds.study_schema(registry.experiment(kind), common)):
         if "default" in node and node["default"] != []:  # an axis that is left out
             assert schema.problems_of(node, node["default"]) == [], path
 

@@ -84,7 +84,7 @@ def test_the_study_of_the_page_may_be_asked_for() -> None:
 
 
 def test_the_options_of_the_page_are_those_of_the_registry() -> None:
-    from factormech.local.registry import solver_of
+    from factormech.mechanisms.local.registry import solver_of
 
     table = OPTIMAL.split("| option | values | meaning |")[1].split("\n\n")[0]
     told = {row[0]: set(re.findall(r"`(\w+)`", row[1])) for row in re.findall(r"^\| `(\w+)` \| (.*?) \|", table, re.M)}

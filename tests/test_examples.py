@@ -13,9 +13,9 @@ import yaml
 
 import factormech
 from factormech import plugins, testing
-from factormech.config.paths import seen_from
 from factormech.config.studies import Config, load, read_yaml
-from factormech.local import registry as mechanisms
+from factormech.config.yaml_file import seen_from
+from factormech.mechanisms.local import registry as mechanisms
 from factormech.workloads import registry as workloads
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.test_workflow import copy_of_project, edited, made, planned, snakemake

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from factormech import recovery
+from factormech.pipeline import recovery
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))
@@ -39,7 +39,7 @@ def test_faults_are_survived(bench: Any, fault: str) -> None:
 def test_jobs_of_a_dead_run_are_found_and_its_lock_is_not_in_the_way(bench: Any) -> None:
     """Killed while a job is at work: the next run says so; after the job's end, it just runs."""
     trial = bench.trial("six jobs", False, random.Random(0))
-    module = trial.folder / "src/factormech/jobs/evaluate.py"
+    module = trial.folder / "src/factormech/pipeline/evaluate.py"
     whole, stamp = module.read_text(), module.stat().st_mtime_ns
     module.write_text(whole.replace("    run(main)", "    import time\n\n    run(lambda: time.sleep(600))"))
     run = trial.start()
@@ -90,7 +90,7 @@ def test_a_job_of_a_dead_run_does_not_begin_beside_the_next_run(bench: Any) -> N
 def test_a_result_that_could_not_be_made_again_is_not_forgotten(bench: Any) -> None:
     """Code changed under an old time stamp; the one job that it concerns fails; the next run makes it."""
     trial = bench.trial("six jobs", True, random.Random(0))
-    module = trial.folder / "src/factormech/local/hadamard.py"
+    module = trial.folder / "src/factormech/mechanisms/local/hadamard.py"
     old = module.stat().st_mtime - 10**6
     module.write_text(module.read_text() + "\nOTHER = 1\n")
     os.utime(module, (old, old))

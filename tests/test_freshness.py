@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from factormech import freshness
 from factormech.code import Sources
 from factormech.errors import BadValue
-from factormech.freshness import Job, Request, note, note_code, why_stale
+from factormech.pipeline import freshness
+from factormech.pipeline.freshness import Job, Request, note, note_code, why_stale
 
 REQUEST = Request(("results/table.csv", "results/table.tex"), ("matrix.csv",), {"epsilon": [1.0]}, "abc")
 FILE, CODE = Path("request/table.json"), Path("code.json")

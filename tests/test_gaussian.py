@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from factormech.errors import BadValue
-from factormech.gaussian import gaussian_delta, gaussian_noise_multiplier
+from factormech.privacy.gaussian import gaussian_delta, gaussian_noise_multiplier
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 4.0, 30.0])

@@ -277,7 +277,7 @@ def test_a_comparison_has_the_columns_of_the_tables_and_can_be_drawn() -> None:
 
 
 def test_strategies_of_different_settings_have_different_names_labels_and_looks() -> None:
-    from factormech.figures.style import mechanism_styles
+    from factormech.plots.style import mechanism_styles
 
     worst = fm.mechanism("optimised", 1.0, objective="worst")
     table = fm.compare(fm.workload("prefix", 4), 1.0, ["optimised", worst])

@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech import store
 from factormech.errors import BadValue
-from factormech.experiments import solves
-from factormech.experiments.asked import Asked
-from factormech.experiments.grids import bound_request
-from factormech.experiments.solves import Solve
-from factormech.jobs import solve as solve_job
-from factormech.jobs.common import run
-from factormech.local import registry
-from factormech.shared import find, shared
+from factormech.mechanisms.local import registry
+from factormech.pipeline import solve as solve_job
+from factormech.pipeline.common import run
+from factormech.spec import find, shared
+from factormech.store import hdf5
+from factormech.studies import solves
+from factormech.studies.asked import Asked
+from factormech.studies.grids import bound_request
+from factormech.studies.solves import Solve
 
 pytestmark = pytest.mark.workflow
 
 
 def job(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", f"factormech.jobs.{name}", *arguments]
+    command = [sys.executable, "-m", f"factormech.pipeline.{name}", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -63,20 +63,20 @@ def test_a_strategy_from_a_file_measures_as_one_solved_on_the_spot(folder: Path)
     assert job(folder, "evaluate", *evaluate(question), "--output", "spot.h5").returncode == 0
     given = ["--solved", "prefix.h5", "histogram.h5", "--output", "file.h5"]
     assert job(folder, "evaluate", *evaluate(question), *given).returncode == 0
-    spot, file = (store.read(folder / name)["rows"] for name in ("spot.h5", "file.h5"))
+    spot, file = (hdf5.read(folder / name)["rows"] for name in ("spot.h5", "file.h5"))
     assert spot.equals(file)
     assert set(spot["status"]) == {"ok"}
 
 
 def test_a_bound_in_a_file_is_not_evaluated_again(folder: Path) -> None:
     """That of the file is taken, at its point and for every seed; the others are evaluated."""
-    record = store.read(folder / "bound.h5", "bound")
-    store.write(folder / "other.h5", "bound", datasets={"value": np.array([123.0])}, attributes=record.attributes)
+    record = hdf5.read(folder / "bound.h5", "bound")
+    hdf5.write(folder / "other.h5", "bound", datasets={"value": np.array([123.0])}, attributes=record.attributes)
     question = asked([], ["svd", "certified"])
     for files, wanted in ((["bound.h5"], float(record["value"][0])), (["other.h5"], 123.0)):
         done = job(folder, "evaluate", *evaluate(question), "--solved", *files, "--output", "out.h5")
         assert done.returncode == 0, done.stderr
-        rows = store.read(folder / "out.h5")["rows"]
+        rows = hdf5.read(folder / "out.h5")["rows"]
         at = rows[(rows["bound_name"] == "certified") & (rows["epsilon"] == 2.0)]
         assert at["variance_bound"].tolist() == [wanted] * 2
     assert len(rows) == 8
@@ -136,7 +136,7 @@ def test_refusals_are_one_line(
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.argv", [name, *arguments])
     with pytest.raises(SystemExit) as stopped:
-        run(import_module(f"factormech.jobs.{name}").main)
+        run(import_module(f"factormech.pipeline.{name}").main)
     said = stopped.value.code
     assert isinstance(said, str)
     assert message in said

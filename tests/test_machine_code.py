@@ -26,8 +26,9 @@ def project(tmp_path: Path) -> Path:
     """A copy of the modules that kernels need, with a kernel that calls one in another file."""
     package = tmp_path / "src" / "factormech"
     (package / "trial").mkdir(parents=True)
-    for name in ("__init__", "compiled", "machine_code", "code", "atomic", "errors", "arrays", "plugins"):
-        shutil.copy(PACKAGE / f"{name}.py", package)
+    (package / "store").mkdir()
+    for name in ("__init__", "compiled", "code", "errors", "arrays", "plugins", "store/__init__", "store/atomic"):
+        shutil.copy(PACKAGE / f"{name}.py", package / f"{name}.py")
     (package / "trial" / "__init__.py").touch()
     (package / "trial" / "outer_kernels.py").write_text(CALLER)
     write_callee(tmp_path, 2)
@@ -122,13 +123,13 @@ def test_a_plugin_with_numba_follows_the_kernels_of_the_package(project: Path) -
 
 
 def test_the_oldest_files_are_pruned(tmp_path: Path) -> None:
-    from factormech import machine_code
+    from factormech import compiled
 
     paths = [tmp_path / f"{number}.kernels" for number in range(5)]
     for age, path in enumerate(paths):
         path.touch()
         os.utime(path, (time.time() - age, time.time() - age))
-    machine_code.prune(tmp_path, 2)
+    compiled.prune(tmp_path, 2)
     assert sorted(tmp_path.iterdir()) == paths[:2]
 
 

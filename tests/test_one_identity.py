@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 
 import factormech as fm
-from factormech import store
-from factormech.experiments import solves
-from factormech.experiments.asked import Asked
-from factormech.jobs import evaluate as evaluate_job
-from factormech.jobs import solve as solve_job
-from factormech.local import registry
-from factormech.local.solved import Solution
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.solved import Solution
+from factormech.pipeline import evaluate as evaluate_job
+from factormech.pipeline import solve as solve_job
+from factormech.store import hdf5
+from factormech.studies import solves
+from factormech.studies.asked import Asked
 from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 from tests.cli import conftest as command_line
@@ -63,7 +63,7 @@ def pipeline(
     if registry.is_solved(mechanism):
         request = solves.strategy(mechanism, name, n, epsilon, options=options, seed=seed, root_seed=root_seed)
         job(solve_job.main, "--solve", request.to_json(), "--output", stored)
-        record = store.read(stored, "strategy")
+        record = hdf5.read(stored, "strategy")
         solution = Solution(record.datasets, record.attributes)
     grid: dict[str, tuple[Any, ...]] = {
         "workload": (name,),
@@ -75,7 +75,7 @@ def pipeline(
     asked = Asked(grid, settings, root_seed).to_json()
     given = ["--kind", "sample-complexity", "--study", "one", "--part", mechanism, "--asked", asked]
     job(evaluate_job.main, *given, "--solved", *([stored] if solution else []), "--output", measured)
-    return solution, store.read(measured, "part").datasets["rows"].iloc[0].to_dict()
+    return solution, hdf5.read(measured, "part").datasets["rows"].iloc[0].to_dict()
 
 
 @cache
@@ -151,7 +151,7 @@ def test_the_file_of_the_command_line_is_that_of_the_pipeline(folder: Path, run:
     assert run("strategy", "optimise", "prefix", *words).code == 0
     options = {} if objective == "average" else {"objective": objective}
     stored, _ = pipeline(folder, "optimised", options, "prefix", 8, 1.0)
-    mine = store.read(file, "strategy")
+    mine = hdf5.read(file, "strategy")
     assert stored is not None
     assert {key: same_bits(mine.datasets[key], stored.datasets[key]) for key in stored.datasets} == dict.fromkeys(
         mine.datasets, True

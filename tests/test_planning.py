@@ -13,18 +13,16 @@ import pandas as pd
 import pytest
 import yaml
 
-from factormech import store
 from factormech.config.studies import Config, load
 from factormech.errors import BadValue
-from factormech.experiments import registry, solves
-from factormech.experiments.asked import Asked
-from factormech.experiments.run import figure_settings, parts_of, until
-from factormech.experiments.solves import Solve, start_of
-from factormech.local import registry as mechanisms
-from factormech.measure import cost
-from factormech.planning import Plan, work_of
-from factormech.shared import find, shared
-from factormech.spec import Spec
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.pipeline.planning import Plan, work_of
+from factormech.spec import Spec, find, shared
+from factormech.store import hdf5
+from factormech.studies import cost, registry, solves
+from factormech.studies.asked import Asked
+from factormech.studies.run import figure_settings, parts_of, until
+from factormech.studies.solves import Solve, start_of
 from factormech.workloads.registry import create
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -174,7 +172,7 @@ def test_a_part_gives_the_same_bits_with_files_and_without(tmp_path: Path) -> No
         solution = mechanisms.solution_for(request.spec(request.made()), request.made())
         files.append(tmp_path / Path(request.file).name)
         attributes = {"spec": request.spec(request.made()).text, **solution.record}
-        store.write(files[-1], "strategy", datasets=solution.datasets, attributes=attributes)
+        hdf5.write(files[-1], "strategy", datasets=solution.datasets, attributes=attributes)
     assert len(files) == 1
     for part in parts.values():
         alone = pd.DataFrame(kind.measure(part))
@@ -184,12 +182,12 @@ def test_a_part_gives_the_same_bits_with_files_and_without(tmp_path: Path) -> No
 
 def test_what_is_in_a_file_is_read_and_not_solved_again(tmp_path: Path) -> None:
     """A bound that is known to be another one: within the context it is taken from the file, and only there."""
-    from factormech.experiments.grids import evaluate_bound
+    from factormech.studies.grids import evaluate_bound
 
     workload = create("prefix", 8)
     spec = Spec("bound", "svd", workload.spec(), epsilon=1.0)
     path = tmp_path / "b.h5"
-    store.write(path, "bound", datasets={"value": np.array([12345.0])}, attributes={"spec": spec.text})
+    hdf5.write(path, "bound", datasets={"value": np.array([12345.0])}, attributes={"spec": spec.text})
     true = evaluate_bound("svd", workload, 1.0)
     assert find(spec) is None
     with shared([path]):

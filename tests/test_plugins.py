@@ -13,15 +13,14 @@ import yaml
 
 from factormech import labels, plugins, testing
 from factormech.code import code_of
-from factormech.config.paths import leads_outside, seen_from
 from factormech.config.studies import Config, ConfigErrors, load
-from factormech.errors import BadValue
-from factormech.figures import style
-from factormech.jobs.common import job_parser
-from factormech.local import registry as mechanisms
-from factormech.local.strategy import StrategyMatrix
-from factormech.local.two_valued import two_valued
-from factormech.unavailable import Unavailable
+from factormech.config.yaml_file import leads_outside, seen_from
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.mechanisms.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.two_valued import two_valued
+from factormech.pipeline.common import job_parser
+from factormech.plots import style
 from factormech.workloads import registry as workloads
 from tests.cli.conftest import Run, run  # noqa: F401
 
@@ -102,9 +101,9 @@ def test_workloads_are_made_by_the_registry(plugin: Load) -> None:
 
 def test_mechanisms_are_made_by_the_registry(plugin: Load) -> None:
     found = plugin("""
-    from factormech.local.two_valued import two_valued
-    from factormech.local.strategy import StrategyMatrix
-    from factormech.unavailable import Unavailable
+    from factormech.mechanisms.local.two_valued import two_valued
+    from factormech.mechanisms.local.strategy import StrategyMatrix
+    from factormech.errors import Unavailable
 
     @mechanism("coins", label="Two coins")
     def coins(domain_size, epsilon):
@@ -127,9 +126,9 @@ def test_mechanisms_are_made_by_the_registry(plugin: Load) -> None:
 
 
 SOLVER = """
-from factormech.local.solved import Option, Solution
-from factormech.local.strategy import StrategyMatrix
-from factormech.local.two_valued import two_valued
+from factormech.mechanisms.local.solved import Option, Solution
+from factormech.mechanisms.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.two_valued import two_valued
 
 @solver("by-hand", per_epsilon=True, seeded=False, options={"rows": Option()})
 class ByHand:
@@ -283,7 +282,7 @@ STRATEGIES = {
 
 @pytest.mark.parametrize(("matrix", "line"), STRATEGIES.items())
 def test_a_mechanism_that_is_not_private_is_refused_with_the_loss_it_has(plugin: Load, matrix: str, line: str) -> None:
-    head = "from factormech.local.strategy import StrategyMatrix\n"
+    head = "from factormech.mechanisms.local.strategy import StrategyMatrix\n"
     plugin(f"{head}@mechanism('wrong')\ndef wrong(domain_size, epsilon):\n    return {matrix}\n")
     with pytest.raises(BadValue, match=line) as refused:
         mechanisms.build("wrong", 4, 1.0)
@@ -362,7 +361,7 @@ def test_ways_out_of_the_project(tmp_path: Path) -> None:
 
 
 def test_the_code_of_a_name_is_its_file_and_what_that_imports(tmp_path: Path, plugin: Load) -> None:
-    text = "from factormech.local.two_valued import two_valued\n@workload('w')\ndef w(n): return np.eye(n)\n"
+    text = "from factormech.mechanisms.local.two_valued import two_valued\n@workload('w')\ndef w(n): return np.eye(n)\n"
     before = code_of("factormech.own.mine", elsewhere=plugins.files() | {plugin(text).module: tmp_path / "mine.py"})
     names = {path.name for path in before.files}
     assert {"mine.py", "two_valued.py", "plugins.py"} <= names
@@ -372,7 +371,7 @@ def test_the_code_of_a_name_is_its_file_and_what_that_imports(tmp_path: Path, pl
     assert before.files == after.files
     assert before.digest != after.digest
     assert plugins.among(after.files) == [str(tmp_path / "mine.py")]
-    assert plugins.among(code_of("factormech.jobs.evaluate").files) == []
+    assert plugins.among(code_of("factormech.pipeline.evaluate").files) == []
 
 
 def test_a_plugin_may_build_on_another(tmp_path: Path, plugin: Load) -> None:
@@ -467,8 +466,8 @@ def test_the_same_workload_without_the_slip_keeps_its_promises(plugin: Load) -> 
 def test_a_mechanism_that_contradicts_itself_is_found(plugin: Load, body: str, line: str) -> None:
     plugin(f"""
 from dataclasses import replace
-from factormech.local.strategy import StrategyMatrix
-from factormech.local.two_valued import two_valued
+from factormech.mechanisms.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.two_valued import two_valued
 
 class Odd(StrategyMatrix):
     {body}
@@ -483,7 +482,7 @@ def odd(domain_size, epsilon):
 
 def test_what_answers_nothing_is_no_mechanism(plugin: Load) -> None:
     plugin("""
-    from factormech.unavailable import Unavailable
+    from factormech.errors import Unavailable
     @mechanism("silent")
     def silent(domain_size, epsilon):
         return np.ones((1, domain_size))

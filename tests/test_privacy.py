@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factormech.errors import BadValue
-from factormech.local.two_valued import two_valued
-from factormech.privacy import (
+from factormech.mechanisms.local.two_valued import two_valued
+from factormech.privacy.guarantee import (
     column_sum_bounds,
     exponential_below,
     inner_ratio,

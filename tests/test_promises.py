@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from factormech.local import registry as mechanisms
+from factormech.mechanisms.local import registry as mechanisms
 from factormech.testing import check_mechanism, check_workload
 from factormech.workloads import registry as workloads
 

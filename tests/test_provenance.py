@@ -10,9 +10,9 @@ import pytest
 import factormech as fm
 from factormech.cli.main import main
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.asked import Asked
-from factormech.jobs import evaluate, solve, tabulate
-from factormech.planning import Plan
+from factormech.pipeline import evaluate, solve, tabulate
+from factormech.pipeline.planning import Plan
+from factormech.studies.asked import Asked
 from tests.studies import ROOT
 
 CONFIG = """

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech import atomic, recovery, starved, store
 from factormech.errors import BadValue
+from factormech.pipeline import recovery, starved
+from factormech.store import atomic, hdf5
 
 HOLD = """
 import fcntl, sys, time
@@ -125,9 +126,9 @@ def test_a_place_is_no_place_of_a_machine(tmp_path: Path, monkeypatch: pytest.Mo
     for folder in (tmp_path / "a", tmp_path / "b"):
         folder.mkdir()
         monkeypatch.chdir(folder)
-        store.write("results/x.h5", "measurement", datasets={"x": np.ones(3)}, attributes={})
+        hdf5.write("results/x.h5", "measurement", datasets={"x": np.ones(3)}, attributes={})
         contents.add(Path("results/x.h5").read_bytes())
-        store.write(folder / "x.h5", "measurement", datasets={"x": np.ones(3)}, attributes={})
+        hdf5.write(folder / "x.h5", "measurement", datasets={"x": np.ones(3)}, attributes={})
         contents.add(Path("x.h5").read_bytes())
     assert len(contents) == 2
 
@@ -185,7 +186,7 @@ def test_a_refusal_ends_a_program_with_its_line() -> None:
 @pytest.mark.parametrize("mebibytes", [40, 170])  # at 170, OpenBLAS would try for ever to be loaded
 def test_a_job_without_memory_for_its_libraries_says_so(mebibytes: int) -> None:
     done = subprocess.run(
-        ["sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$0" -m factormech.jobs.evaluate', sys.executable],
+        ["sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$0" -m factormech.pipeline.evaluate', sys.executable],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,

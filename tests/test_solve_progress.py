@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from factormech.jobs.progress import progress
-from factormech.local.optimal.problem import Step
+from factormech.mechanisms.local.optimal.problem import Step
+from factormech.pipeline.progress import progress
 
 
 def test_lines_come_now_and_then_with_gap_and_time_left() -> None:

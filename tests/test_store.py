@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import factormech
-from factormech import _seal, atomic, store
 from factormech.errors import BadValue, UnknownName
+from factormech.store import atomic, content, hdf5
 
 FRAME = pd.DataFrame(
     {
@@ -36,7 +36,7 @@ def write_example(path: Path, **attributes: object) -> None:
         "labels": np.array(["a", "über", ""]),
         "points": FRAME,
     }
-    store.write(path, "measurement", datasets=datasets, attributes={"epsilon": 1.0, **attributes})
+    hdf5.write(path, "measurement", datasets=datasets, attributes={"epsilon": 1.0, **attributes})
 
 
 def equal(left: object, right: object) -> bool:
@@ -88,11 +88,11 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     datasets=st.dictionaries(NAMES, ARRAYS | TEXT_ARRAYS | frames(), max_size=4),
-    attributes=st.dictionaries(NAMES.filter(lambda n: n not in store._OWN), ATTRIBUTES, max_size=5),
+    attributes=st.dictionaries(NAMES.filter(lambda n: n not in hdf5._OWN), ATTRIBUTES, max_size=5),
 )
 def test_round_trip(tmp_path: Path, datasets: dict, attributes: dict) -> None:
-    store.write(tmp_path / "x.h5", "anything", datasets=datasets, attributes=attributes)
-    record = store.read(tmp_path / "x.h5", "anything")
+    hdf5.write(tmp_path / "x.h5", "anything", datasets=datasets, attributes=attributes)
+    record = hdf5.read(tmp_path / "x.h5", "anything")
     assert record.datasets.keys() == datasets.keys()
     for name, value in datasets.items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "U":
@@ -113,7 +113,7 @@ def test_table_normal_forms(tmp_path: Path) -> None:
             "e": pd.Categorical(["u", "v", "u"]),
         }
     )
-    store.write(tmp_path / "t.h5", "table", datasets={"t": frame}, attributes={})
+    hdf5.write(tmp_path / "t.h5", "table", datasets={"t": frame}, attributes={})
     back = factormech.load(tmp_path / "t.h5")
     assert list(back) == ["b", "a", "c", "d", "e"]
     assert back["b"].tolist() == ["x", "", ""]
@@ -124,14 +124,14 @@ def test_table_normal_forms(tmp_path: Path) -> None:
 
 def test_tuples_and_numpy_values_become_plain(tmp_path: Path) -> None:
     given = {"shape": (2, 3), "gap": np.float64(1e-9), "sizes": np.array([8, 16]), "ok": np.bool_(True)}
-    store.write(tmp_path / "x.h5", "k", datasets={}, attributes=given)
+    hdf5.write(tmp_path / "x.h5", "k", datasets={}, attributes=given)
     want = {"shape": [2, 3], "gap": 1e-9, "sizes": [8, 16], "ok": True}
-    assert equal(store.read(tmp_path / "x.h5").attributes, dict(sorted(want.items())))
+    assert equal(hdf5.read(tmp_path / "x.h5").attributes, dict(sorted(want.items())))
 
 
 def test_large_arrays_are_compressed_with_a_checksum(tmp_path: Path) -> None:
     large = np.random.default_rng(0).integers(0, 9, size=(512, 512)).astype(float)
-    store.write(tmp_path / "x.h5", "k", datasets={"large": large, "small": large[:2, :2]}, attributes={})
+    hdf5.write(tmp_path / "x.h5", "k", datasets={"large": large, "small": large[:2, :2]}, attributes={})
     with h5py.File(tmp_path / "x.h5") as file:
         found = file["large"]
         assert (found.compression, found.compression_opts, found.shuffle, found.fletcher32) == (
@@ -141,7 +141,7 @@ def test_large_arrays_are_compressed_with_a_checksum(tmp_path: Path) -> None:
             True,
         )
         assert file["small"].chunks is None
-    assert equal(store.read(tmp_path / "x.h5")["large"], large)
+    assert equal(hdf5.read(tmp_path / "x.h5")["large"], large)
     assert os.path.getsize(tmp_path / "x.h5") < large.nbytes / 4
 
 
@@ -154,7 +154,7 @@ def test_plain_h5py_understands_a_file(tmp_path: Path, monkeypatch: pytest.Monke
         assert file["points"]["mechanism"].asstr()[...].tolist() == ["hadamard", "", "ε"]
         assert list(file["points"].attrs["columns"]) == ["mechanism", "users", "error", "ok"]
         assert file.attrs["kind"] == "measurement"
-        assert file.attrs["format_version"] == store.FORMAT_VERSION
+        assert file.attrs["format_version"] == hdf5.FORMAT_VERSION
         assert file.attrs["package_version"] == factormech.__version__
         assert file.attrs["numpy_version"] == np.__version__
         assert file.attrs["h5py_version"] == h5py.__version__
@@ -180,7 +180,7 @@ def test_plain_h5py_understands_a_file(tmp_path: Path, monkeypatch: pytest.Monke
 def test_blas_threads(
     monkeypatch: pytest.MonkeyPatch, openblas: str | None, openmp: str | None, want: int | None
 ) -> None:
-    from factormech import versions
+    from factormech.store import versions
 
     for name, value in (("OPENBLAS_NUM_THREADS", openblas), ("OMP_NUM_THREADS", openmp)):
         if value is None:
@@ -194,11 +194,11 @@ def test_blas_threads(
 @pytest.mark.parametrize("kind", ["Haswell", "Nehalem"])
 def test_blas_kernels(kind: str) -> None:
     """Of the processor that the library was told to make its products for."""
-    from factormech import versions
+    from factormech.store import versions
 
     if versions.blas_kernels() == versions.KERNELS_NOT_TOLD:
         pytest.skip("NumPy has another BLAS here")
-    code = "from factormech.versions import blas_kernels; print(blas_kernels())"
+    code = "from factormech.store.versions import blas_kernels; print(blas_kernels())"
     told = os.environ | {"OPENBLAS_CORETYPE": kind}
     said = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, check=True).stdout
     assert said.strip() == kind
@@ -212,7 +212,7 @@ def test_equal_inputs_give_equal_bytes_in_every_process(tmp_path: Path) -> None:
         import sys
         sys.path[:0] = sys.argv[2:]
         import numpy as np, pandas as pd
-        from factormech import store
+        from factormech.store import hdf5 as store
         table = pd.DataFrame({"s": ["x", "y"], "f": [1.5, float("nan")]})
         big = np.random.default_rng(0).normal(size=(400, 500))
         store.write(sys.argv[1], "k", datasets={"big": big, "t": table}, attributes={"a": {"z": [None]}})
@@ -227,8 +227,8 @@ def test_equal_inputs_give_equal_bytes_in_every_process(tmp_path: Path) -> None:
 
 def test_digest_is_of_the_content_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def content_digest(datasets: dict, attributes: dict, kind: str = "k") -> str:
-        store.write(tmp_path / "x.h5", kind, datasets=datasets, attributes=attributes)
-        return store.read(tmp_path / "x.h5").provenance["content_digest"]
+        hdf5.write(tmp_path / "x.h5", kind, datasets=datasets, attributes=attributes)
+        return hdf5.read(tmp_path / "x.h5").provenance["content_digest"]
 
     a, b = np.arange(6.0), np.arange(3)
     base = content_digest({"a": a, "b": b}, {"x": 1, "y": 2})
@@ -262,7 +262,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     def fail(*_: object) -> None:
         raise failure
 
-    for place, name in ((_seal, "stamp"), (os, "fsync")):
+    for place, name in ((content, "stamp"), (os, "fsync")):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, fail)
             with pytest.raises(failure):
@@ -278,7 +278,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
         import sys, time
         sys.path[:0] = sys.argv[3:]
         import numpy as np
-        from factormech import _seal, atomic, store
+        from factormech.store import content as _seal, atomic, hdf5 as store
         def wait(*_):
             print("ready", flush=True)
             time.sleep(60)
@@ -314,7 +314,7 @@ def test_replacing_refuses_a_folder(tmp_path: Path) -> None:
 
 def test_parent_folders_are_made(tmp_path: Path) -> None:
     write_example(tmp_path / "a" / "b" / "x.h5")
-    assert store.read(tmp_path / "a" / "b" / "x.h5").kind == "measurement"
+    assert hdf5.read(tmp_path / "a" / "b" / "x.h5").kind == "measurement"
 
 
 # --- damage
@@ -322,8 +322,8 @@ def test_parent_folders_are_made(tmp_path: Path) -> None:
 
 def unsaid(path: Path, *words: str, **arguments: object) -> list[str]:
     """Which words are not in the one line with which the file is refused, after its path."""
-    with pytest.raises(store.DamagedFile) as caught:
-        store.read(path, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(hdf5.DamagedFile) as caught:
+        hdf5.read(path, **arguments)  # type: ignore[arg-type]
     message = str(caught.value)
     path_first, one_line = message.startswith(str(path)), "\n" not in message
     return [word for word in (*words, "must") if word not in message or not (path_first and one_line)]
@@ -333,15 +333,15 @@ def test_attributes_alone_are_those_of_the_whole(tmp_path: Path) -> None:
     """They are of a file of the right kind and of the bytes that were sealed."""
     path = tmp_path / "x.h5"
     write_example(path, options={"rows": [1, 2]}, seed=None)
-    assert equal(store.read_attributes(path), store.read(path).attributes)
-    assert equal(store.read_attributes(path, "measurement"), store.read(path, "measurement").attributes)
+    assert equal(hdf5.read_attributes(path), hdf5.read(path).attributes)
+    assert equal(hdf5.read_attributes(path, "measurement"), hdf5.read(path, "measurement").attributes)
     with pytest.raises(BadValue, match="must be a file of kind 'strategy'"):
-        store.read_attributes(path, "strategy")
+        hdf5.read_attributes(path, "strategy")
     whole = path.read_bytes()
     for place in range(0, len(whole), 97):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         with pytest.raises(BadValue):
-            store.read_attributes(path)
+            hdf5.read_attributes(path)
 
 
 def test_every_truncation_is_refused(tmp_path: Path) -> None:
@@ -351,8 +351,8 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
     short.write_bytes(whole)
     for length in range(len(whole) - 1, -1, -1):
         os.truncate(short, length)
-        with pytest.raises(store.DamagedFile):
-            store.read(short)
+        with pytest.raises(hdf5.DamagedFile):
+            hdf5.read(short)
     short.write_bytes(whole + b"\0")
     assert unsaid(short, "checksum") == []
     short.write_bytes(whole[: len(whole) // 2])
@@ -365,13 +365,13 @@ def test_bit_flips_are_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     rng = np.random.default_rng(20)
     # 200 anywhere, and one in every byte of the seal's text, whose own damage must not pass either.
-    text_bits = 8 * len(whole[: _seal.SEAL_BYTES].rstrip(b"\0"))
+    text_bits = 8 * len(whole[: content.SEAL_BYTES].rstrip(b"\0"))
     for bit in [*rng.integers(0, 8 * len(whole), size=200), *range(0, text_bits, 9)]:
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << (bit % 8)
         flipped.write_bytes(damaged)
-        with pytest.raises(store.DamagedFile):
-            store.read(flipped)
+        with pytest.raises(hdf5.DamagedFile):
+            hdf5.read(flipped)
 
 
 def test_the_content_digest_is_a_second_check(tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ def test_the_content_digest_is_a_second_check(tmp_path: Path) -> None:
         with h5py.File(path, "r+") as file:
             edit(file)
         assert unsaid(path, "checksum") == []
-        _seal.stamp(path)
+        content.stamp(path)
         assert unsaid(path, "must") == []
 
 
@@ -411,7 +411,7 @@ def test_foreign_files(tmp_path: Path) -> None:
     with h5py.File(path, "w", userblock_size=512) as file:
         file["a"] = [1.0]
     assert unsaid(path, "someone else", "factormech") == []
-    _seal.stamp(path)
+    content.stamp(path)
     assert unsaid(path, "no factormech attributes") == []
 
 
@@ -420,11 +420,11 @@ def test_other_kind_version_and_missing_datasets(tmp_path: Path) -> None:
     write_example(path)
     assert unsaid(path, "kind measurement", "'strategy'", "delete it and run the workflow again", kind="strategy") == []
     assert unsaid(path, "labels, points, strategy", "'gram'", "delete it", needs=["strategy", "gram"]) == []
-    with pytest.raises(store.DamagedFile, match="have a dataset 'gram'"):
-        store.read(path)["gram"]
+    with pytest.raises(hdf5.DamagedFile, match="have a dataset 'gram'"):
+        hdf5.read(path)["gram"]
     with h5py.File(path, "r+") as file:
-        file.attrs["format_version"] = store.FORMAT_VERSION + 1
-    _seal.stamp(path)
+        file.attrs["format_version"] = hdf5.FORMAT_VERSION + 1
+    content.stamp(path)
     assert unsaid(path, "format version 2", "update factormech") == []
 
 
@@ -467,7 +467,7 @@ def test_no_right_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_what_may_not_be_written(tmp_path: Path, datasets: dict, attributes: dict, words: str) -> None:
     with pytest.raises(BadValue) as caught:
-        store.write(tmp_path / "x.h5", "k", datasets=datasets, attributes=attributes)
+        hdf5.write(tmp_path / "x.h5", "k", datasets=datasets, attributes=attributes)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -479,9 +479,9 @@ def test_what_may_not_be_written(tmp_path: Path, datasets: dict, attributes: dic
 def test_load(tmp_path: Path) -> None:
     write_example(tmp_path / "x.h5")
     assert set(factormech.load(tmp_path / "x.h5")) == {"labels", "points", "strategy"}
-    store.write(tmp_path / "t.h5", "table", datasets={"points": FRAME}, attributes={})
+    hdf5.write(tmp_path / "t.h5", "table", datasets={"points": FRAME}, attributes={})
     assert equal(factormech.load(tmp_path / "t.h5"), FRAME.fillna({"mechanism": ""}))
-    store.write(tmp_path / "a.h5", "k", datasets={"a": [1.0]}, attributes={})
+    hdf5.write(tmp_path / "a.h5", "k", datasets={"a": [1.0]}, attributes={})
     assert factormech.load(str(tmp_path / "a.h5"))["a"].tolist() == [1.0]
 
 
@@ -495,14 +495,14 @@ def test_load_csv(tmp_path: Path) -> None:
     assert np.isnan(frame["error"][1])
     for text in (b"", b"a,b\n1,2,3\n1,2,3,4\n", b"\xff\xfe\x00x"):
         path.write_bytes(text)
-        with pytest.raises(store.DamagedFile, match="delete it and run the workflow again"):
+        with pytest.raises(hdf5.DamagedFile, match="delete it and run the workflow again"):
             factormech.load(path)
-    with pytest.raises(store.DamagedFile, match="No such file"):
+    with pytest.raises(hdf5.DamagedFile, match="No such file"):
         factormech.load(tmp_path / "none.csv")
 
 
 def test_reading_arrays_does_not_import_pandas(tmp_path: Path) -> None:
-    store.write(tmp_path / "x.h5", "k", datasets={"a": [1.0]}, attributes={})
+    hdf5.write(tmp_path / "x.h5", "k", datasets={"a": [1.0]}, attributes={})
     code = "import sys; sys.path[:0] = sys.argv[2:]\n"
     code += "import factormech; factormech.load(sys.argv[1])\n"
     code += "sys.exit(bool({'pandas', 'scipy', 'matplotlib'} & set(sys.modules)))"
@@ -516,47 +516,47 @@ def test_read_matrix(tmp_path: Path) -> None:
         file["queries"] = np.array([[1, 0], [0, 2]], dtype=np.int32)
         file["notes"] = "hello"
         file["vector"] = [1.0, 2.0]
-    W = store.read_matrix(path)
+    W = hdf5.read_matrix(path)
     assert W.dtype == np.float64
     assert W.tolist() == [[1.0, 0.0], [0.0, 2.0]]
-    assert store.read_matrix(path, "/queries").tolist() == W.tolist()
+    assert hdf5.read_matrix(path, "/queries").tolist() == W.tolist()
     with pytest.raises(BadValue, match=r"be a matrix .2-D. of numbers; .*queries int32 \(2, 2\)"):
-        store.read_matrix(path, "vector")
+        hdf5.read_matrix(path, "vector")
     with pytest.raises(BadValue, match="be a matrix"):
-        store.read_matrix(path, "notes")
+        hdf5.read_matrix(path, "notes")
     with pytest.raises(UnknownName, match=r"did you mean 'queries'.*known: notes, queries, vector"):
-        store.read_matrix(path, "querie")
+        hdf5.read_matrix(path, "querie")
     with h5py.File(path, "a") as file:
         file["group/other"] = np.eye(2)
     with pytest.raises(BadValue, match=r"2 matrices.*name one as 'dataset'.*group/other float64"):
-        store.read_matrix(path)
-    assert store.read_matrix(path, "group/other").tolist() == [[1.0, 0.0], [0.0, 1.0]]
+        hdf5.read_matrix(path)
+    assert hdf5.read_matrix(path, "group/other").tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 def test_read_matrix_of_a_result_file(tmp_path: Path) -> None:
     write_example(tmp_path / "x.h5")
-    assert store.read_matrix(tmp_path / "x.h5").shape == (2, 3)
+    assert hdf5.read_matrix(tmp_path / "x.h5").shape == (2, 3)
 
 
 def test_read_matrix_refuses_what_is_no_matrix(tmp_path: Path) -> None:
     path = tmp_path / "mine.h5"
     with pytest.raises(BadValue, match=r"No such file.*check the path"):
-        store.read_matrix(path)
+        hdf5.read_matrix(path)
     path.write_text("1,2\n3,4\n")
     with pytest.raises(BadValue, match=r"not HDF5.*CSV"):
-        store.read_matrix(path)
+        hdf5.read_matrix(path)
     with pytest.raises(BadValue, match="directory"):
-        store.read_matrix(tmp_path)
+        hdf5.read_matrix(tmp_path)
     with h5py.File(path, "w") as file:
         file["a"] = np.eye(200)
     os.truncate(path, 3000)
     with pytest.raises(BadValue, match=r"damaged HDF5.*write it again"):
-        store.read_matrix(path)
+        hdf5.read_matrix(path)
     with h5py.File(path, "w") as file:
         file.create_dataset("a", shape=(2**20, 2**20), dtype="f8", chunks=(1024, 1024))
     with pytest.raises(BadValue, match="fit in"):
-        store.read_matrix(path)
+        hdf5.read_matrix(path)
     with h5py.File(path, "w"):
         pass
     with pytest.raises(BadValue, match=r"0 matrices.*none"):
-        store.read_matrix(path)
+        hdf5.read_matrix(path)

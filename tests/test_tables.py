@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factormech.errors import BadValue
-from factormech.experiments.sample_complexity import MEASURED
+from factormech.studies.sample_complexity import MEASURED
 from factormech.tables import kinds as tables
 
 MakeTable = Callable[..., pd.DataFrame]
@@ -123,7 +123,7 @@ def test_a_failed_write_leaves_the_old_file(
     def fail(_: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("factormech.atomic.os.fsync", fail)
+    monkeypatch.setattr("factormech.store.atomic.os.fsync", fail)
     with pytest.raises(KeyboardInterrupt):
         tables.write_csv(make_table(**SMALL), path)
     assert path.read_text() == "old"

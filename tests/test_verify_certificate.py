@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech.bounds import rational
-from factormech.local.optimal import exact
-from factormech.local.optimal.problem import Problem
+from factormech.bounds import certificates
+from factormech.mechanisms.local.optimal import exact
+from factormech.mechanisms.local.optimal.problem import Problem
 from factormech.workloads.registry import create
 from tests.forgeries import forgeries, texts, written
 
@@ -36,7 +36,7 @@ def tool() -> ModuleType:
 def honest() -> dict[str, Any]:
     workload = create("prefix", 4)
     found = exact.solve(Problem(workload.centred_gram(), epsilon=1.0), np.random.default_rng(0))
-    certificate = rational.certify(workload.gram(), 1.0, found.details["dual"], found.details["multiplier"])
+    certificate = certificates.certify(workload.gram(), 1.0, found.details["dual"], found.details["multiplier"])
     record: dict[str, Any] = json.loads(certificate.text())
     return record
 

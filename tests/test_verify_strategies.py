@@ -19,10 +19,10 @@ import h5py
 import numpy as np
 import pytest
 
-from factormech import store
-from factormech.local.optimal.mechanism import COMPETITORS, MECHANISM
-from factormech.privacy import inner_ratio
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.local.optimal.mechanism import COMPETITORS, MECHANISM
+from factormech.privacy.guarantee import inner_ratio
+from factormech.store import hdf5
 from factormech.workloads import registry, stored
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
@@ -59,7 +59,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for case, (name, n, epsilon, options) in CASES.items():
         workload = registry.create(name, n)
         datasets, attributes = stored.to_datasets(workload)
-        store.write(root / f"workloads/{name}/n{n}.h5", "workload", datasets=datasets, attributes=attributes)
+        hdf5.write(root / f"workloads/{name}/n{n}.h5", "workload", datasets=datasets, attributes=attributes)
         solution = MECHANISM.with_options(**options).solve(workload, epsilon, np.random.default_rng(0))
         own = {
             "mechanism": "optimised",
@@ -69,7 +69,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             "options": json.dumps(options),
         }
         found[case] = root / f"strategies/optimised/{name}/n{n}/eps{epsilon!r}-{mark_of(0, own['options'])}.h5"
-        store.write(found[case], "strategy", datasets=solution.datasets, attributes={**own, **solution.record})
+        hdf5.write(found[case], "strategy", datasets=solution.datasets, attributes={**own, **solution.record})
     return found
 
 

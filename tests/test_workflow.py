@@ -213,7 +213,7 @@ def test_claims_are_judged_on_the_studies_that_are_there(project: Path) -> None:
 
 
 def test_plain_snakemake_makes_all(project: Path) -> None:
-    module = project / "src/factormech/figures/style.py"
+    module = project / "src/factormech/plots/style.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         plain, everything = (snakemake(project, *targets, "--dry-run") for targets in ((), ("all",)))
     assert plain.returncode == 0, plain.stderr[-2000:]
@@ -234,7 +234,7 @@ HADAMARD_AND_WHAT_USES_IT = {
 
 def test_a_changed_mechanism_makes_its_dependents_stale_and_nothing_else(project: Path) -> None:
     """With Snakemake's memory of earlier runs and without it; then back, and nothing is stale any more."""
-    module = project / "src/factormech/local/hadamard.py"
+    module = project / "src/factormech/mechanisms/local/hadamard.py"
     memory = project / ".snakemake/metadata"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         assert planned(project) == HADAMARD_AND_WHAT_USES_IT
@@ -249,7 +249,7 @@ def test_a_changed_mechanism_makes_its_dependents_stale_and_nothing_else(project
 
 def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
     """A copied or unpacked file may be older than the results: the digest sees it all the same."""
-    module = project / "src/factormech/local/hadamard.py"
+    module = project / "src/factormech/mechanisms/local/hadamard.py"
     old = module.stat().st_mtime - 10**6
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         os.utime(module, (old, old))
@@ -261,8 +261,8 @@ def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
     [
         ("src/factormech/workloads/ranges.py", "\nOTHER = 1\n", {"evaluate", "tabulate", "draw"}),
         ("src/factormech/bounds/spectral.py", "\nOTHER = 1\n", {"evaluate", "tabulate", "draw"}),
-        ("src/factormech/figures/style.py", "\nOTHER = 1\n", {"draw"}),
-        ("src/factormech/local/registry.py", "\nOTHER = 1\n", set()),
+        ("src/factormech/plots/style.py", "\nOTHER = 1\n", {"draw"}),
+        ("src/factormech/mechanisms/local/registry.py", "\nOTHER = 1\n", set()),
         ("src/factormech/cli/norms.py", "\nOTHER = 1\n", set()),
         ("src/factormech/labels.py", "\nOTHER = 1\n", {"tabulate", "draw"}),
     ],
@@ -292,7 +292,7 @@ def test_a_figure_is_drawn_again_from_its_csv_alone(project: Path, tmp_path: Pat
     shutil.copy(project / "results/tables/small.csv", tmp_path / "small.csv")
     subprocess.run(
         [
-            *(sys.executable, "-m", "factormech.jobs.draw", "--kind", "sample-complexity"),
+            *(sys.executable, "-m", "factormech.pipeline.draw", "--kind", "sample-complexity"),
             *("--title", "Small", "--caption", "A small study.", "small.csv", "again"),
         ],
         cwd=tmp_path,

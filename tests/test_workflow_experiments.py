@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import factormech
-from factormech import store
+from factormech.store import hdf5
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
 pytestmark = pytest.mark.workflow
@@ -43,7 +43,7 @@ AFTER = {"tabulate study=toy-study", "draw study=toy-study"}
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy with the toy as a kind more: a module."""
     folder = copy_of_project(tmp_path_factory.mktemp("experiments"))
-    room = folder / "src/factormech/experiments"
+    room = folder / "src/factormech/studies"
     shutil.copy(ROOT / "tests/experiments/toy.py", room / "toy.py")
     (folder / "config.yaml").write_text(CONFIG)
     (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
@@ -55,7 +55,7 @@ def test_everything_is_made_once(project: Path) -> None:
     for study in ("toy-study", "calibration"):
         for suffix in ("pdf", "svg", "png", "txt"):
             assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
-        stored = store.read(project / f"results/{study}.h5", "table")
+        stored = hdf5.read(project / f"results/{study}.h5", "table")
         assert len(stored["table"]) == {"toy-study": 12, "calibration": 4}[study]
         assert (project / f"results/tables/{study}.tex").read_text().startswith("% The table of ")
     header = (project / "results/tables/toy-study.csv").read_text().partition("\n")[0]
@@ -68,7 +68,7 @@ def test_everything_is_made_once(project: Path) -> None:
 
 
 def test_a_part_says_what_it_was_asked(project: Path) -> None:
-    record = store.read(project / "results/parts/toy-study/mine.h5", "part")
+    record = hdf5.read(project / "results/parts/toy-study/mine.h5", "part")
     asked = record.attributes["asked"]
     assert asked["grid"]["workload"] == ["mine"]
     assert asked["definitions"] == {"mine": {"file": "mine.csv"}}
@@ -132,11 +132,11 @@ def test_a_changed_matrix_makes_its_part_again(project: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "stale"),
     [
-        ("src/factormech/experiments/toy.py", PARTS | AFTER),
-        pytest.param("src/factormech/experiments/registry.py", set(), marks=pytest.mark.slow),
-        ("src/factormech/figures/declared.py", {"draw study=toy-study", "draw study=calibration"}),
-        pytest.param("src/factormech/local/hadamard.py", set(), marks=pytest.mark.slow),
-        pytest.param("src/factormech/config/experiments.py", set(), marks=pytest.mark.slow),
+        ("src/factormech/studies/toy.py", PARTS | AFTER),
+        pytest.param("src/factormech/studies/registry.py", set(), marks=pytest.mark.slow),
+        ("src/factormech/plots/declared.py", {"draw study=toy-study", "draw study=calibration"}),
+        pytest.param("src/factormech/mechanisms/local/hadamard.py", set(), marks=pytest.mark.slow),
+        pytest.param("src/factormech/config/kinds.py", set(), marks=pytest.mark.slow),
     ],
 )
 def test_changed_code_makes_what_depends_on_it_again(project: Path, file: str, stale: set[str]) -> None:
@@ -147,8 +147,8 @@ def test_changed_code_makes_what_depends_on_it_again(project: Path, file: str, s
 def test_a_part_of_another_study_is_refused(project: Path) -> None:
     """By the job itself, in one line."""
     forms = [word for name in ("csv", "latex", "hdf5") for word in (f"--{name}", f"out.{name}")]
-    command = [sys.executable, "-m", "factormech.jobs.tabulate", "--kind", "gaussian-calibration"]
-    asked = store.read(project / "results/calibration.h5", "table").attributes["asked"]
+    command = [sys.executable, "-m", "factormech.pipeline.tabulate", "--kind", "gaussian-calibration"]
+    asked = hdf5.read(project / "results/calibration.h5", "table").attributes["asked"]
     command += ["--study", "other", "--asked", json.dumps(asked), "--parts", "results/parts/calibration/all.h5", *forms]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 1

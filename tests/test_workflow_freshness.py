@@ -103,7 +103,7 @@ def test_an_edited_file_is_made_again(project: Path, file: str, again: set[str])
 
 def test_a_job_refuses_code_that_is_not_the_planned_one(project: Path) -> None:
     """Edited while the run was at work, and restored: one line, exit 1, and the next run makes what is missing."""
-    module = project / "src/factormech/measure/exact.py"
+    module = project / "src/factormech/mechanisms/local/errors.py"
     request = next((project / ".snakemake/factormech/requests").glob("*/evaluate.json"))
     rules(project)
     content, stamp = module.read_bytes(), module.stat().st_mtime_ns
@@ -111,7 +111,7 @@ def test_a_job_refuses_code_that_is_not_the_planned_one(project: Path) -> None:
     module.write_bytes(content)
     os.utime(module, ns=(stamp, stamp))
     environment = os.environ | {"PYTHONPATH": str(project / "src")}
-    command = ["python", "-m", "factormech.jobs.evaluate", "--request", str(request.relative_to(project))]
+    command = ["python", "-m", "factormech.pipeline.evaluate", "--request", str(request.relative_to(project))]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

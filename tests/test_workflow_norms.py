@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import factormech
-from factormech import store
 from factormech.norms import registry
 from factormech.norms.stored import from_datasets
+from factormech.store import hdf5
 from factormech.workloads.registry import create
 from tests.test_workflow import copy_of_project, edited, made, planned
 
@@ -153,7 +153,7 @@ def test_a_study_may_name_a_general_solver(whole: Path) -> None:
 def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: Path) -> None:
     [path] = (project / "results/factorizations").rglob("*.h5")
     assert path.parent.relative_to(project / "results/factorizations") == Path("gamma-2/all-ranges/n72")
-    record = store.read(path, "factorization")
+    record = hdf5.read(path, "factorization")
     workload = create("all-ranges", 72)
     norm = from_datasets(record.datasets, record.attributes, workload)
     rows = (norm.left.dense() ** 2).sum(axis=1).max()
@@ -166,7 +166,7 @@ def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: 
 
 
 def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
-    module = project / "src/factormech/norms/approximate/boxes.py"
+    module = project / "src/factormech/norms/boxes.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project, *FAST)
     assert "evaluate study=norms-of-six, part=gamma-2-shifted" in jobs
@@ -185,7 +185,7 @@ def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
 
 @pytest.mark.slow
 def test_what_depends_on_boxes_is_made_again_for_classes(whole: Path) -> None:
-    module = whole / "src/factormech/norms/approximate/boxes.py"
+    module = whole / "src/factormech/norms/boxes.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         assert "evaluate study=classes, part=eta" in planned(whole)
 

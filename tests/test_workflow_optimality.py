@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import factormech
-from factormech.experiments.timing import CLOCK
+from factormech.studies.timing import CLOCK
 from tests.test_workflow import copy_of_project, edited, made, planned, snakemake
 
 pytestmark = pytest.mark.workflow
@@ -138,7 +138,7 @@ def test_a_clock_leaves_cores_to_others(project: Path) -> None:
 
 @pytest.mark.slow
 def test_what_depends_on_the_optimiser_is_made_again(project: Path) -> None:
-    module = project / "src/factormech/local/adaptive_pgd.py"
+    module = project / "src/factormech/mechanisms/local/adaptive_pgd.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project)
     assert "evaluate study=beginnings, part=adaptive-pgd_prefix" in jobs

@@ -10,7 +10,8 @@ from pathlib import Path
 import h5py
 import pytest
 
-from factormech import _seal, freshness
+from factormech.pipeline import freshness
+from factormech.store import content
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
 pytestmark = pytest.mark.workflow
@@ -91,7 +92,7 @@ def test_a_strategy_that_does_not_hold_stops_the_run(project: Path) -> None:
     original = path.read_bytes()
     with h5py.File(path, "r+") as file:
         file.attrs["objective"] *= 0.999
-    _seal.stamp(path, path.relative_to(project))  # a file that is whole, and wrong; a damaged one would be made again
+    content.stamp(path, path.relative_to(project))  # a file that is whole, and wrong; a damaged one would be made again
     seal = project / freshness.SEALS / f"{path.relative_to(project)}.json"
     honest = seal.read_bytes()
     forge(seal, str(path.relative_to(project)), path)

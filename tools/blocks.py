@@ -258,8 +258,8 @@ def parity_slopes(frame: pd.DataFrame) -> str:
     """Full parity: local slopes of ln n in ln(1/α), at the largest and the least α."""
     rows = []
     for (mechanism, n), part in frame.groupby(["mechanism", "domain_size"], sort=False):
-        found = part.dropna(subset="slope").sort_values("accuracy")
-        slopes_at = (f"{found['slope'].iloc[k]:.2f}" for k in (0, -1))
+        found = part.dropna(subset="local_slope").sort_values("accuracy")
+        slopes_at = (f"{found['local_slope'].iloc[k]:.2f}" for k in (0, -1))
         rows.append([mechanism_label(str(mechanism)), str(n), *slopes_at])
     ends = (f"at 1/α = {end:g}" for end in (frame["accuracy"].min(), frame["accuracy"].max()))
     return markdown(["mechanism", "N", *ends], rows)
@@ -270,7 +270,7 @@ def edges(frame: pd.DataFrame) -> str:
     tried = frame[frame["mechanism"] == "jl"]
     rows = []
     for shape, part in tried.groupby("shape", sort=False):
-        best = part[part["best"] == 1]
-        last = int((best["rows"] == part["rows"].max()).sum())
-        rows.append([str(shape), str(part["queries"].iloc[0]), str(part["rows"].max()), f"{last} of {len(best)}"])
+        best = part[part["is_best"] == 1]
+        last = int((best["jl_rows"] == part["jl_rows"].max()).sum())
+        rows.append([str(shape), str(part["queries"].iloc[0]), str(part["jl_rows"].max()), f"{last} of {len(best)}"])
     return markdown(["shape", "queries", "largest ℓ tried", "the best ℓ is the largest"], rows)

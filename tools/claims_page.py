@@ -11,11 +11,11 @@ import re
 import sys
 from pathlib import Path
 
-from factormech.atomic import write_whole
-from factormech.claims import listing
+from factormech.claims import page as listing
 from factormech.claims.ledger import files_in, read
 from factormech.claims.page import page, summary
 from factormech.claims.verdicts import Folder, Judged, judge
+from factormech.store.atomic import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 GALLERY = ROOT / "docs" / "gallery"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from factormech.experiments.columns import MEANINGS
-from factormech.tables import experiments, kinds
+from factormech.studies.columns import MEANINGS
+from factormech.tables import kinds
 
 PAGE = Path(__file__).parents[1] / "docs" / "columns.md"
 BAR = r"\|"
@@ -15,7 +15,7 @@ HEAD = """\
 
 Every column of every table, each with one meaning, whatever the kind of study. A table begins with `study` and `kind`
 and ends with `origin`. Numbers are empty where there are none; `reason` says why. An integer that may be empty is
-written as a number (`256.0`). The columns are defined in `src/factormech/experiments/columns.py`; older names, by which
+written as a number (`256.0`). The columns are defined in `src/factormech/studies/columns.py`; older names, by which
 older tables are read, are in `renamed.py` beside it. `python tools/columns_page.py` writes this page.
 
 | column | symbol | unit | type | meaning | kinds |
@@ -25,7 +25,7 @@ older tables are read, are in `renamed.py` beside it. `python tools/columns_page
 
 def kinds_by_column() -> dict[str, list[str]]:
     """The kinds of table that have a column, by its name."""
-    found: dict[str, list[str]] = {name: ["all"] for name in (experiments.STUDY, experiments.KIND, experiments.ORIGIN)}
+    found: dict[str, list[str]] = {name: ["all"] for name in (kinds.STUDY, kinds.KIND, kinds.ORIGIN)}
     for kind in kinds.names():
         for column in kinds.declared(kind).columns:
             found.setdefault(column.name, []).append(kind)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from factormech.config.reference import kinds_of, pages
-from factormech.config.strict_yaml import read_yaml
+from factormech.config.yaml_file import read_yaml
 from factormech.shipped import SCHEMA
 
 ROOT = Path(__file__).parents[1]

@@ -20,9 +20,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from factormech import _seal
-from factormech.config.strict_yaml import read_yaml
+from factormech.config.yaml_file import read_yaml
 from factormech.errors import BadValue
+from factormech.store import content as _seal
 
 ROOT = Path(__file__).resolve().parents[1]
 # The content of a file of a study that measures seconds, as far as two runs agree on it.
@@ -155,7 +155,7 @@ def jobs_of(folder: Path) -> list[int]:
                 here = (entry / "cwd").resolve() == folder
             except OSError:
                 continue
-            if here and b"-m" in command and any(word.startswith(b"factormech.jobs.") for word in command):
+            if here and b"-m" in command and any(word.startswith(b"factormech.pipeline.") for word in command):
                 found.append(int(entry.name))
     return found
 
@@ -330,7 +330,7 @@ def limited_python(folder: Path) -> Path:
         'here="${0%/*}"; if [ -e "$here/hold" ]; then until [ -e "$here/release" ]; do sleep 0.1; done; fi\n'
         'set -- "${FACTORMECH_TRUST_LIMIT%% *}" "${FACTORMECH_TRUST_LIMIT##* }" "$@"\n'
         "module=$1 size=$2; shift 2\n"
-        'if [ -n "$module" ]; then case "$*" in *"factormech.jobs.$module "*) ulimit -v "$size";; esac; fi\n'
+        'if [ -n "$module" ]; then case "$*" in *"factormech.pipeline.$module "*) ulimit -v "$size";; esac; fi\n'
         f'exec {sys.executable!r} "$@"\n'
     )
     script.chmod(0o755)

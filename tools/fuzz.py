@@ -137,11 +137,11 @@ def targets(folder: Path) -> dict[str, tuple[list[bytes], Callable[[Path], objec
     sys.path.insert(0, str(ROOT))
     from factormech import load
     from factormech.claims.ledger import read as read_ledger
-    from factormech.config.strict_yaml import read_yaml
     from factormech.config.studies import load_file
-    from factormech.experiments.asked import Asked
-    from factormech.experiments.solves import Solve
-    from factormech.workloads import files
+    from factormech.config.yaml_file import read_yaml
+    from factormech.studies.asked import Asked
+    from factormech.studies.solves import Solve
+    from factormech.workloads import matrix
 
     def request(path: Path) -> None:
         text = path.read_bytes().decode("utf-8", "replace")
@@ -153,10 +153,10 @@ def targets(folder: Path) -> dict[str, tuple[list[bytes], Callable[[Path], objec
     return {
         "yaml": ([b"\n  ".join(config[:20]), b"a: &a {x: 1.5, y: [a, 'b']}\nb: {<<: *a}\n"], read_yaml),
         "configuration": ([_small_config()], lambda path: load_file(path, SCHEMAS / "config.schema.yaml")),
-        "csv": ([mine["q.csv"], b"1,2\n3,4\n", b"\xef\xbb\xbf1.5,-2e3\r\n0,.5\r\n"], files.read_here),
-        "npy": ([mine["q.npy"]], files.read_here),
-        "mtx": ([mine["q.mtx"], mine["sparse.mtx"]], files.read_here),
-        "hdf5": ([mine["q.h5"]], files.read_here),
+        "csv": ([mine["q.csv"], b"1,2\n3,4\n", b"\xef\xbb\xbf1.5,-2e3\r\n0,.5\r\n"], matrix.read_here),
+        "npy": ([mine["q.npy"]], matrix.read_here),
+        "mtx": ([mine["q.mtx"], mine["sparse.mtx"]], matrix.read_here),
+        "hdf5": ([mine["q.h5"]], matrix.read_here),
         "result": ([mine["r.h5"]], load),
         "sealed result": ([mine["r.h5"]], _sealed_again(load)),
         "table": ([_table()], load),
@@ -173,7 +173,7 @@ def _matrices(folder: Path) -> dict[str, bytes]:
     import scipy.io
     import scipy.sparse
 
-    from factormech import store
+    from factormech.store import hdf5
 
     W = np.arange(24.0).reshape(3, 8) / 7
     np.savetxt(folder / "q.csv", W, delimiter=",")
@@ -184,7 +184,7 @@ def _matrices(folder: Path) -> dict[str, bytes]:
         file.create_dataset("deep/q", data=W, chunks=(2, 4), compression="gzip")
         file["text"] = "a text"
         file["q"] = h5py.SoftLink("/deep/q")
-    store.write(
+    hdf5.write(
         folder / "r.h5", "thing", datasets={"W": W, "names": np.array(["a", "b"])}, attributes={"a": [1, 2.5, None]}
     )
     names = ("q.csv", "q.npy", "q.mtx", "sparse.mtx", "q.h5", "r.h5")
@@ -203,7 +203,7 @@ def _table() -> bytes:
 
 
 def _requests() -> list[bytes]:
-    from factormech.experiments.asked import Asked
+    from factormech.studies.asked import Asked
 
     solve = b'{"family": "strategy", "name": "optimised", "workload": "prefix", "domain_size": 8, "epsilon": 1.0}'
     return [Asked({"workload": ("prefix",), "epsilon": (1.0,)}, {"alpha": 0.01}).to_json().encode(), solve]
@@ -212,7 +212,7 @@ def _requests() -> list[bytes]:
 def _certificate() -> bytes:
     import numpy as np
 
-    from factormech.bounds.rational import certify
+    from factormech.bounds.certificates import certify
 
     return certify(np.eye(3), 1.0, np.eye(3), np.ones(3)).text().encode()
 
@@ -233,10 +233,10 @@ def _lines() -> list[bytes]:
 
 def _sealed_again(read: Callable[[Path], object]) -> Callable[[Path], object]:
     def sealed(path: Path) -> object:
-        from factormech import _seal
+        from factormech.store import content
 
-        if path.stat().st_size > _seal.SEAL_BYTES:
-            _seal.stamp(path, path)
+        if path.stat().st_size > content.SEAL_BYTES:
+            content.stamp(path, path)
         return read(path)
 
     return sealed
@@ -370,13 +370,13 @@ def fuzz(name: str, inputs: int, seed: int) -> tuple[Counter[str], list[str]]:
 def is_contained(name: str, number: int, seed: int) -> bool:
     """Whether the package answers an input that ends the process in one line."""
     from factormech.errors import BadValue
-    from factormech.workloads import files
+    from factormech.workloads import matrix
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"input{_suffix(name)}"
         path.write_bytes(input_of(name, targets(Path(folder))[name][0], number, seed))
         try:
-            files.read(path)
+            matrix.read(path)
         except BadValue as error:
             return str(error).isprintable()
     return True

@@ -21,9 +21,9 @@ from pathlib import Path
 import claims_page
 import run_page
 
-from factormech import store
-from factormech.atomic import write_whole
 from factormech.config.studies import Config, Study, load, read_yaml
+from factormech.store import hdf5
+from factormech.store.atomic import write_whole
 
 # The tables that are made from a study's own.
 COMPARISONS = ("improvement", "slopes")
@@ -193,7 +193,7 @@ def versions(root: Path, study: Study, before: str) -> str:
     if not path.exists():
         found = re.search(rf"^`snakemake {re.escape(study.name)}` .*( · factormech .*)$", before, re.MULTILINE)
         return found[1] if found else ""
-    made = store.read(path).provenance
+    made = hdf5.read(path).provenance
     named = ("factormech", "package_version"), ("numpy", "numpy_version"), ("scipy", "scipy_version")
     return " · " + ", ".join(f"{name} {made[key]}" for name, key in named)
 

@@ -31,25 +31,24 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "trust-mutants.csv"
 # Module → its tests, the quickest and most telling first.
 MODULES = {
-    "privacy": ("tests/test_privacy.py", "tests/privacy/test_guarantees.py"),
-    "composition": ("tests/privacy/test_guarantees.py",),
-    "gaussian": ("tests/test_gaussian.py",),
-    "calibration": ("tests/test_gaussian.py", "tests/privacy/test_guarantees.py"),
-    "proportion": ("tests/privacy/test_audits.py",),
-    "queries.streams": ("tests/queries/test_streams.py",),
-    "local.reports": ("tests/privacy/test_independence.py",),
-    "local.l1_strategies": ("tests/local",),
-    "central.mechanism": ("tests/central",),
+    "privacy.guarantee": ("tests/test_privacy.py", "tests/privacy/test_guarantees.py"),
+    "privacy.composition": ("tests/privacy/test_guarantees.py",),
+    "privacy.gaussian": ("tests/test_gaussian.py", "tests/privacy/test_guarantees.py"),
+    "numerics.intervals": ("tests/privacy/test_audits.py",),
+    "learning.sq.streams": ("tests/queries/test_streams.py",),
+    "mechanisms.local.reports": ("tests/privacy/test_independence.py",),
+    "mechanisms.local.l1_strategies": ("tests/local",),
+    "mechanisms.central.mechanism": ("tests/central",),
 }
 # Module: text of the line, and of the changed line → why no test can tell them apart.
 _WIDER = "a wider margin for rounding than is needed keeps what is proved"
 _REPAIRED = "only where a search begins: what follows it repairs the value"
 _NEVER_EQUAL = "a float times (1 + 2⁻⁵⁰) has 103 bits: e^x would need some forty zeros after them"
 EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
-    "calibration": {
+    "privacy.gaussian": {
         ("return above(size / math.sqrt(2.0 * guarantee.rho), 4)", "5"): _WIDER,
     },
-    "composition": {
+    "privacy.composition": {
         (
             "room = (delta - spent) * (1.0 - _ROUNDING)  # 1 − Π(1 − δ_i)(1 − δ') ≤ Σδ_i + δ'",
             "1.0 + _ROUNDING",
@@ -65,7 +64,7 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "the minimum over α is found to far less than 1e-9 of the value alone"
         ),
     },
-    "privacy": {
+    "privacy.guarantee": {
         ("largest = Fraction(ratio) * _FOUR_ROUNDINGS", "Fraction(ratio) / _FOUR_ROUNDINGS"): (
             "it guards against a logarithm that is wrong by more than two units, which this machine's is not"
         ),

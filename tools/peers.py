@@ -55,7 +55,7 @@ class Compared:
 
 def histogram_variance(name: str) -> float:
     """Our total variance of the histogram, per user, the same for all types."""
-    from factormech.local.registry import strategy_for
+    from factormech.mechanisms.local.registry import strategy_for
     from factormech.workloads.registry import create
 
     histogram = create("histogram", TYPES)
@@ -69,7 +69,7 @@ def bitwise_variance(p: float, q: float) -> float:
 
 
 def matrix_of(name: str) -> Any:
-    from factormech.local.registry import build
+    from factormech.mechanisms.local.registry import build
 
     return build(name, TYPES, EPSILON).matrix  # type: ignore[union-attr]
 
@@ -160,9 +160,9 @@ def multi_freq_ldpy() -> Iterator[Compared]:
 def opendp() -> Iterator[Compared]:
     import opendp.prelude as dp
 
-    from factormech.calibration import gaussian_deviation, laplace_scale
-    from factormech.composition import concentrated_epsilon
-    from factormech.privacy import Guarantee
+    from factormech.privacy.composition import concentrated_epsilon
+    from factormech.privacy.gaussian import gaussian_deviation, laplace_scale
+    from factormech.privacy.guarantee import Guarantee
 
     dp.enable_features("contrib")
     space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
@@ -185,8 +185,8 @@ def dp_accounting() -> Iterator[Compared]:
     from dp_accounting.pld import common
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    from factormech.composition import optimal_delta
-    from factormech.gaussian import gaussian_noise_multiplier
+    from factormech.privacy.composition import optimal_delta
+    from factormech.privacy.gaussian import gaussian_noise_multiplier
 
     for epsilon, delta in ((0.1, 1e-9), (1.0, 1e-6), (4.0, 1e-5), (10.0, 1e-12)):
         theirs = gaussian_mechanism.get_sigma_gaussian(epsilon, delta)
@@ -213,7 +213,7 @@ def jax_privacy() -> Iterator[Compared]:
     jax.config.update("jax_enable_x64", True)
     from jax_privacy.matrix_factorization import dense, toeplitz
 
-    from factormech.central.registry import factorize
+    from factormech.mechanisms.central.registry import factorize
     from factormech.workloads.registry import create
 
     n = 16

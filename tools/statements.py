@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from factormech.config.strict_yaml import read_yaml
+from factormech.config.yaml_file import read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- statements: make docs -->\n", "<!-- end of statements -->\n"

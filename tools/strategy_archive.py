@@ -18,11 +18,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from factormech import store
-from factormech.atomic import write_whole
 from factormech.config.studies import load_file
-from factormech.measure.cost import VERIFIED
-from factormech.planning import Plan
+from factormech.pipeline.planning import Plan
+from factormech.store import hdf5
+from factormech.store.atomic import write_whole
+from factormech.studies.cost import VERIFIED
 
 ROOT = Path(__file__).parents[1]
 STUDIES = ("mckenna2020-figure-1", "mckenna2020-figure-2")
@@ -74,7 +74,7 @@ def strategies(root: Path, studies: Iterable[str]) -> list[str]:
 
 def certificate(file: str, content: bytes, root: Path) -> dict[str, Any]:
     """What a file says of its strategy, and its digest."""
-    said = store.read_attributes(root / file)
+    said = hdf5.read_attributes(root / file)
     own = {"file": file, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     return {name: said.get(name, "") for name in COLUMNS} | own
 

@@ -21,7 +21,7 @@ import yaml
 
 from factormech.config.studies import Config, ConfigErrors, load_file
 from factormech.errors import BadValue, UnknownName
-from factormech.planning import Plan
+from factormech.pipeline.planning import Plan
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILES = ROOT / "workflow" / "profiles"

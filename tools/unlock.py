@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from factormech import recovery
 from factormech.errors import BadValue
+from factormech.pipeline import recovery
 
 NOTES = Path(".snakemake/factormech")
 

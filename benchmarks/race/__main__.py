@@ -47,7 +47,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def write(path: Path, text: str) -> None:
     """A file, whole or not at all; one that would not change is left alone."""
-    from factormech.atomic import write_whole
+    from factormech.store.atomic import write_whole
 
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write_whole(path, text.encode())
@@ -58,7 +58,7 @@ def machine(track: Track) -> list[Row]:
     import numpy
     import scipy
 
-    from factormech.versions import blas_kernels
+    from factormech.store.versions import blas_kernels
 
     blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
     facts = {

@@ -27,8 +27,8 @@ def draw(
     """The SVG, the same bytes for the same numbers."""
     from matplotlib.figure import Figure
 
-    from factormech.figures import style
-    from factormech.figures.save import save
+    from factormech.plots import style
+    from factormech.plots.save import save
 
     with style.context():
         figure = Figure(
@@ -48,7 +48,7 @@ def draw(
 
 def _ratios(axes: Any, contests: Mapping[str, Contest], ratios: Sequence[Ratio]) -> None:
     """A row for each ratio under the title of its contest, from the top."""
-    from factormech.figures import style
+    from factormech.plots import style
 
     colours = {"wins": style.BLUE, "loses": style.VERMILLION, "open": style.GREY}
     labels: list[str] = []
@@ -76,7 +76,7 @@ def _ratios(axes: Any, contests: Mapping[str, Contest], ratios: Sequence[Ratio])
 
 def _times(axes: Any, rows: Sequence[Row], contest: Contest, growth: Sequence[Growth]) -> None:
     """One contest's medians against the size; the exponents are in the legend."""
-    from factormech.figures import style
+    from factormech.plots import style
 
     palette = (style.VERMILLION, style.GREEN, style.PURPLE, style.ORANGE)
     blues = (style.BLUE, style.SKY)

@@ -12,7 +12,7 @@ The square wave of Li, Wang, Li, Škorić & Wang (SIGMOD 2020) has one width, an
 import numpy as np
 
 from factormech.plugins import mechanism
-from factormech.privacy import inner_ratio
+from factormech.privacy.guarantee import inner_ratio
 
 
 @mechanism("arc-response", label="Arc response")

@@ -18,8 +18,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from factormech.errors import BadValue as BadValue
+    from factormech.errors import Unavailable as Unavailable
     from factormech.errors import UnknownName as UnknownName
-    from factormech.figures.plot import plot as plot
     from factormech.labels import mechanism_label as label  # noqa: F401
     from factormech.manuscript.export import paper as paper
     from factormech.mechanisms.base import Fitted as Fitted
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from factormech.mechanisms.ranking import Ranked as Ranked
     from factormech.mechanisms.ranking import Ranking as Ranking
     from factormech.norms.certified import CertifiedNorm as CertifiedNorm
+    from factormech.pipeline.provenance import trace as trace
+    from factormech.plots.plot import plot as plot
     from factormech.plugins import load as plugin  # noqa: F401
-    from factormech.privacy import Guarantee as Guarantee
-    from factormech.privacy import verify_ldp as verify_ldp
-    from factormech.provenance import trace as trace
+    from factormech.privacy.guarantee import Guarantee as Guarantee
+    from factormech.privacy.guarantee import verify_ldp as verify_ldp
     from factormech.questions import compare as compare
     from factormech.questions import fit as fit
     from factormech.questions import lower_bound as lower_bound
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from factormech.reading import load as load
     from factormech.reading import study as study
     from factormech.spec import Spec as Spec
-    from factormech.unavailable import Unavailable as Unavailable
     from factormech.workloads.base import Workload as Workload
     from factormech.workloads.given import answer as answer
     from factormech.workloads.given import product as product
@@ -61,7 +61,7 @@ _HOME = {
     "compare": "questions",
     "fit": "questions",
     "Fitted": "mechanisms.base",
-    "Guarantee": "privacy",
+    "Guarantee": "privacy.guarantee",
     "label": "labels:mechanism_label",
     "load": "reading",
     "lower_bound": "questions",
@@ -72,7 +72,7 @@ _HOME = {
     "norms": "norms:",
     "paper": "manuscript.export",
     "plan": "questions",
-    "plot": "figures.plot",
+    "plot": "plots.plot",
     "plugin": "plugins:load",
     "product": "workloads.given",
     "Ranked": "mechanisms.ranking",
@@ -81,11 +81,11 @@ _HOME = {
     "Spec": "spec",
     "study": "reading",
     "sweep": "questions",
-    "trace": "provenance",
-    "Unavailable": "unavailable",
+    "trace": "pipeline.provenance",
+    "Unavailable": "errors",
     "union": "workloads.given",
     "UnknownName": "errors",
-    "verify_ldp": "privacy",
+    "verify_ldp": "privacy.guarantee",
     "Workload": "workloads.base",
     "workload": "workloads.given",
     "workloads": "workloads:",
@@ -93,7 +93,7 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if sys.argv[:1] == ["-m"]:  # as long as ``python -m factormech.…`` loads the package: a job, or the command line
-    from factormech.starved import check_limit, in_one_line
+    from factormech.pipeline.starved import check_limit, in_one_line
 
     sys.excepthook = in_one_line
     check_limit()

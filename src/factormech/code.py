@@ -88,7 +88,7 @@ class Sources:
         Parameters
         ----------
         modules
-            Dotted names, such as ``"factormech.local.fourier"``; a registry that is named here counts.
+            Dotted names, such as ``"factormech.mechanisms.local.fourier"``; a registry that is named here counts.
         through_registries
             Whether registries count.
 
@@ -101,7 +101,7 @@ class Sources:
         waiting = list(modules)
         for name in modules:
             if self._file_of(name) is None:
-                remedy = "give a dotted name such as 'factormech.store'"
+                remedy = "give a dotted name such as 'factormech.store.hdf5'"
                 raise BadValue("module", name, f"have a file under {self._root}", remedy)
         while waiting:
             name = waiting.pop()

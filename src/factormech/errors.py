@@ -1,10 +1,18 @@
-"""How the package says no: the name, the value found, the rule broken and the remedy, on one line."""
+"""How the package refuses: errors with value, rule and remedy, and reasons why a mechanism cannot run.
+
+How the package says no: the name, the value found, the rule broken and the remedy, on one line.
+
+What a registry answers where a mechanism cannot run.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
+
+# How the package says no: the name, the value found, the rule broken and the remedy, on one line.
 
 
 class BadValue(ValueError):
@@ -90,3 +98,20 @@ def shorten(value: Any, width: int = 60) -> str:
     """``repr`` of a value, cut to fit on a line."""
     text = repr(value).replace("\n", " ")
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+# What a registry answers where a mechanism cannot run.
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Why there is no such mechanism at a grid point, in words that tables, legends and captions repeat.
+
+    Examples
+    --------
+    >>> import factormech as fm
+    >>> fm.mechanism("binary-tree", epsilon=1.0, delta=1e-9).fit(fm.workload("histogram", 4)).strategy
+    Unavailable(reason='it is for prefix sums and ranges only')
+    """
+
+    reason: str

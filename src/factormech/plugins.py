@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
-    from factormech.local.registry import mechanism as mechanism
-    from factormech.local.registry import solver as solver
+    from factormech.mechanisms.local.registry import mechanism as mechanism
+    from factormech.mechanisms.local.registry import solver as solver
     from factormech.workloads.registry import workload as workload
 
 __all__ = ["Plugin", "among", "call", "files", "load", "loaded", "mechanism", "solver", "unload", "workload"]
@@ -172,9 +172,9 @@ def _machine_code_of(content: bytes) -> AbstractContextManager[None]:
     """Numba's own cache would keep a plugin's kernels when the package's, which they call, have changed."""
     if b"numba" not in content:
         return nullcontext()
-    from factormech import machine_code
+    from factormech import compiled
 
-    return machine_code.numba_folder()
+    return compiled.numba_folder()
 
 
 def _read(path: Path) -> bytes:
@@ -261,7 +261,7 @@ def __getattr__(name: str) -> Any:
 
         return workload
     if name in ("mechanism", "solver"):
-        from factormech.local import registry
+        from factormech.mechanisms.local import registry
 
         return getattr(registry, name)
     raise AttributeError(f"module 'factormech.plugins' has no attribute {name!r}")

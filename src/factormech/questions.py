@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from factormech.arrays import check_budget
 from factormech.errors import BadValue, UnknownName
 from factormech.labels import NORM_ALIASES, variant
-from factormech.measure.sample_complexity import mse_sample_complexity
 from factormech.mechanisms import base
 from factormech.mechanisms.base import Fitted, Mechanism, mean_square
+from factormech.mechanisms.local.errors import mse_sample_complexity
 from factormech.workloads.base import Workload
 from factormech.workloads.given import workload as as_workload
 
@@ -355,8 +355,8 @@ def plan(
 def check_target(queries: Workload, alpha: float, metric: str, rmse: float | None = None) -> None:
     """Refuse a workload of constant queries, and a target that constant answers reach; ``rmse`` if that was given."""
     from factormech.arrays import check_dense_size
-    from factormech.local.factorized.release import half_ranges
-    from factormech.local.shrinkage import best_constant
+    from factormech.mechanisms.local.factorized.release import half_ranges
+    from factormech.mechanisms.local.shrinkage import best_constant
 
     check_not_constant(queries)
     if metric == "mse":
@@ -416,7 +416,7 @@ def lower_bound(
     >>> 0 < fm.lower_bound(W, epsilon=1.0) <= fm.mechanism("hadamard", epsilon=1.0).fit(W).worst_variance
     True
     """
-    from factormech.mechanisms.local import worst_case_bound
+    from factormech.mechanisms.local.fitted import worst_case_bound
 
     W, epsilon = as_workload(queries), check_budget(epsilon)
     bound = max(worst_case_bound(W, epsilon, seed), 0.0)
@@ -471,7 +471,7 @@ def norm(
     <CertifiedNorm 8.66901... to 8.66901..., gap ...>
     """
     from factormech.norms import registry
-    from factormech.norms.labels import labels_of
+    from factormech.norms.approximate import labels_of
 
     name = norm_name(kind, alpha)
     if attributes is not None:
@@ -531,8 +531,8 @@ def check_norm(name: str, alpha: float | None, p: float | None) -> None:
 
 def _check_size(W: Workload, exponent: float | None) -> None:
     from factormech.arrays import check_dense_size
+    from factormech.norms.by_workload import suits
     from factormech.norms.registry import quantity
-    from factormech.norms.structured.by_workload import suits
 
     k, n = W.queries, W.domain_size
     if exponent is None:
@@ -561,7 +561,7 @@ def _table(W: Workload, epsilon: float, alpha: float, seed: int, fits: Sequence[
     import pandas as pd
 
     from factormech.bounds.registry import variance_bound
-    from factormech.mechanisms.local import LocalFit
+    from factormech.mechanisms.local.fitted import LocalFit
     from factormech.tables.kinds import format_named
 
     form = format_named("sample-complexity")

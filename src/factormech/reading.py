@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from factormech import store
 from factormech.errors import BadValue, UnknownName
-from factormech.mechanisms import show
+from factormech.mechanisms import base
+from factormech.store import hdf5
 from factormech.tables import kinds as tables
 from factormech.tabular import SIZE_LIMIT
 
@@ -46,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     if Path(path).suffix.lower() == ".csv":
         return _load_csv(Path(path))
-    datasets = store.read(path).datasets
+    datasets = hdf5.read(path).datasets
     if len(datasets) == 1:
         (only,) = datasets.values()
         if not isinstance(only, np.ndarray):
@@ -97,9 +97,9 @@ class StudyView:
     def __repr__(self) -> str:
         made = {path: "" if path.is_file() else " (not made yet)" for path in (self.table_path, self.figure_path)}
         facts = {"item": f"{self.paper}, {self.item}", "title": self.title, "kind": self.kind}
-        facts |= {name.replace("_", " "): show.in_words(value) for name, value in self.grid.items()}
+        facts |= {name.replace("_", " "): base.in_words(value) for name, value in self.grid.items()}
         facts |= {"table": f"{self.table_path}{made[self.table_path]}"}
-        return show.text(f"Study {self.name}", facts | {"figure": f"{self.figure_path}{made[self.figure_path]}"})
+        return base.text(f"Study {self.name}", facts | {"figure": f"{self.figure_path}{made[self.figure_path]}"})
 
 
 def study(
@@ -167,7 +167,7 @@ def _load_csv(path: Path) -> Any:
 
     if path.is_file() and path.stat().st_size > SIZE_LIMIT:
         rule, remedy = f"have at most {SIZE_LIMIT >> 20} MiB", "give a table of results"
-        raise store.DamagedFile(path, f"{path.stat().st_size} bytes", rule, remedy)
+        raise hdf5.DamagedFile(path, f"{path.stat().st_size} bytes", rule, remedy)
     if tables.has_header(path):
         return tables.read_csv(path)
     try:
@@ -176,10 +176,10 @@ def _load_csv(path: Path) -> Any:
         frame = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"], **exact)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise store.DamagedFile(path, reason, "be a readable CSV file", "check the path, or run the workflow") from None
+        raise hdf5.DamagedFile(path, reason, "be a readable CSV file", "check the path, or run the workflow") from None
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
         found = str(error).strip().splitlines()[-1]
-        raise store.DamagedFile(path, found, "be a CSV file with a header") from None
+        raise hdf5.DamagedFile(path, found, "be a CSV file with a header") from None
     texts = frame.select_dtypes(exclude=["number", "bool"]).columns
     frame[texts] = frame[texts].fillna("")
     return frame

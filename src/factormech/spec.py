@@ -1,7 +1,14 @@
-"""The identity of everything that is computed: equal specs give equal bits, wherever they are computed.
+"""The identity of everything that is computed, and solutions that files share.
+
+The identity of everything that is computed: equal specs give equal bits, wherever they are computed.
 
 A spec is the key of a result file, a table's row, a label, a random stream, a Python call and a command line. Its
 canonical JSON leaves out every part that is not set, so that a part which is added later changes no digest.
+
+Solutions that are in files: within :func:`shared`, what a job was given is read and not solved again.
+
+A solution is found by the text of its :class:`~factormech.spec.Spec`, which is an attribute of its file. Reading it and
+computing it give the same bits.
 """
 
 from __future__ import annotations
@@ -9,14 +16,22 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from factormech.store.hdf5 import Record
+
+
+# The identity of everything that is computed: equal specs give equal bits, wherever they are computed.
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,3 +130,28 @@ def plain(name: str, value: Any) -> Any:
     elif value is None or isinstance(value, (str, int, float)):
         return value
     raise BadValue(name, value, "be text, a number, or a list or mapping of them", "convert it")
+
+
+# Solutions that are in files: within :func:`shared`, what a job was given is read and not solved again.
+
+_FILES: ContextVar[Mapping[str, Path] | None] = ContextVar("files of solutions", default=None)
+
+
+@contextmanager
+def shared(paths: Iterable[Path]) -> Iterator[None]:
+    """Within the context, :func:`find` looks among these files."""
+    from factormech.store import hdf5
+
+    token = _FILES.set({hdf5.read_attributes(path)["spec"]: path for path in paths})
+    try:
+        yield
+    finally:
+        _FILES.reset(token)
+
+
+def find(spec: Spec) -> Record | None:
+    """Return the file of a solution, or ``None`` where there is none."""
+    from factormech.store import hdf5
+
+    path = (_FILES.get() or {}).get(spec.text)
+    return None if path is None else hdf5.read(path, spec.family)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from factormech.atomic import write_whole
 from factormech.errors import BadValue
+from factormech.store.atomic import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

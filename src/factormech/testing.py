@@ -17,12 +17,11 @@ import numpy as np
 
 from factormech import plugins
 from factormech.arrays import FloatArray
-from factormech.errors import BadValue
-from factormech.local import registry as mechanisms
-from factormech.local.strategy import SimulatedStrategy, Strategy, StrategyMatrix
-from factormech.privacy import REPLACE_ONE, guarantee_of, verify_ldp
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.mechanisms.local.strategy import SimulatedStrategy, Strategy, StrategyMatrix
+from factormech.privacy.guarantee import REPLACE_ONE, guarantee_of, verify_ldp
 from factormech.seeds import rng_for
-from factormech.unavailable import Unavailable
 from factormech.workloads import registry as workloads
 from factormech.workloads.base import Workload
 

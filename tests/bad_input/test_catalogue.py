@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from factormech.cli.main import main
 from factormech.cli.schema import COMMANDS
-from factormech.config.experiments import study_schema
+from factormech.config.kinds import study_schema
 from factormech.config.schema import mapping
-from factormech.config.strict_yaml import read_yaml
 from factormech.config.studies import ConfigErrors, load
-from factormech.experiments.registry import experiment
+from factormech.config.yaml_file import read_yaml
+from factormech.studies.registry import experiment
 
 from ..cli.test_refusals import USAGE, WRONG
 from .catalogue import FILES, GOOD, SETTINGS, TEXTS
@@ -52,7 +52,7 @@ def refused(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     def forbidden(*_: Any, **__: Any) -> None:
         raise AssertionError("computed before it was checked")
 
-    monkeypatch.setattr("factormech.planning.Plan.__init__", forbidden)
+    monkeypatch.setattr("factormech.pipeline.planning.Plan.__init__", forbidden)
 
     def call() -> str:
         before = sorted(project.parent.rglob("*"))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.local import registry as mechanisms
-from factormech.local.strategy import Evaluation
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.mechanisms.local.strategy import Evaluation
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from tests import solutions

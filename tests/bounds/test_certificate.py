@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds.certificate import DOMAIN_LIMIT, certified_objective, largest_violation
+from factormech.bounds.certificates import DOMAIN_LIMIT, certified_objective, largest_violation
 from factormech.errors import BadValue
 from tests import oracles
 from tests.bounds import optimum

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factormech.bounds import certified as module
+from factormech.bounds import pairwise as module
 from factormech.bounds import registry
 from factormech.bounds.pairwise import pairwise
 from factormech.bounds.spectral import centred_svd

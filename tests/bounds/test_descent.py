@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds.descent import minimise
+from factormech.numerics.descent import minimise
 
 
 def test_a_quadratic_with_condition_number_ten_thousand() -> None:

@@ -7,12 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds import grouping, parametric, type_search
-from factormech.bounds.grouping import grouped, levels, spread_pairs, spread_types
-from factormech.bounds.omega_limit import InformationLimit
-from factormech.bounds.pair_search import off_edge, uniform_start
+from factormech.bounds import pair_search, parametric
+from factormech.bounds.pair_search import grouped, levels, off_edge, spread_pairs, spread_types, uniform_start
 from factormech.bounds.pairwise import pairwise, solve
-from factormech.bounds.size_limit import SizeLimit
+from factormech.bounds.staircase import InformationLimit, SizeLimit
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 
@@ -67,7 +65,7 @@ def test_levels_lose_nothing(name: str, epsilon: float, monkeypatch: pytest.Monk
     W = np.random.default_rng(0).normal(size=(30, 60)) * np.exp(np.random.default_rng(1).normal(size=60))
     C = MatrixWorkload("random", W).centred_gram() if name == "random" else create(name, 60).centred_gram()
     at_once = parametric.solve(C, epsilon).objective, solve(C, epsilon).objective
-    monkeypatch.setattr(grouping, "SMALLEST", 20)
+    monkeypatch.setattr(pair_search, "SMALLEST", 20)
     by_levels = parametric.solve(C, epsilon).objective, solve(C, epsilon).objective
     assert by_levels[0] == pytest.approx(at_once[0], rel=2e-3)
     assert by_levels[1] >= at_once[1] * (1 - 2e-3)
@@ -77,7 +75,7 @@ def test_interpolated_weights_alone_are_nearly_as_good(monkeypatch: pytest.Monke
     C = create("prefix", 120).centred_gram()
     at_once = solve(C, 5.0).objective
     without = parametric.solve(C, 5.0).objective
-    monkeypatch.setattr(grouping, "SMALLEST", 60)
+    monkeypatch.setattr(pair_search, "SMALLEST", 60)
     monkeypatch.setattr("factormech.bounds.pairwise.FINEST", 60)
     monkeypatch.setattr(parametric, "FINEST", 60)
     found = solve(C, 5.0).objective
@@ -99,12 +97,12 @@ def test_a_start_is_met_and_kept_inside() -> None:
     C = create("prefix", 40).centred_gram()
     C, limit = C / np.trace(C), InformationLimit.of(40, 1.0)
     assert limit is not None
-    best = type_search.best_weights(C, limit)
-    again = type_search.best_weights(C, limit, best)
+    best = parametric.best_weights(C, limit)
+    again = parametric.best_weights(C, limit, best)
     values = [parametric.objective_bound(C, *found, limit) for found in (best, again)]
     assert values[1] == pytest.approx(values[0], rel=1e-6)
     wild = np.exp(3.0 * np.random.default_rng(0).normal(size=40))  # no ω ≤ 1/c² allows it
-    found = type_search.best_weights(C, limit, (wild / wild.sum(), 0.1))
+    found = parametric.best_weights(C, limit, (wild / wild.sum(), 0.1))
     assert parametric.objective_bound(C, *found, limit) == pytest.approx(values[0], rel=1e-4)
     assert math.isfinite(found[1])
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from factormech.bounds.registry import names, variance_bound
-from factormech.local import registry as mechanisms
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.local import registry as mechanisms
 from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 

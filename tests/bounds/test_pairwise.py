@@ -9,14 +9,12 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.bounds import parametric
-from factormech.bounds.certificate import largest_violation
-from factormech.bounds.halves import Halves
-from factormech.bounds.pair_search import Coordinates, PairWeights, negative_log
+from factormech.bounds.certificates import largest_violation
+from factormech.bounds.pair_search import Coordinates, Halves, PairWeights, negative_log
 from factormech.bounds.pairwise import evaluate, pairwise, repaired, solve
-from factormech.bounds.size_limit import SizeLimit
 from factormech.bounds.spectral import centred_svd
-from factormech.bounds.staircase import information_of_size
-from factormech.local.strategy import StrategyMatrix
+from factormech.bounds.staircase import SizeLimit, information_of_size
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create

@@ -7,14 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds.certificate import largest_violation
-from factormech.bounds.omega_limit import InformationLimit, smallest_omega
-from factormech.bounds.parametric import objective_bound, parametric, solve
+from factormech.bounds.certificates import largest_violation
+from factormech.bounds.parametric import Problem, best_weights, negative_log, objective_bound, parametric, solve
 from factormech.bounds.spectral import centred_svd
-from factormech.bounds.staircase import information_of_size, largest_information
-from factormech.bounds.type_search import Problem, best_weights, negative_log
+from factormech.bounds.staircase import InformationLimit, information_of_size, largest_information, smallest_omega
 from factormech.errors import BadValue
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create

@@ -20,7 +20,7 @@ from factormech.bounds.pair_search import PairWeights
 from factormech.bounds.proved import proved_variance, uniform_weights
 from factormech.bounds.registry import names, variance_bound
 from factormech.bounds.scatter import single_variance
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.matrix import MatrixWorkload
 from tests import oracles
 

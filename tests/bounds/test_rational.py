@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds import rational
+from factormech.bounds import certificates
 from factormech.errors import BadValue
 from tests import oracles
 from tests.bounds import optimum
@@ -31,12 +31,12 @@ def refuted(record: dict[str, Any]) -> str:
     return str(VERIFIER["failure"](record))
 
 
-def certificate(W: FloatArray, epsilon: float) -> tuple[rational.RationalCertificate, float]:
+def certificate(W: FloatArray, epsilon: float) -> tuple[certificates.RationalCertificate, float]:
     """A certificate of W's Gram matrix from a rough optimum, and that optimum's objective."""
     root = (W - W.mean(axis=1, keepdims=True)).T
     best = optimum.solve(root, epsilon)
     X = best.rows.T @ (best.rows / np.maximum(best.rows.sum(axis=1, keepdims=True), 1e-300))
-    return rational.certify(W.T @ W, epsilon, np.linalg.inv(X), best.multiplier), best.objective
+    return certificates.certify(W.T @ W, epsilon, np.linalg.inv(X), best.multiplier), best.objective
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 5.0])
@@ -60,7 +60,7 @@ def test_any_guess_gives_a_bound_that_strategies_keep(seed: int) -> None:
     Q = oracles.random_strategy(rng, 3 * n, n, epsilon)
     X = Q.T @ (Q / Q.sum(axis=1, keepdims=True))
     objective = float(np.trace(np.linalg.solve(X, oracles.centred_gram(W))))
-    found = rational.certify(G, epsilon, np.linalg.inv(X) + rng.normal(size=(n, n)), rng.normal(size=n))
+    found = certificates.certify(G, epsilon, np.linalg.inv(X) + rng.normal(size=(n, n)), rng.normal(size=n))
     assert found.check()
     assert 0 <= found.objective_bound <= objective * (1 + 1e-9)
 
@@ -75,7 +75,7 @@ def test_both_checks_by_brute_force() -> None:
             sum(N[i][j] * v[i] * v[j] for i in range(n) for j in range(n)) for v in itertools.product((3, 7), repeat=n)
         )
         expected = max(values) <= 0
-        assert rational.never_positive(N, ratio) == expected
+        assert certificates.never_positive(N, ratio) == expected
         assert VERIFIER["never_positive"](N, 3, 7) == expected
 
 
@@ -112,10 +112,10 @@ def test_the_exponential_bound(x: float) -> None:
     with localcontext() as context:
         context.prec = 60
         true = Decimal(x).exp()
-    bound = rational.exponential_bound(Fraction(x))
+    bound = certificates.exponential_bound(Fraction(x))
     excess = Decimal(bound.numerator) / Decimal(bound.denominator) / true - 1
     assert -(Decimal(10) ** -25) < excess < Decimal(10) ** -20
-    rounded = rational.rounded_up(bound, 40)
+    rounded = certificates.rounded_up(bound, 40)
     assert bound <= rounded < bound + Fraction(1, 2**40)
     assert VERIFIER["at_least_exp"](rounded, Fraction(x))
     assert not VERIFIER["at_least_exp"](rounded - Fraction(1, 2**38), Fraction(x))
@@ -124,7 +124,7 @@ def test_the_exponential_bound(x: float) -> None:
 def test_the_file_is_checked_by_the_tool_alone(tmp_path: Path) -> None:
     found, _ = certificate(oracles.prefix(4), math.log(3.0))
     path = tmp_path / "certificate.json"
-    rational.write(found, path)
+    certificates.write(found, path)
     run = subprocess.run([sys.executable, "-I", str(TOOL), str(path)], capture_output=True, text=True, check=False)
     assert run.returncode == 0
     assert run.stdout.startswith("holds: ")
@@ -135,8 +135,8 @@ def test_the_file_is_checked_by_the_tool_alone(tmp_path: Path) -> None:
 
 def test_errors_name_the_remedy() -> None:
     with pytest.raises(BadValue, match="one entry per type"):
-        rational.certify(np.eye(3), 1.0, np.eye(3), np.zeros(4))
+        certificates.certify(np.eye(3), 1.0, np.eye(3), np.zeros(4))
     with pytest.raises(BadValue, match="gram symmetric"):
-        rational.certify(np.triu(np.ones((3, 3))), 1.0, np.eye(3), np.zeros(3))
+        certificates.certify(np.triu(np.ones((3, 3))), 1.0, np.eye(3), np.zeros(3))
     with pytest.raises(BadValue, match="zero but for constants"):
-        rational.certify(np.eye(3), 1.0, np.ones((3, 3)), np.zeros(3))
+        certificates.certify(np.eye(3), 1.0, np.ones((3, 3)), np.zeros(3))

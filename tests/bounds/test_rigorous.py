@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds import parametric, rigorous, type_search
-from factormech.bounds.rational import exponential_bound, rounded_up
+from factormech.bounds import parametric, rigorous
+from factormech.bounds.certificates import exponential_bound, rounded_up
 from factormech.bounds.staircase import largest_information
 from factormech.errors import BadValue
 from factormech.workloads import registry
@@ -26,7 +26,7 @@ def case(name: str, n: int, epsilon: float) -> tuple[FloatArray, FloatArray, flo
     C = registry.create(name, n).centred_gram()
     limit = parametric.InformationLimit.of(n, epsilon)
     assert limit is not None
-    p, omega = type_search.best_weights(C / np.trace(C), limit)
+    p, omega = parametric.best_weights(C / np.trace(C), limit)
     return C, p, omega, np.trace(C) * parametric.objective_bound(C / np.trace(C), p, omega, limit)
 
 

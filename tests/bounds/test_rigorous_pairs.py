@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds import pairwise, rigorous, rigorous_pairs
-from factormech.bounds.rational import RATIO_BITS, exponential_bound, rounded_up
-from factormech.bounds.size_limit import SizeLimit
+from factormech.bounds import pairwise, rigorous
+from factormech.bounds.certificates import RATIO_BITS, exponential_bound, rounded_up
+from factormech.bounds.staircase import SizeLimit
 from factormech.errors import BadValue
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.registry import create
 from tests import oracles
 from tests.tiers import every
@@ -26,7 +26,7 @@ def centred(W: FloatArray) -> FloatArray:
 
 
 def from_weights(C: FloatArray, epsilon: float, found: pairwise.PairwiseBound, **named: float) -> float:
-    return rigorous_pairs.rigorous_objective(C, epsilon, found.weights, found.pairs, found.omega, **named)
+    return rigorous.rigorous_pair_objective(C, epsilon, found.weights, found.pairs, found.omega, **named)
 
 
 @pytest.mark.parametrize("epsilon", every(3, [0.5, 2.0, 4.0, 9.0]))
@@ -49,7 +49,7 @@ def test_any_weights_give_a_bound_that_strategies_keep(seed: int) -> None:
     W = rng.normal(size=(n, n))
     C = centred(W)
     p, N = rng.dirichlet(np.ones(n)), np.triu(rng.exponential(0.3, (n, n)), 1) / n**2
-    proved = rigorous_pairs.rigorous_objective(C, epsilon, p, N + N.T, float(rng.uniform(0.01, 1.0)))
+    proved = rigorous.rigorous_pair_objective(C, epsilon, p, N + N.T, float(rng.uniform(0.01, 1.0)))
     Q = oracles.random_strategy(rng, 3 * n, n, epsilon)
     value = StrategyMatrix(Q, epsilon).objective(C, 0.0)
     best = pairwise.solve(C, epsilon).objective
@@ -61,7 +61,7 @@ def test_any_weights_give_a_bound_that_strategies_keep(seed: int) -> None:
 def test_the_information_is_that_of_floats(n: int, epsilon: float) -> None:
     ratio, limit = rounded_up(exponential_bound(Fraction(epsilon)), RATIO_BITS), SizeLimit.of(n, epsilon)
     for omega, nu in ((1e-3, 0.0), (0.5, 0.3), (2.0, 5.0), (0.05, 40.0)):
-        exact = rigorous_pairs.information_limit(n, ratio, Fraction(omega), Fraction(nu))
+        exact = rigorous.pair_information_limit(n, ratio, Fraction(omega), Fraction(nu))
         assert float(exact) == pytest.approx(limit.at(nu, omega).value, rel=1e-9)
 
 
@@ -70,10 +70,10 @@ def test_the_excess_is_what_the_cholesky_factorization_says() -> None:
     C = centred(oracles.prefix(6))
     found = pairwise.solve(C, 3.0)
     p, N, g, omega = found.weights, found.pairs, found.gap_vector, found.omega
-    T = rigorous_pairs.dual_guess(C, np.diag(p) - N - np.outer(g, g) / omega)
+    T = rigorous.pair_dual_guess(C, np.diag(p) - N - np.outer(g, g) / omega)
     etas = []
     for factor in (1.0, 1.1):
-        F, terms, wrong = rigorous_pairs.difference(factor * T, C, p, N, g, omega)
+        F, terms, wrong = rigorous.difference(factor * T, C, p, N, g, omega)
         etas.append(rigorous.excess_of(F, factor * T, C, terms, 0.0) + wrong)
         values = np.linalg.eigvalsh((np.eye(6) - 1 / 6) @ F.astype(float) @ (np.eye(6) - 1 / 6))
         assert etas[-1] >= -values[0] - 1e-15
@@ -87,7 +87,7 @@ def test_little_is_lost_where_omega_is_tiny(name: str) -> None:
     found = pairwise.solve(C, 4.0)
     assert found.pairs.any()
     assert found.omega < 1e-8
-    proved = rigorous_pairs.rigorous_objective(C, 4.0, found.weights, found.pairs, found.omega)
+    proved = rigorous.rigorous_pair_objective(C, 4.0, found.weights, found.pairs, found.omega)
     assert found.objective * (1.0 - 1e-6) <= proved <= found.objective * (1.0 + 1e-9)
 
 
@@ -95,10 +95,10 @@ def test_what_is_no_weights_is_refused() -> None:
     C, p, N = centred(oracles.prefix(3)), np.full(3, 1 / 3), np.zeros((3, 3))
     for pairs in (N + np.eye(3), N - 1.0, np.triu(N + 1.0, 1), np.full((3, 3), math.nan), np.zeros((2, 2))):
         with pytest.raises(BadValue, match="pairs"):
-            rigorous_pairs.rigorous_objective(C, 1.0, p, pairs, 0.5)
+            rigorous.rigorous_pair_objective(C, 1.0, p, pairs, 0.5)
     with pytest.raises(BadValue, match="weights"):
-        rigorous_pairs.rigorous_objective(C, 1.0, 9.0 * p, N, 0.5)
+        rigorous.rigorous_pair_objective(C, 1.0, 9.0 * p, N, 0.5)
     with pytest.raises(BadValue, match="omega"):
-        rigorous_pairs.rigorous_objective(C, 1.0, p, N, 0.0)
+        rigorous.rigorous_pair_objective(C, 1.0, p, N, 0.0)
     with pytest.raises(BadValue, match="centred_gram"):
-        rigorous_pairs.rigorous_objective(C + np.triu(N + 1.0), 1.0, p, N, 0.5)
+        rigorous.rigorous_pair_objective(C + np.triu(N + 1.0), 1.0, p, N, 0.5)

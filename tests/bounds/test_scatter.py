@@ -10,7 +10,7 @@ from factormech.bounds import pairwise, scatter
 from factormech.bounds.centred import CentredGram
 from factormech.bounds.pair_search import PairWeights
 from factormech.bounds.proved import proved_variance
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests import oracles

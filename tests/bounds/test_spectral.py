@@ -10,10 +10,9 @@ import pytest
 from factormech.bounds import registry as bounds
 from factormech.bounds.spectral import centred_svd, svd, worst_case_interval
 from factormech.bounds.staircase import best_subset_size, information_of_size, largest_information
-from factormech.errors import UnknownName
-from factormech.local import registry as mechanisms
-from factormech.local.strategy import StrategyMatrix
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable, UnknownName
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create

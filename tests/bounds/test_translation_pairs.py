@@ -11,7 +11,7 @@ from factormech.arrays import FloatArray
 from factormech.bounds import parametric
 from factormech.bounds.pair_search import PairWeights, uniform_start
 from factormech.bounds.pairwise import evaluate, searched, solve
-from factormech.bounds.size_limit import SizeLimit
+from factormech.bounds.staircase import SizeLimit
 from factormech.bounds.translation_pairs import (
     FALL,
     GAP,
@@ -21,7 +21,7 @@ from factormech.bounds.translation_pairs import (
     phi_lines,
     spectrum_of,
 )
-from factormech.workloads import walsh
+from factormech.workloads import binary
 from factormech.workloads.registry import create
 from tests.bounds import optimum
 from tests.tiers import every
@@ -42,13 +42,13 @@ def random_spectrum(seed: int, n: int) -> FloatArray:
 @pytest.mark.parametrize("n", [2, 8, 32])
 def test_the_spectrum_is_recognised(n: int) -> None:
     spectrum = random_spectrum(0, n)
-    found = spectrum_of(walsh.group_matrix(spectrum))
+    found = spectrum_of(binary.group_matrix(spectrum))
     assert found is not None
     np.testing.assert_allclose(found, spectrum, atol=1e-12)
 
 
 def test_other_matrices_are_not_taken_for_such() -> None:
-    C = walsh.group_matrix(random_spectrum(0, 16))
+    C = binary.group_matrix(random_spectrum(0, 16))
     assert spectrum_of(create("prefix", 16).centred_gram()) is None
     assert spectrum_of(create("histogram", 12).centred_gram()) is None
     for wrong in (1.0 + 1e-6, math.nan):
@@ -61,7 +61,7 @@ def test_other_matrices_are_not_taken_for_such() -> None:
 
 def test_orbits_are_of_bits_that_can_be_exchanged() -> None:
     n = 32
-    counts = walsh.popcounts(n)
+    counts = binary.popcounts(n)
     np.testing.assert_array_equal(orbits_of(np.where(counts > 0, 1.0 / (1.0 + counts), 0.0)), counts)
     assert len(np.unique(orbits_of(random_spectrum(1, n)))) == n
     masks = np.arange(n)  # bits 0, 2, 4 alike, and bits 1, 3
@@ -79,11 +79,11 @@ def test_the_value_is_the_bound_of_the_matrices(seed: int, epsilon: float) -> No
     """The theorem at full size, for the weights that the orbits give, is what the problem says."""
     n = 16
     spectrum = random_spectrum(seed, n)
-    C, limit = walsh.group_matrix(spectrum), SizeLimit.of(n, epsilon)
+    C, limit = binary.group_matrix(spectrum), SizeLimit.of(n, epsilon)
     best = best_translated(C, limit)
     assert best is not None
     np.testing.assert_allclose(best.types, 1.0 / n, rtol=1e-15)
-    y = 1.0 - n * walsh.transform(best.pairs[0])
+    y = 1.0 - n * binary.transform(best.pairs[0])
     assert y[1:].min() >= 0.0
     a, b = phi_lines(limit)
     limited = float(np.max(a + b * best.pairs.sum()))
@@ -139,7 +139,7 @@ def test_orbits_lose_nothing(name: str, epsilon: float) -> None:
 def test_the_general_search_finds_nothing_better(case: str, epsilon: float) -> None:
     """Over weights of all types and pairs, not only invariant ones."""
     n = 16
-    C = walsh.group_matrix(random_spectrum(int(case[-1]), n)) if "random" in case else create(case, n).centred_gram()
+    C = binary.group_matrix(random_spectrum(int(case[-1]), n)) if "random" in case else create(case, n).centred_gram()
     limit, found = SizeLimit.of(n, epsilon), solve(C, epsilon).objective
     assert found >= searched(C, uniform_start(n, limit), limit).objective * (1.0 - 1e-7)
     assert found >= parametric.evaluate(C, epsilon, None).objective
@@ -158,8 +158,8 @@ def test_the_general_search_finds_nothing_better(case: str, epsilon: float) -> N
 def test_never_above_the_exact_optimum(seed: int, epsilon: float) -> None:
     n = 8
     spectrum = random_spectrum(seed, n)
-    C = walsh.group_matrix(spectrum)
-    root = walsh.transform(np.eye(n)) * np.sqrt(spectrum / n)
+    C = binary.group_matrix(spectrum)
+    root = binary.transform(np.eye(n)) * np.sqrt(spectrum / n)
     assert solve(C, epsilon).objective <= optimum.solve(root, epsilon).objective * (1.0 + 1e-5)
 
 

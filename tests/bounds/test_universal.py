@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from factormech.bounds.centred import CentredGram
-from factormech.bounds.universal import universal_variance
+from factormech.bounds.worst_case import universal_variance
 from factormech.errors import BadValue
-from factormech.local.optimal import exact, worst_case
-from factormech.local.optimal.problem import Problem
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.optimal import exact, worst_case
+from factormech.mechanisms.local.optimal.problem import Problem
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests import oracles

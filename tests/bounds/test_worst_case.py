@@ -7,15 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds.certificate import largest_violation
-from factormech.bounds.certified import certified
-from factormech.bounds.omega_limit import InformationLimit
-from factormech.bounds.type_search import Problem
+from factormech.bounds.certificates import largest_violation
+from factormech.bounds.pairwise import certified
+from factormech.bounds.parametric import Problem
+from factormech.bounds.staircase import InformationLimit
 from factormech.bounds.worst_case import _negative, _root, best_prior, prior_bound, worst_case
-from factormech.errors import BadValue
-from factormech.local import registry as mechanisms
-from factormech.local.strategy import StrategyMatrix
-from factormech.unavailable import Unavailable
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests import oracles

@@ -10,10 +10,10 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import kstest, norm
 
-from factormech.central import moments, sequential
-from factormech.central.mechanism import CentralMechanism, system_gaussians
-from factormech.central.registry import build
 from factormech.errors import BadValue
+from factormech.mechanisms.central import moments
+from factormech.mechanisms.central.mechanism import CentralMechanism, system_gaussians
+from factormech.mechanisms.central.registry import build
 from factormech.workloads.registry import create
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
@@ -143,20 +143,20 @@ def test_sequential_intervals_cover_as_often_as_they_say() -> None:
     rng = np.random.default_rng(8)
     misses = 0
     for _ in range(500):
-        run = sequential.estimate(rng.standard_exponential, 0.2, level=0.2, looks=6)
+        run = moments.estimate(rng.standard_exponential, 0.2, level=0.2, looks=6)
         misses += not (run.mean.low <= 1.0 <= run.mean.high)
         misses += not (run.root_mean_square.low <= math.sqrt(2.0) <= run.root_mean_square.high)
     assert 0 < misses <= 100
 
 
 def test_looks_run_out_visibly() -> None:
-    run = sequential.estimate(np.random.default_rng(0).standard_exponential, 1e-4, looks=3)
-    assert (run.reached, run.looks, run.draws) == (False, 3, 4 * sequential.FIRST)
+    run = moments.estimate(np.random.default_rng(0).standard_exponential, 1e-4, looks=3)
+    assert (run.reached, run.looks, run.draws) == (False, 3, 4 * moments.FIRST)
     for bad in (0.0, 1.0, math.nan):
         with pytest.raises(BadValue, match="relative_width"):
-            sequential.estimate(np.ones, bad)
-    still = sequential.estimate(np.ones, 0.01)
-    assert (still.mean.value, still.mean.relative_width, still.draws) == (1.0, 0.0, sequential.FIRST)
+            moments.estimate(np.ones, bad)
+    still = moments.estimate(np.ones, 0.01)
+    assert (still.mean.value, still.mean.relative_width, still.draws) == (1.0, 0.0, moments.FIRST)
 
 
 def test_private_releases_take_no_seed_and_differ() -> None:

@@ -7,13 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from factormech.central import registry
-from factormech.central.factorization import Factorization, of_matrices
-from factormech.central.factors import BLOCK, Identity, Queries, blocked_row_squares, peaks
-from factormech.central.mechanism import CentralMechanism
-from factormech.errors import BadValue, UnknownName
+from factormech.errors import BadValue, Unavailable, UnknownName
+from factormech.mechanisms.central import registry
+from factormech.mechanisms.central.factorization import (
+    BLOCK,
+    Factorization,
+    Identity,
+    Queries,
+    blocked_row_squares,
+    of_matrices,
+    peaks,
+)
+from factormech.mechanisms.central.mechanism import CentralMechanism
 from factormech.norms.registry import compute
-from factormech.unavailable import Unavailable
 from factormech.workloads.base import Workload
 from factormech.workloads.ranges import AllRanges, Prefix
 from factormech.workloads.registry import create
@@ -97,7 +103,7 @@ def test_the_normalised_square_root_beats_the_square_root() -> None:
 
 
 def test_rows_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    import factormech.central.factors as module
+    import factormech.mechanisms.central.factorization as module
 
     workload = create("2-way-marginals", 32)
     expected = np.sum(workload.matrix() ** 2, axis=1)
@@ -151,5 +157,5 @@ def test_arguments_that_do_not_belong_are_refused() -> None:
     with pytest.raises(BadValue, match="base"):
         registry.build("gamma-2", workload, 1.0, 1e-6, base="gamma-f")
     assert {registry.module_of(n) for n in registry.names() if "{" not in n} == {
-        f"factormech.central.{m}" for m in ("ordered", "solved", "projection")
+        f"factormech.mechanisms.central.{m}" for m in ("ordered", "solved", "projection")
     }

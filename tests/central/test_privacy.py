@@ -11,13 +11,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from factormech.central.factorization import of_matrices
-from factormech.central.gaussian import RELATION, check_private, standard_deviation
-from factormech.central.mechanism import CentralMechanism, from_factorization
-from factormech.central.profile import gaussian_delta_bounds
-from factormech.central.registry import build
 from factormech.errors import BadValue, UnknownName
-from factormech.gaussian import gaussian_delta, gaussian_noise_multiplier
+from factormech.mechanisms.central.factorization import of_matrices
+from factormech.mechanisms.central.mechanism import CentralMechanism, from_factorization
+from factormech.mechanisms.central.registry import build
+from factormech.privacy.gaussian import (
+    RELATION,
+    check_private,
+    gaussian_delta,
+    gaussian_delta_bounds,
+    gaussian_noise_multiplier,
+    standard_deviation,
+)
 from factormech.workloads.registry import create
 
 

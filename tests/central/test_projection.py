@@ -12,15 +12,13 @@ import numpy as np
 import pytest
 
 from factormech.bounds.central.release import replacement_bound
-from factormech.central.moments import gaussian_norm
-from factormech.central.projection import TOTAL_PUBLIC, ProjectedMechanism
-from factormech.central.registry import build
-from factormech.central.wolfe import Hull
-from factormech.errors import BadValue
-from factormech.measure import central_errors
-from factormech.measure.central_errors import sparse_data
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms.central.moments import gaussian_norm
+from factormech.mechanisms.central.projection import TOTAL_PUBLIC, Hull, ProjectedMechanism
+from factormech.mechanisms.central.registry import build
 from factormech.norms.registry import compute
-from factormech.unavailable import Unavailable
+from factormech.studies.measures import central
+from factormech.studies.measures.central import sparse_data
 from factormech.workloads.registry import create
 
 
@@ -190,9 +188,7 @@ def test_releases_of_projections() -> None:
 
 
 def few(workload: str, n: int, users: list[int], mechanisms: list[str]) -> list[dict[str, Any]]:
-    return central_errors.few_users_rows(
-        create(workload, n), users, mechanisms, 1.0, 1e-6, alpha=0.25, relative_width=0.3
-    )
+    return central.few_users_rows(create(workload, n), users, mechanisms, 1.0, 1e-6, alpha=0.25, relative_width=0.3)
 
 
 def test_rows_of_few_users_cross() -> None:
@@ -200,12 +196,12 @@ def test_rows_of_few_users_cross() -> None:
     two, many, flat, _ = rows
     assert two["high"] < flat["rms_error"] < many["low"]
     assert two["relation"] == TOTAL_PUBLIC != flat["relation"]
-    at = central_errors.crossover(rows, "gaussian-projection", "gamma-f")
+    at = central.crossover(rows, "gaussian-projection", "gamma-f")
     assert at is not None
     assert 2 < at < 2000
-    assert central_errors.crossover(rows, "gamma-f", "gaussian-projection") is None
+    assert central.crossover(rows, "gamma-f", "gaussian-projection") is None
     with pytest.raises(BadValue, match="rows"):
-        central_errors.crossover(rows[:3], "gaussian-projection", "gamma-f")
+        central.crossover(rows[:3], "gaussian-projection", "gamma-f")
 
 
 @pytest.mark.parametrize("name", ["gaussian-projection", "gamma-f-projection"])
@@ -252,7 +248,7 @@ def test_rows_of_few_users_stay_above_what_no_mechanism_passes() -> None:
 
 def orders(workload: str, n: int, mechanisms: list[str], p: tuple[float, ...]) -> list[dict[str, Any]]:
     W = create(workload, n)
-    return list(central_errors.error_rows(W, mechanisms, p, 0.5, 1e-6, relative_width=0.2))
+    return list(central.error_rows(W, mechanisms, p, 0.5, 1e-6, relative_width=0.2))
 
 
 def test_rows_by_order_stay_above_the_bound() -> None:
@@ -261,7 +257,7 @@ def test_rows_by_order_stay_above_the_bound() -> None:
     for row in rows:
         assert row["order_p_error"] > row["lower_bound"] > 0.0
         if row["mechanism"] == "optimal":
-            norm = compute(central_errors.norm_name(row["p"]), create("prefix", 32))
+            norm = compute(central.norm_name(row["p"]), create("prefix", 32))
             assert norm.lower <= row["factor_error"] <= norm.lower * (1 + 2e-6)
         if row["p"] < math.inf:
             assert row["total_error"] == pytest.approx(row["order_p_error"] * row["queries"] ** (1 / row["p"]))

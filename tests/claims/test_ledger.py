@@ -15,17 +15,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from factormech.claims import evidence, listing, verdicts
+from factormech.claims import evidence, verdicts
+from factormech.claims import page as listing
 from factormech.claims.evidence import KINDS
-from factormech.claims.expressions import names_in
 from factormech.claims.ledger import Check, Claim, Expectation, Ledger, LedgerErrors, files_in, read
 from factormech.claims.measures import Measured, measure
 from factormech.claims.page import page, summary
-from factormech.claims.selection import NotEvaluated, Tables
+from factormech.claims.selection import NotEvaluated, Tables, names_in
 from factormech.claims.verdicts import Folder, Judged, Outcome, compared, judge, judged
-from factormech.config.strict_yaml import read_yaml
+from factormech.config.yaml_file import read_yaml
 from factormech.errors import BadValue
-from factormech.jobs import claims as job
+from factormech.pipeline import claims as job
 from factormech.tables.kinds import write_csv
 
 pytestmark = pytest.mark.heavy

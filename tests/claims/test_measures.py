@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from factormech.claims.expressions import evaluate, names_in
 from factormech.claims.measures import FAMILY, MEASURES, Measured, measure
-from factormech.claims.selection import NotEvaluated, Tables
+from factormech.claims.selection import NotEvaluated, Tables, evaluate, names_in
 from factormech.errors import BadValue, UnknownName
 
 SIZES = (4, 16, 64, 256)

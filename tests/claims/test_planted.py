@@ -10,7 +10,7 @@ import pytest
 
 from factormech.claims.ledger import Claim, Ledger, files_in, read
 from factormech.claims.verdicts import Folder, judge
-from factormech.config.strict_yaml import read_yaml
+from factormech.config.yaml_file import read_yaml
 
 pytestmark = pytest.mark.heavy
 

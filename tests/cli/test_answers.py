@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech import store
-from factormech.local import registry as mechanisms
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.store import hdf5
 from factormech.workloads import registry as workloads
 from factormech.workloads.stored import to_datasets
 
@@ -168,12 +168,12 @@ def test_files_of_the_workflow_are_verified(ask: Ask, run: Run, tmp_path: Path) 
     workload = workloads.create("prefix", 4)
     datasets, attributes = to_datasets(workload)
     attributes["workload"] = "of-my-own"
-    store.write(tmp_path / "workloads/of-my-own/n4.h5", "workload", datasets=datasets, attributes=attributes)
+    hdf5.write(tmp_path / "workloads/of-my-own/n4.h5", "workload", datasets=datasets, attributes=attributes)
     for name, epsilon in (("optimised", EPSILON), ("matrix-l2", None)):
         solution = mechanisms.solution_for(mechanisms.strategy_spec(name, workload, epsilon), workload)
         about = {"mechanism": name, "workload": "of-my-own", "domain_size": 4, "epsilon": epsilon, "seed": None}
         path = tmp_path / "strategies" / name / "of-my-own" / "n4" / "eps.h5"
-        store.write(path, "strategy", datasets=solution.datasets, attributes={**about, **solution.record})
+        hdf5.write(path, "strategy", datasets=solution.datasets, attributes={**about, **solution.record})
         given = () if epsilon else ("--epsilon", 2)
         found = ask("strategy", "verify", path, *given)
         assert (found["status"], found["epsilon"]) == ("ok", epsilon or 2)
@@ -259,7 +259,7 @@ def test_large_semidefinite_programs_are_not_started(ask: Ask, monkeypatch: pyte
 
 @pytest.mark.slow
 def test_every_mechanism_has_a_place_in_a_plan_for_the_largest_error(ask: Ask) -> None:
-    from factormech.local.factorized import registry
+    from factormech.mechanisms.local.factorized import registry
 
     found = ask("plan", "prefix", "--domain-size", 4, "--epsilon", 1, "--alpha", 0.1, "--metric", "linf")
     assert {one["mechanism"].partition("/")[0] for one in found["mechanisms"]} == set(registry.names())

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech import store
+from factormech.store import hdf5
 
 from .conftest import Ask, Run
 
@@ -35,7 +35,7 @@ def worst_variance(Q: np.ndarray, V: np.ndarray, W: np.ndarray) -> float:
 
 
 def test_the_exported_reconstruction_has_the_promised_variance(ask: Ask, solved: Path, queries: Path) -> None:
-    promised = store.read(solved).attributes["worst_variance"]
+    promised = hdf5.read(solved).attributes["worst_variance"]
     said = ask("strategy", "export", solved, solved.with_name("Q.csv"))
     W = np.loadtxt(queries, delimiter=",")
     Q, V = (np.loadtxt(path, delimiter=",") for path in (said["file"], said["reconstruction"]))
@@ -57,10 +57,10 @@ def test_the_export_says_what_the_files_are_for(run: Run, solved: Path) -> None:
 
 
 def test_without_its_queries_the_matrix_is_exported_alone(ask: Ask, queries: Path, solved: Path) -> None:
-    record = store.read(solved)
+    record = hdf5.read(solved)
     datasets = {name: value for name, value in record.datasets.items() if name != "queries"}
     path = solved.with_name("bare.h5")
-    store.write(path, "strategy", datasets=datasets, attributes=record.attributes)
+    hdf5.write(path, "strategy", datasets=datasets, attributes=record.attributes)
     said = ask("strategy", "export", path, path.with_name("bare.csv"))
     assert said["reconstruction"] is None
     assert "--workload" in said["reason"]
@@ -70,7 +70,7 @@ def test_without_its_queries_the_matrix_is_exported_alone(ask: Ask, queries: Pat
 
 
 def test_verify_proves_the_worst_case_that_optimise_printed(ask: Ask, solved: Path) -> None:
-    promised = store.read(solved).attributes
+    promised = hdf5.read(solved).attributes
     found = ask("strategy", "verify", solved)
     assert (found["status"], found["optimised_for"]) == ("ok", "worst")
     # The weights of the average prove less than the hardest prior: that is what this case is about.
@@ -81,24 +81,24 @@ def test_verify_proves_the_worst_case_that_optimise_printed(ask: Ask, solved: Pa
 
 
 def test_a_forged_prior_proves_less_and_breaks_nothing(ask: Ask, run: Run, solved: Path) -> None:
-    record = store.read(solved)
+    record = hdf5.read(solved)
     prior = np.full(7, 1.0 / 7.0)
     path = solved.with_name("forged.h5")
     # The strategy is restored with the prior, too: its worst variance is then not the recorded one.
-    store.write(path, "strategy", datasets={**record.datasets, "prior": prior}, attributes=record.attributes)
+    hdf5.write(path, "strategy", datasets={**record.datasets, "prior": prior}, attributes=record.attributes)
     found = ask("strategy", "verify", path, code=3)
     assert "its objective is" in found["reason"]
     assert found["lower_bound"] < record.attributes["lower_bound"] * (1 - 1e-4)
 
 
 def test_a_printed_bound_that_is_not_proved_is_shown_beside_the_proof(ask: Ask, run: Run, solved: Path) -> None:
-    record = store.read(solved)
+    record = hdf5.read(solved)
     datasets = {name: value for name, value in record.datasets.items() if not name.startswith("bound_")}
     attributes = {**record.attributes, "options": '{"objective": "average"}'}
     attributes |= {"objective": None, "lower_bound": float(record.attributes["lower_bound"])}
     del attributes["objective"]
     path = solved.with_name("claimed.h5")
-    store.write(path, "strategy", datasets=datasets, attributes=attributes)
+    hdf5.write(path, "strategy", datasets=datasets, attributes=attributes)
     found = ask("strategy", "verify", path)
     assert found["claimed_lower_bound"] == attributes["lower_bound"]
     assert found["lower_bound"] < found["claimed_lower_bound"] * (1 - 1e-4)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech import store
+from factormech.store import hdf5
 
 from .conftest import Ask, Run
 
@@ -35,15 +35,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("x.yaml").write_text("workloads: {prefx: {file: two.csv}, five: 5}\n")
     Path("list.yaml").write_text("workloads: [five]\n")
     Path("number.yaml").write_text("plugins: 7\n")
-    store.write("other.h5", "measurement", datasets={"m": np.eye(3)}, attributes={})
-    store.write("empty.h5", "strategy", datasets={}, attributes={"mechanism": "optimised"})
+    hdf5.write("other.h5", "measurement", datasets={"m": np.eye(3)}, attributes={})
+    hdf5.write("empty.h5", "strategy", datasets={}, attributes={"mechanism": "optimised"})
     attributes = {"mechanism": "optimised", "workload": "prefix", "domain_size": 2, "epsilon": 1.0, "chosen": "exact"}
-    store.write("hollow.h5", "strategy", datasets={"weights": np.ones(2)}, attributes=attributes)
+    hdf5.write("hollow.h5", "strategy", datasets={"weights": np.ones(2)}, attributes=attributes)
     gone = {**attributes, "mechanism": "nonsense"}
-    store.write("nonsense.h5", "strategy", datasets={}, attributes=gone)
+    hdf5.write("nonsense.h5", "strategy", datasets={}, attributes=gone)
     elsewhere = {**attributes, "workload": "of-my-own", "chosen": "randomized-response"}
-    store.write("elsewhere.h5", "strategy", datasets={}, attributes=elsewhere)
-    store.write("good.h5", "strategy", datasets={}, attributes={**elsewhere, "workload": "prefix"})
+    hdf5.write("elsewhere.h5", "strategy", datasets={}, attributes=elsewhere)
+    hdf5.write("good.h5", "strategy", datasets={}, attributes={**elsewhere, "workload": "prefix"})
     return tmp_path
 
 
@@ -185,25 +185,25 @@ def test_a_gap_above_the_limit_is_code_3(run: Run, ask: Ask, tmp_path: Path) -> 
 
 
 @pytest.fixture
-def solved(tmp_path: Path, ask: Ask) -> store.Record:
+def solved(tmp_path: Path, ask: Ask) -> hdf5.Record:
     """A strategy with a certificate in whole numbers."""
     path = tmp_path / "Q.h5"
     ask("strategy", "optimise", "prefix", "--domain-size", 4, *E1, "--out", path)
-    return store.read(path)
+    return hdf5.read(path)
 
 
-def forged(record: store.Record, datasets: dict[str, Any], attributes: dict[str, Any]) -> Path:
+def forged(record: hdf5.Record, datasets: dict[str, Any], attributes: dict[str, Any]) -> Path:
     """The same file with other content, sealed as if it were right."""
     path = record.path.with_name("forged.h5")
-    store.write(path, "strategy", datasets=record.datasets | datasets, attributes=record.attributes | attributes)
+    hdf5.write(path, "strategy", datasets=record.datasets | datasets, attributes=record.attributes | attributes)
     return path
 
 
-def test_an_unchanged_copy_holds(ask: Ask, solved: store.Record) -> None:
+def test_an_unchanged_copy_holds(ask: Ask, solved: hdf5.Record) -> None:
     assert ask("strategy", "verify", forged(solved, {}, {}))["status"] == "ok"
 
 
-def test_lies_are_found(ask: Ask, solved: store.Record) -> None:
+def test_lies_are_found(ask: Ask, solved: hdf5.Record) -> None:
     text = str(solved["certificate"])
     certificate = json.loads(text)
     certificate["multiplier"][0] -= certificate["multiplier"][0] // 10
@@ -221,7 +221,7 @@ def test_lies_are_found(ask: Ask, solved: store.Record) -> None:
         assert words in found["reason"]
 
 
-def test_another_workload_has_another_objective(ask: Ask, solved: store.Record) -> None:
+def test_another_workload_has_another_objective(ask: Ask, solved: hdf5.Record) -> None:
     found = ask("strategy", "verify", solved.path, "--workload", "histogram", code=3)
     assert found["workload"] == "histogram"
     assert "another workload" in found["reason"]

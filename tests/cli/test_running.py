@@ -17,14 +17,14 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from factormech import store
 from factormech.cli.answer import plain
 from factormech.cli.parser import build
 from factormech.cli.progress import Progress, expected_seconds
 from factormech.cli.schema import COMMANDS, KEYS
-from factormech.local.optimal.problem import Step
-from factormech.measure.standard_errors import estimate_covariance, standard_errors
-from factormech.measure.verification import exact_loss, exponential_below
+from factormech.mechanisms.local.errors import estimate_covariance, standard_errors
+from factormech.mechanisms.local.optimal.problem import Step
+from factormech.store import hdf5
+from factormech.studies.measures.verification import exact_loss, exponential_below
 
 from .conftest import Ask, Run
 
@@ -35,7 +35,7 @@ def interrupt(*_: object, **__: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("where", ["factormech.local.registry.solve", "factormech._seal.stamp"])
+@pytest.mark.parametrize("where", ["factormech.mechanisms.local.registry.solve", "factormech.store.content.stamp"])
 def test_an_interrupt_leaves_no_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     monkeypatch.setattr(where, interrupt)
     said = run(*OPTIMISE, "--out", tmp_path / "Q.h5")
@@ -57,7 +57,7 @@ def test_memory_that_is_not_there_is_one_line(run: Run, monkeypatch: pytest.Monk
     def exhaust(*_: object, **__: object) -> NoReturn:
         raise MemoryError
 
-    monkeypatch.setattr("factormech.local.registry.solve", exhaust)
+    monkeypatch.setattr("factormech.mechanisms.local.registry.solve", exhaust)
     said = run(*OPTIMISE)
     assert said.code == 1
     assert "memory" in said.err
@@ -207,7 +207,7 @@ def test_results_are_found_by_study_and_by_file(
     before = ask("results", "show", file, *CONFIG)
     assert "quick/mckenna2020-figure-1" in before["used_by"]
     assert before["description"] == worst[0]["description"]
-    store.write(
+    hdf5.write(
         file, "strategy", datasets={}, attributes={"mechanism": "optimised", "options": '{"objective": "worst"}'}
     )
     after = ask("results", "show", file, *CONFIG)
@@ -320,8 +320,8 @@ def test_the_loss_of_a_nearly_constant_matrix_is_found_at_once(off: float) -> No
 
 
 def test_standard_errors_are_those_of_every_query() -> None:
-    from factormech.local.registry import build as strategy_of
-    from factormech.local.strategy import StrategyMatrix
+    from factormech.mechanisms.local.registry import build as strategy_of
+    from factormech.mechanisms.local.strategy import StrategyMatrix
     from factormech.workloads.registry import create
 
     workload, x = create("all-ranges", 6), np.array([5.0, 0.0, 3.0, 2.0, 9.0, 1.0])

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from factormech import store
+from factormech.store import hdf5
 from tests.cluster.site import PATIENCE, ROOT, kill_group
 
 # What the whole sweep makes, and what hangs on every solve.
@@ -148,7 +148,7 @@ class Project:
         assert [name for name in found if found[name] != expected[name]] == []
         for name in found:
             if name.endswith(".h5"):
-                store.read(self.folder / name)
+                hdf5.read(self.folder / name)
         finished = Counter(self.lines("finished"))
         assert {name: count for name, count in finished.items() if count > 1} == {}
         assert self.plain(self.target, "--dry-run").stdout.count("Nothing to be done") == 1

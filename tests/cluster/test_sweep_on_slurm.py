@@ -39,7 +39,7 @@ def test_the_sweep_makes_what_the_local_run_makes(
 
 def test_solves_that_are_worth_a_job_are_one_array(local: Project, project: Project) -> None:
     """With batches of none: the predictor is told that a second is long."""
-    cost = project.folder / "src/factormech/measure/cost.py"
+    cost = project.folder / "src/factormech/studies/cost.py"
     cost.write_text(cost.read_text().replace("BATCH_SECONDS = (2, 8, 30)", "BATCH_SECONDS = (0,)"))
     asked = project.strategies()[:4]
     project.forget(*asked, AFTER)

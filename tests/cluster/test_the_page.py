@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tarfile
 
-from factormech import store
+from factormech.store import hdf5
 from tests.cluster.page import Reader, typed
 from tests.cluster.site import PATIENCE
 
@@ -25,7 +25,7 @@ def test_the_page_leads_to_a_finished_sweep(reader: Reader) -> None:
     files = list((folder / "results").rglob("*.h5"))
     assert len([path for path in files if "strategies" in path.parts]) == 8
     for path in files:
-        store.read(path)
+        hdf5.read(path)
     with tarfile.open(folder / "first-sweep.tar.gz") as archive:
         names = set(archive.getnames())
     assert {"results/tables/first-sweep.csv", "figures/first-sweep.pdf"} <= names

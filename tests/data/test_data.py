@@ -19,8 +19,8 @@ import pytest
 
 from factormech.data import files, registry
 from factormech.data.download import PUBLIC_SOURCE, download
+from factormech.data.files import standin
 from factormech.data.registry import PUBLIC, binned, shares
-from factormech.data.standins import standin
 from factormech.errors import BadValue, UnknownName
 
 REAL = os.environ.get(files.VARIABLE)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from factormech.bounds.hard.release import lower_bound_release
-from factormech.experiments import registry
-from factormech.figures import registry as figures
-from factormech.local.factorized.marginal_users import least_users, sufficient_users
-from factormech.local.factorized.registry import build
+from factormech.mechanisms.local.factorized.marginal_users import least_users, sufficient_users
+from factormech.mechanisms.local.factorized.registry import build
+from factormech.plots import registry as figures
+from factormech.studies import registry
 from factormech.workloads.given import workload
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals

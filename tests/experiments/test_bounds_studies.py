@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech.bounds.central.maximum_width import maximum_width, prefix_maximum_width
-from factormech.bounds.central.one_dimensional import least_noise
-from factormech.bounds.central.width import minimum_width
+from factormech.bounds.central.line import least_noise
+from factormech.bounds.central.width import maximum_width, minimum_width, prefix_maximum_width
 from factormech.bounds.hard.advantage import exact_advantage
-from factormech.experiments import registry
-from factormech.experiments.noise_floor import half_delta
-from factormech.figures import registry as figures
-from factormech.gaussian import gaussian_noise_multiplier
-from factormech.measure.hard_pairs import hard_test, pairs_of
+from factormech.plots import registry as figures
+from factormech.privacy.gaussian import gaussian_noise_multiplier
+from factormech.studies import registry
+from factormech.studies.measures.hard_pairs import hard_test, pairs_of
+from factormech.studies.noise_floor import half_delta
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals, rows_of
@@ -293,7 +292,7 @@ def test_mechanisms_that_cannot_be_drawn_say_why() -> None:
 
 
 def test_the_map_shows_the_first_above_and_the_second_below() -> None:
-    from factormech.figures import hard_pairs
+    from factormech.plots import hard_pairs
 
     frame = quick("hard-distributions")
     figure = hard_pairs.draw(frame)

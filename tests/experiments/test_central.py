@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from factormech.config.studies import ConfigErrors, Study, load
-from factormech.experiments import few_users, registry, trusted
-from factormech.experiments.run import modules_of
-from factormech.figures import declared
-from factormech.gaussian import gaussian_noise_multiplier
+from factormech.plots import declared
+from factormech.privacy.gaussian import gaussian_noise_multiplier
+from factormech.studies import few_users, registry, trusted
+from factormech.studies.run import modules_of
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import frame_of
 
@@ -85,7 +85,9 @@ def test_equal_questions_have_equal_answers_and_another_seed_others(kind: str) -
 def test_a_mechanism_brings_its_code() -> None:
     asked = study("central-errors").asked
     assert asked is not None
-    assert {"factormech.central.solved", "factormech.central.ordered"} < set(modules_of("central-errors", asked))
+    assert {"factormech.mechanisms.central.solved", "factormech.mechanisms.central.ordered"} < set(
+        modules_of("central-errors", asked)
+    )
 
 
 @pytest.mark.parametrize("kind", ["central-errors", "central-prefix"])

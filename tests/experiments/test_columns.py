@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from factormech.errors import UnknownName
-from factormech.experiments.base import Column
-from factormech.experiments.columns import MEANINGS, meaning
-from factormech.experiments.registry import experiment, names
-from factormech.experiments.renamed import RENAMED
-from factormech.tables import experiments, kinds
+from factormech.studies.base import Column
+from factormech.studies.columns import MEANINGS, meaning
+from factormech.studies.registry import experiment, names
+from factormech.studies.renamed import RENAMED
+from factormech.tables import kinds
 
 GALLERY = Path(__file__).parents[2] / "docs/gallery"
 NO_TABLE = {"claims", "jobs", "run", "times"}
 TABLES = sorted(path for path in GALLERY.glob("*.csv") if path.stem not in NO_TABLE)
-OF_ALL = {experiments.STUDY, experiments.KIND, experiments.ORIGIN}
+OF_ALL = {kinds.STUDY, kinds.KIND, kinds.ORIGIN}
 
 
 def test_no_name_is_defined_twice_and_none_is_unused() -> None:

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from factormech.config.studies import ConfigErrors, load
-from factormech.experiments import registry
-from factormech.experiments.drawing import Drawing, Key, roles
-from factormech.experiments.run import parts_of
+from factormech.studies import registry
+from factormech.studies.drawing import Drawing, Key, roles
+from factormech.studies.run import parts_of
 from factormech.tables import kinds as tables
 from factormech.tables.compare import improvement_of_study, slopes_of_study
 from tests.studies import ROOT, frame_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from factormech.bounds.protocols.mean_squared import mean_squared_error
-from factormech.experiments import registry
-from factormech.figures import registry as figures
+from factormech.plots import registry as figures
+from factormech.studies import registry
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps
 from tests.studies import quick, rows_of

@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech import labels, store
+from factormech import labels
 from factormech.config import reference
 from factormech.config.studies import ConfigErrors, Study, load
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments import axes, registry
-from factormech.experiments.asked import Asked, check_parts, split, whole
-from factormech.experiments.base import REASON, Curves
-from factormech.experiments.run import modules_of, parts_of, seconds_of
-from factormech.figures import registry as figures
-from factormech.figures import style
-from factormech.measure import cost
-from factormech.planning import Plan
+from factormech.pipeline.planning import Plan
+from factormech.plots import registry as figures
+from factormech.plots import style
+from factormech.store import hdf5
+from factormech.studies import axes, cost, registry
+from factormech.studies.asked import Asked, check_parts, split, whole
+from factormech.studies.base import REASON, Curves
+from factormech.studies.run import modules_of, parts_of, seconds_of
 from factormech.tables import kinds as tables
-from factormech.tables.experiments import format_of, part_of, table_of
+from factormech.tables.kinds import format_of, part_of, table_of
 from tests.experiments import toy
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import frame_of, project
@@ -89,7 +89,7 @@ def test_every_experiment_has_names_for_its_curves(kind: str) -> None:
         names = list(family.names()) if family else config_names(kind, series)
         assert names, f"{kind}: no study says which names are in {series}"
         for name in names:
-            assert name in style.SERIES, f"{kind}: {name} has no style: add it to figures/style.py"
+            assert name in style.SERIES, f"{kind}: {name} has no style: add it to plots/style.py"
             assert style.SERIES[name].label == labels.SERIES[name] != name
 
 
@@ -123,7 +123,7 @@ def test_one_name_has_one_look() -> None:
 
 def test_planning_a_run_is_light() -> None:
     code = (
-        "import sys; from factormech.experiments import registry;"
+        "import sys; from factormech.studies import registry;"
         "[registry.experiment(name) for name in registry.names()];"
         "print([m for m in ('h5py', 'matplotlib', 'pandas', 'cvxpy', 'numba', 'scipy') if m in sys.modules])"
     )
@@ -280,8 +280,8 @@ def test_the_code_of_a_name_is_that_of_its_module(monkeypatch: pytest.MonkeyPatc
     asked = asked_of(loaded({"grid": {**GRID, "mechanism": ["hadamard", "fourier"]}}))
     assert modules_of("toy", asked) == [
         "tests.experiments.toy",
-        "factormech.local.hadamard",
-        "factormech.local.two_valued",
+        "factormech.mechanisms.local.hadamard",
+        "factormech.mechanisms.local.two_valued",
     ]
     [line] = complaints({"grid": {**GRID, "mechanism": ["hadamrd"]}})
     assert "did you mean 'hadamard'?" in line
@@ -351,8 +351,8 @@ def test_a_table_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert tables.kind_of(frame) == "toy"
     assert tables.has_header(tmp_path / "a.csv")
     assert tables.from_rows([{"study": "one", **row} for row in rows_of()], "toy").equals(frame)
-    store.write(tmp_path / "a.h5", "part", datasets={"rows": frame}, attributes={})
-    assert store.read(tmp_path / "a.h5")["rows"].equals(frame)
+    hdf5.write(tmp_path / "a.h5", "part", datasets={"rows": frame}, attributes={})
+    assert hdf5.read(tmp_path / "a.h5")["rows"].equals(frame)
 
 
 @pytest.mark.parametrize(

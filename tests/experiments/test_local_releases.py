@@ -13,17 +13,17 @@ import pytest
 from scipy.special import ndtri
 
 from factormech import labels
-from factormech.errors import BadValue, UnknownName
-from factormech.experiments import local_approximation, local_error, local_release, local_releases
-from factormech.experiments.asked import Asked
-from factormech.experiments.base import Experiment
-from factormech.figures import registry as figures
-from factormech.figures import style
-from factormech.local.factorized import drawn, registry
-from factormech.local.factorized.factors import factorization
-from factormech.measure.local_release import sample_complexity
-from factormech.tables.experiments import part_of, table_of
-from factormech.unavailable import Unavailable
+from factormech.errors import BadValue, Unavailable, UnknownName
+from factormech.mechanisms.local.factorized import registry
+from factormech.mechanisms.local.factorized import release as drawn
+from factormech.mechanisms.local.factorized.factors import factorization
+from factormech.mechanisms.local.release_errors import sample_complexity
+from factormech.plots import registry as figures
+from factormech.plots import style
+from factormech.studies import local_approximation, local_error, local_release, local_releases
+from factormech.studies.asked import Asked
+from factormech.studies.base import Experiment
+from factormech.tables.kinds import part_of, table_of
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps, said
 
@@ -92,12 +92,12 @@ def test_every_mechanism_has_a_label_and_a_look() -> None:
 
 def test_the_code_of_a_name_is_all_that_makes_it() -> None:
     from factormech.code import code_of
-    from factormech.experiments.registry import module_of
+    from factormech.studies.registry import module_of
 
     needed = {"sources", "distance", "factor_release", "norms", "splitting", "release", "witness", "priv_unit", "drawn"}
     found = code_of(module_of("local-release"), local_releases.module_of("shifted/priv-unit")).files
     assert needed <= {path.stem for path in found}
-    assert local_releases.module_of("rappor") == "factormech.local.subsets"
+    assert local_releases.module_of("rappor") == "factormech.mechanisms.local.subsets"
 
 
 @pytest.mark.parametrize("name", ["shifted", "shifted/laplace", "one-query/half-sphere", "rappor/priv-unit", ""])

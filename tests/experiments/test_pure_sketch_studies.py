@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from factormech.central.pure.distortion import width_factor
-from factormech.experiments import jl_distortion, pure_covariance, pure_marginals, pure_skew, recursion_depths
-from factormech.experiments.asked import Asked
-from factormech.figures import pure_skew as skew_figure
-from factormech.figures import registry as figures
-from factormech.measure.skewed_queries import chosen, lengths, signs
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.pure.errors import width_factor
+from factormech.plots import pure_skew as skew_figure
+from factormech.plots import registry as figures
+from factormech.studies import jl_distortion, pure_covariance, pure_marginals, pure_skew, recursion_depths
+from factormech.studies.asked import Asked
+from factormech.studies.measures.pure import chosen, lengths, signs
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick
 
@@ -183,8 +183,8 @@ def test_the_caption_counts_cells_and_clear_ones() -> None:
 
 def test_one_chain_serves_every_skew() -> None:
     # Scaled noise of the plain body has the gauge that noise of the scaled body must have: Gamma(k)/ε.
-    from factormech.central.pure.bodies import body_of
-    from factormech.central.pure.gauge import Gauge
+    from factormech.mechanisms.pure.bodies import body_of
+    from factormech.mechanisms.pure.bouncy import Gauge
 
     rng = np.random.default_rng(1)
     Q, z, scales = signs(4, 12, rng), rng.standard_normal((5, 4)), lengths(4, 1, 9.0)
@@ -221,8 +221,8 @@ def test_the_figures_can_be_read_and_claim_no_worst_case(name: str) -> None:
 
 
 def test_nets_of_clusters_keep_one_type_each() -> None:
-    from factormech.central.pure.coarse_jl import greedy_net
-    from factormech.experiments.coarse_jl import clustered
+    from factormech.mechanisms.pure.jl import greedy_net
+    from factormech.studies.coarse_jl import clustered
 
     Q = clustered(64, 40, 5, 1, np.random.default_rng(2))
     assert (np.count_nonzero(Q[:, :35] != Q[:, 5:], axis=0) <= 2).all()

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech.bounds.packing.parity import full_parity
-from factormech.central.pure.parity import expected_square, parity_errors
-from factormech.experiments import registry
-from factormech.experiments.asked import Asked
-from factormech.figures import registry as figures
-from factormech.measure.pure_errors import laplace_norm, parity_laplace_norm, sparsities_to, users_within
+from factormech.bounds.packing.marginals import full_parity
+from factormech.mechanisms.pure.parity import expected_square, parity_errors
+from factormech.plots import registry as figures
+from factormech.studies import registry
+from factormech.studies.asked import Asked
+from factormech.studies.measures.pure import laplace_norm, parity_laplace_norm, sparsities_to, users_within
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick
 
@@ -209,7 +209,7 @@ def test_constants_are_errors_over_twice_the_width() -> None:
 
 
 def test_the_ink_of_cells_has_contrast() -> None:
-    from factormech.figures.cells import ink
+    from factormech.plots.cells import ink
 
     assert (ink((1.0, 1.0, 1.0)), ink((0.0, 0.0, 0.2))) == ("#000000", "#FFFFFF")
     assert (ink((0.0, 0.447, 0.698)), ink((0.337, 0.706, 0.914))) == ("#FFFFFF", "#000000")  # the blue and the sky

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech.experiments import registry
-from factormech.figures import registry as figures
 from factormech.learning.concepts import concept_class
-from factormech.queries.bounds import correlational_success, hard_correlations
+from factormech.learning.sq.bounds import correlational_success, hard_correlations
+from factormech.plots import registry as figures
+from factormech.studies import registry
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals, rows_of
 
@@ -109,16 +109,16 @@ def test_a_class_that_does_not_exist_is_refused() -> None:
 
 def test_runs_are_not_counted_with_the_chance_that_settled_their_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pilot run comes before every counted one, their chances differ, and d moves in the pilot runs alone."""
-    from factormech.queries import trials
+    from factormech.learning.sq import multiplicative
 
     met: list[tuple[float, float]] = []
-    run = trials._run
+    run = multiplicative._run
 
     def watched(asked: Any, promise: Any, make_oracle: Any, rng: np.random.Generator, limit: int | None) -> Any:
         met.append((promise.dimension, float(rng.bit_generator.state["state"]["state"])))
         return run(asked, promise, make_oracle, rng, limit)
 
-    monkeypatch.setattr(trials, "_run", watched)
+    monkeypatch.setattr(multiplicative, "_run", watched)
     asked = {"trials": 6, "pilots": 4, "learners": ["learner/exact"]}
     (row,) = rows_of("query-complexity", asked, concept_class=["parities"], class_size=[2])
     pilots, counted = met[:-6], met[-6:]
@@ -128,12 +128,12 @@ def test_runs_are_not_counted_with_the_chance_that_settled_their_dimension(monke
 
 
 def test_a_run_beyond_the_dimension_is_a_failure() -> None:
-    from factormech.queries import trials
-    from factormech.queries.oracles import ExactOracle
+    from factormech.learning.sq import multiplicative
+    from factormech.learning.sq.oracles import ExactOracle
 
     concepts = concept_class("parities", 2)
-    task = trials.question(concepts, 0.1, 0.05, np.random.default_rng(0))
-    runs = trials.counted_runs(task, 2.2, lambda _, law, __: ExactOracle(law), 5, np.random.default_rng)
+    task = multiplicative.question(concepts, 0.1, 0.05, np.random.default_rng(0))
+    runs = multiplicative.counted_runs(task, 2.2, lambda _, law, __: ExactOracle(law), 5, np.random.default_rng)
     assert runs.beyond == 5
     assert runs.learned == 0
 

@@ -9,16 +9,16 @@ import pytest
 
 from factormech.config.studies import ConfigErrors, load
 from factormech.errors import BadValue
-from factormech.experiments import registry
-from factormech.experiments.asked import Asked, split
-from factormech.experiments.axes import DOMAIN_SIZE, EPSILON
-from factormech.experiments.base import Column, Curves, Experiment, PaperTable, Shown
-from factormech.experiments.run import parts_of
-from factormech.experiments.sweeps import quantity, swept
-from factormech.figures import registry as figures
+from factormech.plots import registry as figures
+from factormech.studies import registry
+from factormech.studies.asked import Asked, split
+from factormech.studies.axes import DOMAIN_SIZE, EPSILON
+from factormech.studies.base import Column, Curves, Experiment, PaperTable, Shown
+from factormech.studies.run import parts_of
+from factormech.studies.sweeps import quantity, swept
 from factormech.tables import kinds as tables
-from factormech.tables.experiments import part_of, table_of
-from factormech.tables.papers import papers_of
+from factormech.tables.kinds import part_of, table_of
+from factormech.tables.pivot import papers_of
 from tests.studies import ROOT, frame_of, project
 
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.axes import DELTA, DOMAIN_SIZE, ORDER, WORKLOAD
-from factormech.experiments.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.axes import DELTA, DOMAIN_SIZE, ORDER, WORKLOAD
+from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
 
 METHODS = ("analytic", "classical")
 
@@ -19,8 +19,8 @@ def check_method(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    from factormech.experiments.workloads import workload_of
     from factormech.seeds import rng_for
+    from factormech.studies.asked import workload_of
 
     for name, n, p in asked.points("workload", "domain_size", "p"):
         queries = workload_of(asked, name, n).queries

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.studies import project
 
-from factormech.experiments.run import figure_settings
-from factormech.figures import captions, registry
+from factormech.plots import captions, registry
+from factormech.studies.run import figure_settings
 from factormech.tables import kinds
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"

@@ -16,7 +16,7 @@ from tests.figure_checks import assert_no_overlaps, said
 from tests.tiers import every
 
 from factormech.errors import BadValue
-from factormech.figures import registry, style, text
+from factormech.plots import registry, style, text
 from factormech.tables import kinds as tables
 from factormech.tables.norm_view import norm_view
 

@@ -16,12 +16,12 @@ from tests.studies import table_from
 from tests.tables.printed import number, printed
 from tests.test_tables import edited
 
-from factormech.data.standins import standin
+from factormech.data.files import standin
 from factormech.errors import BadValue
-from factormech.experiments.grids import BOUNDS_PART
-from factormech.figures import registry
-from factormech.measure import consistency, data_dependent
-from factormech.measure.exact import built, questions_of
+from factormech.mechanisms.local.errors import built, questions_of
+from factormech.plots import registry
+from factormech.studies.grids import BOUNDS_PART
+from factormech.studies.measures import consistency, data_dependent
 from factormech.tables import consistency_view, on_data_view
 from factormech.tables import kinds as tables
 from factormech.workloads.registry import create

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps, said
 from tests.tiers import every
 
-from factormech.figures import registry, style
+from factormech.plots import registry, style
 from factormech.tables import kinds as tables
 
 pytestmark = pytest.mark.heavy

@@ -16,10 +16,10 @@ from tests.figure_checks import assert_no_overlaps, said
 from tests.tiers import every, every_pair
 
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments import registry as experiments
-from factormech.experiments.sample_complexity import MEASURED
-from factormech.figures import registry, style
-from factormech.figures.text import renderer_of, wrap
+from factormech.plots import registry, style
+from factormech.plots.text import renderer_of, wrap
+from factormech.studies import registry as experiments
+from factormech.studies.sample_complexity import MEASURED
 from factormech.tables import kinds as tables
 
 pytestmark = pytest.mark.heavy
@@ -319,7 +319,7 @@ def test_registry(make_table: MakeTable) -> None:
         module = import_module(registry.module_of(kind))
         assert callable(module.draw), kind
         assert callable(module.words), kind
-    assert registry.module_of("sample-complexity") == "factormech.figures.compared"
+    assert registry.module_of("sample-complexity") == "factormech.plots.compared"
     assert isinstance(registry.draw("sample-complexity", make_table({"prefix": 1.0})), Figure)
     with pytest.raises(UnknownName, match="did you mean 'sample-complexity'"):
         registry.draw("sample-complexty", make_table({"prefix": 1.0}))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from factormech.figures import registry
-from factormech.figures.save import save
+from factormech.plots import registry
+from factormech.plots.save import save
 from factormech.tables import kinds as tables
 
 pytestmark = pytest.mark.heavy
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.heavy
 SCRIPT = """
 import sys
 from factormech.tables import kinds as tables
-from factormech.figures import registry
-from factormech.figures.save import save
+from factormech.plots import registry
+from factormech.plots.save import save
 save(registry.draw("sample-complexity", tables.read_csv(sys.argv[1])), sys.argv[2])
 """
 

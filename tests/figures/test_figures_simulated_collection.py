@@ -15,8 +15,8 @@ from tests.figure_checks import assert_no_overlaps, said
 from tests.tiers import every, every_pair
 
 from factormech.errors import BadValue
-from factormech.figures import style
-from factormech.figures.simulated_collection import draw
+from factormech.plots import style
+from factormech.plots.simulated_collection import draw
 
 pytestmark = pytest.mark.heavy
 

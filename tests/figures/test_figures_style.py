@@ -15,12 +15,12 @@ import pytest
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.central import registry as central
-from factormech.central.pure import mechanism as pure
-from factormech.experiments import local_releases
-from factormech.figures import form, style
-from factormech.local import registry as local
-from factormech.selection import protocols
+from factormech.learning.selection import protocols
+from factormech.mechanisms.central import registry as central
+from factormech.mechanisms.local import registry as local
+from factormech.mechanisms.pure import mechanism as pure
+from factormech.plots import form, style
+from factormech.studies import local_releases
 
 PROJECT = local.names()
 # The names of mechanisms that each registry knows; ``{p}`` stands for a whole number.
@@ -119,7 +119,7 @@ def test_no_two_look_alike_whatever_the_plugins(count: int) -> None:
 
 
 def test_a_plugin_keeps_its_style() -> None:
-    code = "from factormech.figures import style; print(style.mechanism_styles(['mine', 'rappor'])['mine'])"
+    code = "from factormech.plots import style; print(style.mechanism_styles(['mine', 'rappor'])['mine'])"
     seen = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -167,7 +167,7 @@ def test_context_is_independent_of_the_users_settings_and_restores_them() -> Non
 
 
 def test_labels_need_no_matplotlib() -> None:
-    module = "factormech.tables.math_text"
+    module = "factormech.tables.latex"
     code = f"import sys, {module}; sys.exit(bool({{'matplotlib', 'pandas'}} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, check=True)
 

@@ -12,15 +12,19 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.bounds.hard import divergence
-from factormech.bounds.hard.norm import exact_norm
-from factormech.bounds.hard.pairs import HardPairs
+from factormech.bounds.hard.pairs import HardPairs, exact_norm
 from factormech.errors import BadValue
-from factormech.information import limits
-from factormech.information.channel import capacity, mutual_information, type_divergences
-from factormech.information.contraction import contraction, largest_pairwise_divergence
-from factormech.information.pairs import limits as pair_limits
-from factormech.information.pairs import through
-from factormech.privacy import inner_ratio
+from factormech.learning import information as limits
+from factormech.learning.information import (
+    capacity,
+    contraction,
+    largest_pairwise_divergence,
+    mutual_information,
+    through,
+    type_divergences,
+)
+from factormech.learning.information import limits as pair_limits
+from factormech.privacy.guarantee import inner_ratio
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "information.md"
 

@@ -9,13 +9,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from factormech.bounds.hard.norm import exact_norm
-from factormech.bounds.hard.pairs import HardPairs, weighted
+from factormech.bounds.hard.pairs import HardPairs, exact_norm, weighted
 from factormech.errors import BadValue
 from factormech.learning import bounds, populations
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
 from factormech.learning.concepts import ConceptClass, concept_class, difference_matrix
-from factormech.norms.approximate.norms import approximate_norm, margin_complexity
+from factormech.norms.approximate import approximate_norm, margin_complexity
 
 ALPHA = 0.15
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factormech.bounds.hard.best import best_witness
+from factormech.bounds.hard.certificate import best_witness
 from factormech.errors import BadValue
 from factormech.learning.agnostic import AgnosticLearner
 from factormech.learning.bounds import confident_learning_users, learning_certificates

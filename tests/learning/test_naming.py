@@ -8,17 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from factormech.information.limits import relative_constant
 from factormech.learning.agnostic import AgnosticLearner
 from factormech.learning.concepts import concept_class
-from factormech.learning.naming import (
-    _Names,
-    least_learning_users,
-    naming_certificates,
-    naming_users,
-    restrictions,
-)
-from factormech.selection.lower_bounds import users_to_name
+from factormech.learning.information import relative_constant
+from factormech.learning.naming import _Names, least_learning_users, naming_certificates, naming_users, restrictions
+from factormech.learning.selection.lower_bounds import users_to_name
 
 
 @pytest.mark.parametrize("d", [2, 4])

@@ -10,20 +10,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from factormech.bounds.hard.norm import exact_norm
-from factormech.bounds.hard.pairs import weighted
+from factormech.bounds.hard.pairs import exact_norm, weighted
 from factormech.errors import BadValue
-from factormech.learning import counts, populations, realizable_bounds, tails
+from factormech.learning import populations, realizable_bounds, tails
 from factormech.learning import realizable_populations as laws
-from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
+from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter, refuter_of
 from factormech.learning.concepts import ConceptClass, concept_class
-from factormech.learning.conjunctions import KearnsLearner
-from factormech.learning.one_more_round import refuter_of
-from factormech.learning.realizable import RealizableLearner, RealizableRefuter, wrong_labels
+from factormech.learning.realizable import KearnsLearner, RealizableLearner, RealizableRefuter, wrong_labels
 from factormech.learning.reports import losses
 from factormech.learning.trials import TASKS, Promise
-from factormech.local.factorized.gaussian_maximum import expected_largest
-from factormech.proportion import clopper_pearson
+from factormech.mechanisms.local.factorized.tails import expected_largest
+from factormech.numerics.intervals import clopper_pearson
 
 ALPHA = 0.15
 
@@ -79,7 +76,7 @@ def test_the_best_distance_is_found_where_it_is_not_zero():
     """A class whose η falls faster than its margin: the search beats a = 0 and its neighbours."""
     C = concept_class("conjunctions", 3)
     from factormech.learning.realizable import penalties_for
-    from factormech.norms.approximate.norms import eta_norm
+    from factormech.norms.approximate import eta_norm
 
     made = penalties_for(C, 1.0, 0.45)
     best = made.release.norm_product / made.margin(0.45)
@@ -158,9 +155,9 @@ def test_the_largest_of_normal_numbers():
 
 @pytest.mark.parametrize(("share", "error", "weight"), [(0.05, 0.02, 1.0), (0.4, 0.1, 2.0)])
 def test_binomial_errors_are_exact(share, error, weight):
-    low, high = counts.reported([0.0, share], 1.0).tolist()
+    low, high = tails.reported([0.0, share], 1.0).tolist()
     assert low == pytest.approx(1.0 / (1.0 + math.e))
-    n, t = counts.least_trials(low, high, error, weight)
+    n, t = tails.least_trials(low, high, error, weight)
     assert max(weight * binom.sf(t, n, low), binom.cdf(t, n, high)) <= error
     for fewer in (int(0.9 * n), int(0.7 * n)):
         assert min(max(weight * binom.sf(s, fewer, low), binom.cdf(s, fewer, high)) for s in range(fewer)) > error
@@ -171,11 +168,11 @@ def test_kearns_learner_keeps_its_promise_exactly():
     made, beta = KearnsLearner(2, 1.0, 0.2), 0.1
     users = made.confident_users(beta)
     m = users // 2
-    t = counts.threshold(*counts.reported([0.0, 0.1], 1.0).tolist(), m)[0]
+    t = tails.threshold(*tails.reported([0.0, 0.1], 1.0).tolist(), m)[0]
     C, failures = made.concepts, []
     for law in laws.conjunction_laws(made):
         q = [law[0] + law[2], law[0] + law[1]]  # bit 0 is 0 at points 0 and 2
-        kept = [binom.cdf(t, m, counts.reported(share, 1.0)) for share in q]
+        kept = [binom.cdf(t, m, tails.reported(share, 1.0)) for share in q]
         L = losses(C, law)
         failures.append(
             sum(
@@ -200,7 +197,7 @@ def test_users_of_kearns_learner_are_polynomial():
 def test_a_learner_becomes_a_refuter():
     made = refuter_of(lambda alpha: KearnsLearner(2, 1.0, alpha), 1.0, 0.3, 0.1)
     assert made.users == made.first + made.second
-    low, high = counts.reported([made.accuracy, 0.3], 1.0).tolist()
+    low, high = tails.reported([made.accuracy, 0.3], 1.0).tolist()
     assert binom.sf(made.threshold, made.second, low) <= 0.1 - made.failure
     assert binom.cdf(made.threshold, made.second, high) <= 0.1
     rng = np.random.default_rng(8)
@@ -229,7 +226,7 @@ def test_pairs_of_refutation_are_realizable_and_unfit():
 
 def test_the_certificate_is_at_least_as_strong_as_eta_says():
     """G ≥ η(C, a)/(1 − a), a = α/(1 − α); closed forms for parities and thresholds: γ₂/2."""
-    from factormech.norms.approximate.norms import eta_norm
+    from factormech.norms.approximate import eta_norm
 
     for name, value in (("parities", math.sqrt(8.0)), ("thresholds", None), ("conjunctions", None)):
         C, a = concept_class(name, 3), ALPHA / (1.0 - ALPHA)

@@ -14,14 +14,14 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local import pgd_descent
-from factormech.local.adaptive_pgd import MECHANISM, inner_ratio, optimise, random_strategy
-from factormech.local.optimal.problem import Step, silent
-from factormech.local.pgd_descent import Problem
-from factormech.local.registry import solve_with_report, solve_with_rows
-from factormech.local.solved import Solution
-from factormech.local.strategy import StrategyMatrix
-from factormech.local.strategy_objective import StrategyObjective
+from factormech.mechanisms.local import pgd_descent
+from factormech.mechanisms.local.adaptive_pgd import MECHANISM, inner_ratio, optimise, random_strategy
+from factormech.mechanisms.local.optimal.problem import Step, silent
+from factormech.mechanisms.local.pgd_descent import Problem
+from factormech.mechanisms.local.registry import solve_with_report, solve_with_rows
+from factormech.mechanisms.local.solved import Solution
+from factormech.mechanisms.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.strategy_objective import StrategyObjective
 from factormech.workloads.registry import create
 
 pytestmark = pytest.mark.heavy
@@ -262,7 +262,7 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], part: str) -> N
 
 
 def test_importing_the_optimiser_does_not_import_numba() -> None:
-    code = "import sys, factormech.local.adaptive_pgd; sys.exit('numba' in sys.modules)"
+    code = "import sys, factormech.mechanisms.local.adaptive_pgd; sys.exit('numba' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], check=False, env=environment).returncode == 0
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from factormech.local import binomial_kernels as kernels
+from factormech.mechanisms.local import binomial_kernels as kernels
 
 DRAWS = 200_000
 # Of every way, on both sides of where it ends, and of large numbers of both kinds.
@@ -65,7 +65,7 @@ def test_stirlings_tail_is_that_of_the_factorial() -> None:
 
 @pytest.mark.parametrize("few", [0, 1000])
 def test_samples_of_urns_have_their_law_one_by_one_and_by_halvings(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from factormech.local import memberships
+    from factormech.mechanisms.local import memberships
 
     monkeypatch.setattr(memberships, "_FEW", few)
     urn, drawn = np.array([4, 0, 9, 7, 1]), 8
@@ -83,7 +83,7 @@ def test_samples_of_urns_have_their_law_one_by_one_and_by_halvings(few: int, mon
 
 
 def test_nothing_and_everything_can_be_taken() -> None:
-    from factormech.local import memberships
+    from factormech.mechanisms.local import memberships
 
     state = np.array([[2, 0, 5], [1, 1, 1], [0, 0, 0]])
     taken = memberships._take(state, np.array([7, 0, 0]), np.random.default_rng(0))

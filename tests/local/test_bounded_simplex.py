@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.bounded_simplex import bounds_are_feasible, project_columns, pull_back, step_columns
+from factormech.mechanisms.local.pgd_descent import bounds_are_feasible, project_columns, pull_back, step_columns
 
 pytestmark = pytest.mark.heavy
 
@@ -257,7 +257,7 @@ def test_a_step_without_end_is_refused() -> None:
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 127, 128, 200, 512])
 def test_the_bracket_of_a_line_of_any_length_is_that_of_its_extremes(size: int, precision: type) -> None:
-    from factormech.local import column_kernels
+    from factormech.mechanisms.local import column_kernels
 
     rng = np.random.default_rng(size)
     for place in {0, size // 2, size - 1}:
@@ -267,7 +267,7 @@ def test_the_bracket_of_a_line_of_any_length_is_that_of_its_extremes(size: int, 
 
 
 def test_lines_are_added_in_their_order_in_double_precision() -> None:
-    from factormech.local import column_kernels
+    from factormech.mechanisms.local import column_kernels
 
     T = np.random.default_rng(3).standard_normal((40, 37)).astype(np.float32)
     sums = np.zeros(37)

@@ -9,8 +9,8 @@ import pytest
 import scipy.optimize
 
 from factormech.errors import BadValue
-from factormech.local import consistency
-from factormech.local.consistency import NonNegative
+from factormech.mechanisms.local import consistency
+from factormech.mechanisms.local.consistency import NonNegative
 from factormech.workloads.registry import create
 
 

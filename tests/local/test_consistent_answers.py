@@ -7,10 +7,9 @@ import pytest
 import scipy.optimize
 
 from factormech.errors import BadValue
-from factormech.local import active_set_kernels as kernels
-from factormech.local import consistent_answers
-from factormech.local.consistency import NonNegative
-from factormech.local.consistent_answers import nearest_consistent
+from factormech.mechanisms.local import active_set_kernels as kernels
+from factormech.mechanisms.local import consistency
+from factormech.mechanisms.local.consistency import NonNegative, nearest_consistent
 from factormech.workloads.registry import create
 
 pytestmark = pytest.mark.heavy
@@ -85,7 +84,7 @@ def test_what_is_not_strictly_optimal_or_violates_is_pivoted(monkeypatch: pytest
     assert zeros.fallbacks == 1
     estimates = np.random.default_rng(2).standard_normal((20, 3)) + 0.5
     wanted = nearest_consistent(np.tri(20), estimates)
-    monkeypatch.setattr(consistent_answers, "WORST_VIOLATION", -1.0)
+    monkeypatch.setattr(consistency, "WORST_VIOLATION", -1.0)
     found = nearest_consistent(np.tri(20), estimates)
     np.testing.assert_allclose(found.values, wanted.values, atol=1e-12)
     assert (wanted.fallbacks, found.fallbacks) == (0, 3)

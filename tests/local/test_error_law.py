@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.local import registry
-from factormech.local.strategy import SimulatedStrategy, StrategyMatrix
-from factormech.local.subsets import SubsetStrategy, subset_matrix
-from factormech.privacy import inner_ratio
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.strategy import SimulatedStrategy, StrategyMatrix
+from factormech.mechanisms.local.subsets import SubsetStrategy, subset_matrix
+from factormech.privacy.guarantee import inner_ratio
 from factormech.workloads.registry import create
 from tests.oracles import centred_gram, prefix, random_strategy
 

@@ -9,23 +9,24 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from factormech.errors import BadValue, UnknownName
-from factormech.local import registry as strategies
-from factormech.local.factorized import chernoff, polynomial, registry, tree
-from factormech.local.factorized.distance import best_distance
-from factormech.local.factorized.factor_release import FactorizationRelease, rotation_moments
-from factormech.local.factorized.factors import compressed, factorization
-from factormech.local.factorized.gaussian_maximum import expected_maximum
-from factormech.local.factorized.one_query import OneQuery
-from factormech.local.factorized.release import LocalRelease
-from factormech.local.factorized.simulate import simulate
-from factormech.local.factorized.strategy_release import StrategyRelease
-from factormech.local.randomizers import registry as randomizers
-from factormech.measure import local_release
+from factormech.errors import BadValue, Unavailable, UnknownName
+from factormech.mechanisms.local import registry as strategies
+from factormech.mechanisms.local import release_errors
+from factormech.mechanisms.local.factorized import polynomial, registry, releases
+from factormech.mechanisms.local.factorized import tails as chernoff
+from factormech.mechanisms.local.factorized.factors import best_distance, compressed, factorization
+from factormech.mechanisms.local.factorized.release import LocalRelease, simulate
+from factormech.mechanisms.local.factorized.releases import (
+    FactorizationRelease,
+    OneQuery,
+    StrategyRelease,
+    rotation_moments,
+)
+from factormech.mechanisms.local.factorized.tails import expected_maximum
+from factormech.mechanisms.local.randomizers import registry as randomizers
 from factormech.norms.registry import compute
 from factormech.norms.subsets.marginals import krawtchouk
 from factormech.numerics.intervals import student_half_width
-from factormech.unavailable import Unavailable
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 
@@ -330,7 +331,7 @@ def test_best_distance_beats_half_alpha_and_none(workload: str, alpha: float) ->
 @pytest.mark.parametrize("size", [1, 2, 5, 8, 13, 16, 128, 200])
 def test_dyadic_tree_has_its_closed_forms(size: int) -> None:
     W = create("prefix", size).matrix()
-    found, best = tree.plain(W), tree.least_squares(W)
+    found, best = releases.plain(W), releases.least_squares(W)
     depth = (size - 1).bit_length()
     assert found.column_norm == pytest.approx(math.sqrt(depth))
     lengths = np.arange(1, size + 1)
@@ -467,17 +468,17 @@ def test_a_million_users_take_seconds() -> None:
 
 def test_rows_of_studies_have_equal_keys_and_agree() -> None:
     W = create("prefix", 8)
-    rows = [local_release.sample_complexity(W, 1.0, 0.1, name) for name in ("shifted", "one-query", "polynomial")]
+    rows = [release_errors.sample_complexity(W, 1.0, 0.1, name) for name in ("shifted", "one-query", "polynomial")]
     assert rows[0].keys() == rows[1].keys() == rows[2].keys()
     assert rows[2]["reason"]
     assert not rows[0]["reason"]
     assert rows[0]["predicted_users"] <= rows[0]["guaranteed_users"]
-    measured = list(local_release.errors(W, 1.0, 0.1, "dyadic-tree", [200, 3200], relative_width=0.05))
-    refused = list(local_release.errors(W, 1.0, 0.1, "polynomial", [200]))
+    measured = list(release_errors.errors(W, 1.0, 0.1, "dyadic-tree", [200, 3200], relative_width=0.05))
+    refused = list(release_errors.errors(W, 1.0, 0.1, "polynomial", [200]))
     assert measured[0].keys() == refused[0].keys()
     for row in measured:
         assert row["measured_low"] <= row["gaussian_error"] <= row["measured_high"]
         assert row["gaussian_error"] <= row["predicted_error"] <= row["guaranteed_error"]
     assert measured[0]["measured_error"] / measured[1]["measured_error"] == pytest.approx(4, rel=0.15)
-    again = list(local_release.errors(W, 1.0, 0.1, "dyadic-tree", [200, 3200], relative_width=0.05))
+    again = list(release_errors.errors(W, 1.0, 0.1, "dyadic-tree", [200, 3200], relative_width=0.05))
     assert repr(again) == repr(measured)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from factormech.local.factorized import chernoff, gaussian_maximum
+from factormech.mechanisms.local.factorized import tails
 
 
 def test_real_number_of_users_meets_alpha() -> None:
@@ -17,9 +17,9 @@ def test_real_number_of_users_meets_alpha() -> None:
     for _ in range(50):
         tau, alpha = 10.0 ** rng.uniform(-3, 2, size=2)
         exponents = tau * alpha * (1.0 - rng.random(30) * 10.0 ** rng.uniform(-4, 2))
-        n = math.exp(chernoff._users(exponents, tau, alpha))
-        assert chernoff.bound(exponents, tau, n) == pytest.approx(alpha, rel=1e-9)
-    assert chernoff._users(np.array([0.1, 0.5]), 1.0, 0.5) == math.inf
+        n = math.exp(tails._users(exponents, tau, alpha))
+        assert tails.bound(exponents, tau, n) == pytest.approx(alpha, rel=1e-9)
+    assert tails._users(np.array([0.1, 0.5]), 1.0, 0.5) == math.inf
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.0, 5.0])
@@ -29,9 +29,9 @@ def test_threshold_leaves_one_beyond_it(spread: float) -> None:
     for k in (1, 2, 40):
         b = np.abs(rng.standard_normal(k)) * (k % 2)
         s = np.exp(spread * rng.standard_normal(k))
-        T = gaussian_maximum._threshold(b, s)
+        T = tails._threshold(b, s)
         beyond = float(np.sum(ndtr((b - T) / s) + ndtr(-(b + T) / s)))
         assert beyond == pytest.approx(1.0, abs=1e-9)
-        bound = gaussian_maximum.expected_maximum(b, s)
+        bound = tails.expected_maximum(b, s)
         for other in np.linspace(0.5, 2.0, 61) * T:
-            assert other + float(np.sum(gaussian_maximum._excess(b, s, float(other)))) >= bound * (1.0 - 1e-14)
+            assert other + float(np.sum(tails._excess(b, s, float(other)))) >= bound * (1.0 - 1e-14)

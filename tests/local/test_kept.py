@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factormech.local import kept
-from factormech.local.column_variance import checked_gram, inverse_of, seen, variance_by_type, variance_of
-from factormech.local.matrix_mechanism import L1, L2, L2_GAUSSIAN, MatrixMechanism
-from factormech.local.noisy_columns import with_gaussian_noise, with_half_sphere_noise, with_laplace_noise
-from factormech.local.solved import Solution
+from factormech.mechanisms.local import kept
+from factormech.mechanisms.local.matrix_mechanism import L1, L2, L2_GAUSSIAN, MatrixMechanism
+from factormech.mechanisms.local.noisy_columns import (
+    checked_gram,
+    inverse_of,
+    seen,
+    variance_by_type,
+    variance_of,
+    with_gaussian_noise,
+    with_half_sphere_noise,
+    with_laplace_noise,
+)
+from factormech.mechanisms.local.solved import Solution
 from tests.oracles import prefix
 
 

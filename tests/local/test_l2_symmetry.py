@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from factormech.local import l2_strategies
-from factormech.local.l2_symmetry import Blocks, blocks_of, symmetries
-from factormech.numerics.symmetric import root
+from factormech.mechanisms.local import l2_strategies
+from factormech.mechanisms.local.l2_strategies import Blocks, blocks_of, symmetries
+from factormech.numerics.vectors import root
 from tests.oracles import all_ranges, prefix
 
 

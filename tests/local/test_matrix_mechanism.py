@@ -13,18 +13,18 @@ from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 
 from factormech.errors import BadValue
-from factormech.gaussian import gaussian_noise_multiplier
-from factormech.local import column_variance, kept, l1_descent, l1_families, l1_strategies, l2_strategies
-from factormech.local.column_variance import inverse_of
-from factormech.local.matrix_mechanism import (
+from factormech.mechanisms.local import kept, l1_strategies, l2_strategies, noisy_columns
+from factormech.mechanisms.local.matrix_mechanism import (
     half_sphere_mechanism,
     laplace_mechanism,
     matrix_l1,
     matrix_l2,
     matrix_l2_gaussian,
 )
-from factormech.local.randomizers import half_sphere
-from factormech.numerics.symmetric import root
+from factormech.mechanisms.local.noisy_columns import inverse_of
+from factormech.mechanisms.local.randomizers import cap_randomizers
+from factormech.numerics.vectors import root
+from factormech.privacy.gaussian import gaussian_noise_multiplier
 from tests.oracles import all_ranges, prefix
 
 FALSE_ALARM = 1e-6
@@ -94,7 +94,7 @@ def test_variance_is_the_trace_of_the_noise_seen_through_the_reconstruction(name
     for u in range(16):
         noise = s.second_moment * np.eye(len(A))
         if s.noise == "half-sphere":
-            noise = half_sphere.covariance(A[:, u], epsilon)
+            noise = cap_randomizers.covariance(A[:, u], epsilon)
         assert s.variance[u] == pytest.approx(np.trace(R @ noise @ R.T), rel=1e-8)
     assert s.worst_variance == s.variance.max()
     assert s.average_variance == pytest.approx(s.variance.mean())
@@ -118,7 +118,7 @@ def test_guarantee_holds_for_the_stored_columns(name: str, mechanism: str) -> No
         assert 1 - 1e-10 < max(float(sum(x * x)) for x in A) <= 1.0
         # A column beyond the ball is refused by the randomizer itself.
         with pytest.raises(BadValue, match="unit ball"):
-            half_sphere.sample(1.01 * A, 1.3, np.random.default_rng(0))
+            cap_randomizers.sample(1.01 * A, 1.3, np.random.default_rng(0))
 
 
 @mechanisms
@@ -274,7 +274,7 @@ def test_histogram_has_its_closed_form(n: int, epsilon: float) -> None:
     s = matrix_l2(C, epsilon)
     assert s.solver.objective == pytest.approx(gamma_squared, rel=1e-9)
     np.testing.assert_allclose(
-        s.variance, half_sphere.second_moment(n - 1, epsilon) * gamma_squared - (1 - 1 / n), rtol=1e-9
+        s.variance, cap_randomizers.second_moment(n - 1, epsilon) * gamma_squared - (1 - 1 / n), rtol=1e-9
     )
     g = matrix_l2_gaussian(C, epsilon, 1e-6)
     np.testing.assert_allclose(g.variance, gaussian_noise_multiplier(epsilon, 1e-6) ** 2 * 2 * (n - 1), rtol=1e-4)
@@ -292,8 +292,10 @@ def test_parity_invariant_workloads_have_uniform_weights(seed: int) -> None:
     s = matrix_l2(C, 1.0)
     gamma_squared = np.sum(np.sqrt(g)) ** 2 / n
     assert s.solver.objective == pytest.approx(gamma_squared, rel=1e-9)
-    np.testing.assert_allclose(s.variance, half_sphere.second_moment(14, 1.0) * gamma_squared - g.sum() / n, rtol=1e-8)
-    np.testing.assert_allclose(l1_families.parity_energies(C), g, atol=1e-14)
+    np.testing.assert_allclose(
+        s.variance, cap_randomizers.second_moment(14, 1.0) * gamma_squared - g.sum() / n, rtol=1e-8
+    )
+    np.testing.assert_allclose(l1_strategies.parity_energies(C), g, atol=1e-14)
 
 
 def test_one_query_is_randomized_response() -> None:
@@ -352,12 +354,12 @@ def test_search_improves_on_every_family_for_prefix_sums() -> None:
 
 def test_families_are_what_they_say() -> None:
     C = centred_gram(all_marginals(16))
-    families = dict(l1_families.families(C, np.eye(16)))
+    families = dict(l1_strategies.families(C, np.eye(16)))
     assert {"identity", "tree of branching 2", "haar wavelet", "parities", "marginals"} <= set(families)
     for name, A in families.items():
         assert np.isfinite(l1_strategies.reconstruction_energy(A, C)), name
     assert set(np.unique(np.sign(families["haar wavelet"]).sum(axis=1))) <= {0.0}
-    odd = dict(l1_families.families(centred_gram(prefix(13)), np.eye(13)))
+    odd = dict(l1_strategies.families(centred_gram(prefix(13)), np.eye(13)))
     for name, A in odd.items():
         assert np.isfinite(l1_strategies.reconstruction_energy(A, centred_gram(prefix(13)))), name
         assert "parities" not in name
@@ -365,7 +367,7 @@ def test_families_are_what_they_say() -> None:
 
 def test_level_weights_beat_a_grid() -> None:
     E, t = np.array([[4.0, 2.0, 1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 1.0]]), np.array([9.0, 1.0, 0.3])
-    w = l1_families.best_level_weights(E, t)
+    w = l1_strategies.best_level_weights(E, t)
     assert w.sum() == pytest.approx(1.0)
     ticks = np.linspace(0.01, 0.98, 60)
     grid = [(a, b, 1 - a - b) for a in ticks for b in ticks if a + b < 0.999]
@@ -377,28 +379,28 @@ def test_gradient_agrees_with_differences() -> None:
     rng = np.random.default_rng(2)
     A, D, W = rng.standard_normal((7, 5)), rng.standard_normal((7, 5)), rng.standard_normal((6, 5))
     B = root(centred_gram(W)).T
-    here = l1_descent.Energy(A, B)
+    here = l1_strategies.Energy(A, B)
     f, g = here.value, here.gradient()
     assert f == pytest.approx(l1_strategies.reconstruction_energy(A, centred_gram(W)), rel=1e-10)
     h = 1e-6
-    change = [l1_descent.Energy(A + s * h * D, B).value for s in (1, -1)]
+    change = [l1_strategies.Energy(A + s * h * D, B).value for s in (1, -1)]
     assert np.sum(g * D) == pytest.approx((change[0] - change[1]) / (2 * h), rel=1e-6)
 
 
 def test_a_strategy_without_the_rank_is_no_start() -> None:
     """Two equal columns tell two types apart nowhere: no descent begins there."""
     A, B = np.diag([0.5, 0.4, 0.0, 0.0]), root(centred_gram(np.eye(4))).T
-    assert l1_descent.Energy(A, B).value == math.inf
-    assert l1_descent.projected_gradient(A, B, 5)[1:] == (0, "no finite start")
+    assert l1_strategies.Energy(A, B).value == math.inf
+    assert l1_strategies.projected_gradient(A, B, 5)[1:] == (0, "no finite start")
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 30.0, 1e12]))
 @settings(max_examples=60, deadline=None)
 def test_projection_is_the_nearest_point_of_the_l1_ball(seed: int, size: float) -> None:
     A = np.random.default_rng(seed).standard_normal((6, 5)) * size
-    B = l1_descent.project_columns(A)
+    B = l1_strategies.project_columns(A)
     assert np.all(np.abs(B).sum(axis=0) <= 1 + 1e-12)
-    np.testing.assert_allclose(l1_descent.project_columns(B), B, atol=1e-15)
+    np.testing.assert_allclose(l1_strategies.project_columns(B), B, atol=1e-15)
     # Optimality: ⟨A − B, X − B⟩ ≤ 0 for every vertex X = ±e_i of the ball.
     residual = A - B
     assert np.all(np.abs(residual).max(axis=0) <= np.sum(residual * B, axis=0) + 1e-9 * size)
@@ -414,14 +416,14 @@ def test_the_projection_is_that_of_sorted_columns() -> None:
         thresholds = (np.cumsum(down) - 1.0) / np.arange(1, len(down) + 1)
         t = thresholds[np.flatnonzero(down > thresholds)[-1]]
         expected[:, u] = np.sign(A[:, u]) * np.maximum(np.abs(A[:, u]) - t, 0.0)
-    found = l1_descent.project_columns(A)
+    found = l1_strategies.project_columns(A)
     np.testing.assert_allclose(found, expected, atol=1e-12)
     inside = np.abs(A).sum(axis=0) <= 1.0
     assert inside.any()
     assert not inside.all()
     np.testing.assert_array_equal(found[:, inside], A[:, inside])
     outside = np.ascontiguousarray(A[:, ~inside])
-    np.testing.assert_array_equal(l1_descent.project_columns(outside), found[:, ~inside])
+    np.testing.assert_array_equal(l1_strategies.project_columns(outside), found[:, ~inside])
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 2), (511, 15), (513, 17), (1030, 33)])
@@ -442,8 +444,8 @@ def test_the_l1_diameter_is_that_of_all_pairs_and_of_numbers_alone(m: int, n: in
 def test_an_inverse_is_kept_by_what_is_in_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same numbers, not the same array; others, or the same in another shape, are other columns."""
     asked: list[tuple[int, ...]] = []
-    solve = column_variance.singular_vectors
-    monkeypatch.setattr(column_variance, "singular_vectors", lambda A: [asked.append(A.shape), solve(A)][1])
+    solve = noisy_columns.singular_vectors
+    monkeypatch.setattr(noisy_columns, "singular_vectors", lambda A: [asked.append(A.shape), solve(A)][1])
     A = np.random.default_rng(0).standard_normal((6, 4))
     first, again = inverse_of(A), inverse_of(np.asfortranarray(A))
     assert first is again

@@ -12,20 +12,17 @@ from scipy.stats import ks_2samp
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local import additive_law, matrix_mechanism
-from factormech.local.additive_law import laplace_jump
-from factormech.local.calibrated_columns import CalibratedColumns
-from factormech.local.error_law import ErrorLaw
-from factormech.local.noisy_columns import with_half_sphere_noise, with_laplace_noise
-from factormech.local.randomizers import cap_sums, half_sphere
-from factormech.local.randomizers.cap_kernels import join_pairs
-from factormech.local.randomizers.caps import coordinate
-from factormech.local.strategy import SimulatedStrategy
-from factormech.measure.agreement import agreement, collection_agreement
-from factormech.measure.collection import CollectionGrid, collect
-from factormech.measure.exact import questions_of
-from factormech.measure.simulate import compare, simulate
-from factormech.measure.tails import tail_probability
+from factormech.mechanisms.local import error_law, matrix_mechanism
+from factormech.mechanisms.local.calibrated_columns import CalibratedColumns
+from factormech.mechanisms.local.error_law import ErrorLaw, laplace_jump
+from factormech.mechanisms.local.errors import questions_of
+from factormech.mechanisms.local.noisy_columns import with_half_sphere_noise, with_laplace_noise
+from factormech.mechanisms.local.randomizers import cap_randomizers, caps
+from factormech.mechanisms.local.randomizers.cap_kernels import join_pairs
+from factormech.mechanisms.local.randomizers.caps import coordinate
+from factormech.mechanisms.local.simulate import compare, simulate, tail_probability
+from factormech.mechanisms.local.strategy import SimulatedStrategy
+from factormech.studies.measures.collection import CollectionGrid, agreement, collect, collection_agreement
 from factormech.workloads.registry import create
 from tests import solutions
 from tests.oracles import centred_gram
@@ -66,7 +63,7 @@ def exact_moments(strategy: CalibratedColumns, x: FloatArray) -> tuple[FloatArra
     spread = np.zeros((len(A), len(A)))
     for u, users in enumerate(x):
         if strategy.noisy.noise == "half-sphere":
-            spread += users * half_sphere.covariance(A[:, u], strategy.epsilon)
+            spread += users * cap_randomizers.covariance(A[:, u], strategy.epsilon)
         else:
             spread += users * strategy.noisy.second_moment * np.eye(len(A))
     return mean, J @ spread @ J.T
@@ -129,7 +126,7 @@ def test_walks_have_the_second_and_fourth_moments_of_their_steps(d: int) -> None
     """E R² = Σρ², E R⁴ = (Σρ²)² + (2/d)·Σ_{i≠j}ρ_i²ρ_j²; sums without steps have length 0."""
     trials, rng = 30_000, np.random.default_rng(d)
     for rho in (np.array([]), np.array([2.0]), np.array([1.0, 0.4, 2.0]), np.linspace(0.2, 1.0, 8)):
-        R = cap_sums.walk_lengths(np.tile(rho, trials), np.full(trials, len(rho)), d, rng)
+        R = caps.walk_lengths(np.tile(rho, trials), np.full(trials, len(rho)), d, rng)
         total, pairs = np.sum(rho**2), np.sum(rho**2) ** 2 - np.sum(rho**4)
         if len(rho) < 2:
             np.testing.assert_allclose(R, rho.sum())
@@ -145,7 +142,7 @@ def test_walks_of_different_sizes_do_not_mix() -> None:
     rng = np.random.default_rng(0)
     sizes = rng.integers(0, 9, 2000)
     scale = 10.0 ** rng.integers(-3, 4, 2000)
-    R = cap_sums.walk_lengths(np.repeat(scale, sizes), sizes, 3, rng)
+    R = caps.walk_lengths(np.repeat(scale, sizes), sizes, 3, rng)
     assert (sizes * scale * (1 + 1e-12) >= R).all()
     assert ((R > 0) == (sizes > 0)).all()
     np.testing.assert_allclose(R[sizes == 1], scale[sizes == 1])
@@ -157,9 +154,9 @@ def test_walks_of_different_sizes_do_not_mix() -> None:
 def test_one_dimension_is_a_binomial() -> None:
     """Reports ±B: the number of positive ones, against its probabilities, and for more users than can be listed."""
     strategy = given("matrix-l2", np.array([[1.0, -0.4]]), 1.2)
-    B, p = strategy.noisy.scale, half_sphere.facing_probability(1.2)
+    B, p = strategy.noisy.scale, cap_randomizers.facing_probability(1.2)
     a, x = strategy.noisy.columns[0], np.array([3, 2])
-    Z = half_sphere.sample_sums(a[:, None], 1.2, x, 100_000, np.random.default_rng(0))[0]
+    Z = cap_randomizers.sample_sums(a[:, None], 1.2, x, 100_000, np.random.default_rng(0))[0]
     chance = 0.5 * (1 + a * (2 * p - 1))
     law = np.array([1.0])
     for u in (0, 0, 0, 1, 1):
@@ -186,8 +183,8 @@ def test_independent_noise_is_simulated_for_any_number_of_users(name: str) -> No
 
 
 def test_users_come_in_parts_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cap_sums, "_CELLS_LIMIT", 17)
-    parts = cap_sums._parts(COUNTS)
+    monkeypatch.setattr(caps, "_CELLS_LIMIT", 17)
+    parts = caps._parts(COUNTS)
     np.testing.assert_array_equal(np.sum(parts, axis=0), COUNTS)
     assert all((part >= 0).all() and part.sum() <= 17 for part in parts)
     strategy = given("matrix-l2", columns(3, 6))
@@ -219,7 +216,7 @@ def report_nodes(strategy: CalibratedColumns, u: int) -> tuple[FloatArray, Float
         r = float(np.linalg.norm(a))
         start = math.atan2(a[1], a[0]) if r > 0 else 0.0
         angles = np.concatenate([start + x * math.pi / 2, start + math.pi + x * math.pi / 2])
-        p = half_sphere.facing_probability(strategy.epsilon)
+        p = cap_randomizers.facing_probability(strategy.epsilon)
         facing = 0.5 * (1 + r * (2 * p - 1))
         y = strategy.noisy.scale * np.stack([np.cos(angles), np.sin(angles)])
         return y, np.concatenate([facing * w, (1 - facing) * w]) / 2
@@ -284,7 +281,7 @@ def test_laplace_jumps_are_exceeded_as_rarely_as_they_say(k: int, monkeypatch: p
         eta = rng.laplace(scale=0.7, size=(k, draws))
         T = np.einsum("it,it->t", eta, M @ eta)
         for chance in (1e-1, 1e-2, 1e-4):
-            monkeypatch.setattr(additive_law, "JUMP_CHANCE", chance)
+            monkeypatch.setattr(error_law, "JUMP_CHANCE", chance)
             jump = laplace_jump(M, 0.7)
             seen = float(np.mean(jump < T))
             assert seen <= chance + 6 * math.sqrt(chance / draws)
@@ -328,7 +325,7 @@ def test_evaluations_state_the_loss_of_the_noise_in_use(name: str, epsilon: floa
     loss = strategy.evaluate(centred_gram(columns(3, 5))).privacy_loss
     assert loss == strategy.noisy.privacy_loss <= epsilon
     if name == "matrix-l2":
-        p = half_sphere.facing_probability(epsilon)
+        p = cap_randomizers.facing_probability(epsilon)
         assert math.log(p / (1 - p)) == pytest.approx(loss, rel=1e-12)
         assert (strategy.noisy.delta, with_half_sphere_noise(columns(3, 5), epsilon).scale) == (0, strategy.noisy.scale)
     assert (strategy.noisy.delta > 0) == (name == "matrix-l2-gaussian")
@@ -377,7 +374,7 @@ def test_a_workload_outside_the_row_space_is_refused() -> None:
 
 def test_too_many_half_sphere_reports_are_refused_with_the_reason() -> None:
     strategy = given("matrix-l2", columns(3, 6))
-    most = int(cap_sums.WORK_LIMIT / cap_sums._WALK) - 6
+    most = int(caps.WORK_LIMIT / caps._WALK) - 6
     assert not strategy.simulation_refusal(most)
     assert "ask for fewer users" in strategy.simulation_refusal(most + 7)
     with pytest.raises(BadValue, match="users = 100000000: must be few enough to simulate; simulating"):
@@ -425,7 +422,7 @@ def test_a_sampler_of_another_epsilon_is_rejected() -> None:
     law, N = strategy.error_law(C), int(COUNTS.sum()) * 50
 
     def p_value(epsilon: float) -> float:
-        Z = half_sphere.sample_sums(noisy.columns.T, epsilon, x, 200, np.random.default_rng(0))
+        Z = cap_randomizers.sample_sums(noisy.columns.T, epsilon, x, 200, np.random.default_rng(0))
         estimates = strategy.inverse @ (noisy.scale * Z - N * strategy.centre[:, None])
         return agreement([compare(law, x, estimates)]).p_value
 
@@ -438,7 +435,7 @@ def test_walks_that_draw_their_cosines_are_those_of_drawn_cosines(d: int) -> Non
     """The same numbers in the same order: bit for bit, for walks of no step, of one, and of odd numbers."""
     sizes = np.array([0, 1, 2, 7, 0, 1000, 33])
     steps = np.random.default_rng(d).random(int(sizes.sum()))
-    found = cap_sums.walk_lengths(steps, sizes, d, np.random.default_rng(3))
+    found = caps.walk_lengths(steps, sizes, d, np.random.default_rng(3))
     rng, square, left = np.random.default_rng(3), steps**2, sizes.copy()
     while left.max() > 1:
         square = square[: join_pairs(square, left, coordinate(int((left // 2).sum()), d, rng))]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue
-from factormech.local import registry
-from factormech.local.optimal import general
-from factormech.local.optimal.files import to_datasets
-from factormech.local.optimal.mechanism import COMPETITORS, EXACT_UP_TO, MECHANISM
-from factormech.local.optimal.problem import Problem
-from factormech.local.solved import Solution
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.optimal import search
+from factormech.mechanisms.local.optimal.mechanism import COMPETITORS, EXACT_UP_TO, MECHANISM
+from factormech.mechanisms.local.optimal.problem import Problem
+from factormech.mechanisms.local.optimal.proof import to_datasets
+from factormech.mechanisms.local.solved import Solution
 from factormech.workloads.registry import create
 
 pytestmark = pytest.mark.heavy
@@ -58,7 +58,7 @@ def test_a_general_solution_of_a_symmetric_workload_is_weighed_against_the_symme
     """Where the general strategy has the least average and not the least worst case, the symmetric one is found."""
     average = solved("3-way-marginals", 32, 1.0, {})
     workload = create("3-way-marginals", 32)
-    staircase = general.solve(Problem(workload.centred_gram(), 1.0), np.random.default_rng(0))
+    staircase = search.solve(Problem(workload.centred_gram(), 1.0), np.random.default_rng(0))
     kept = {**to_datasets(staircase), "bound_weights": average.datasets["bound_weights"]}
     pretended = Solution(kept, {**average.record, "chosen": "general"})
     begun = solved("3-way-marginals", 32, 1.0, WORST, pretended)
@@ -72,7 +72,7 @@ def test_a_solution_begun_searches_nothing_that_is_known(monkeypatch: pytest.Mon
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("searched again")
 
-    monkeypatch.setattr("factormech.local.optimal.general.solve", refuse)
+    monkeypatch.setattr("factormech.mechanisms.local.optimal.search.solve", refuse)
     monkeypatch.setattr("factormech.bounds.pairwise.solve", refuse)
     for name in COMPETITORS:
         monkeypatch.setitem(COMPETITORS, name, refuse)
@@ -88,8 +88,8 @@ def test_a_fixed_strategy_that_won_wins_without_a_search(monkeypatch: pytest.Mon
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("searched again")
 
-    monkeypatch.setattr("factormech.local.symmetric.solver.solve", refuse)
-    monkeypatch.setattr("factormech.local.optimal.general.solve", refuse)
+    monkeypatch.setattr("factormech.mechanisms.local.symmetric.solver.solve", refuse)
+    monkeypatch.setattr("factormech.mechanisms.local.optimal.search.solve", refuse)
     for name in COMPETITORS.keys() - {"subset-selection"}:
         monkeypatch.setitem(COMPETITORS, name, refuse)
     assert_same(whole, solved("histogram", 64, 1.0, WORST, average))

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds.certificate import certified_objective, largest_violation
+from factormech.bounds.certificates import certified_objective, largest_violation
 from factormech.bounds.staircase import largest_information
 from factormech.errors import BadValue
-from factormech.local.optimal import exact
-from factormech.local.optimal.corners import AllColumns
-from factormech.local.optimal.problem import Optimised, Problem, Step
-from factormech.local.optimal.recombine import recombined
-from factormech.numerics.symmetric import packed_squares
+from factormech.mechanisms.local.optimal import exact
+from factormech.mechanisms.local.optimal.exact import AllColumns
+from factormech.mechanisms.local.optimal.problem import Optimised, Problem, Step
+from factormech.mechanisms.local.optimal.rows import recombined
+from factormech.numerics.vectors import packed_squares
 from factormech.workloads import registry
 from tests import oracles
 from tests.bounds import optimum

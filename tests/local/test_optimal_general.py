@@ -11,17 +11,18 @@ import pytest
 from factormech.arrays import FloatArray
 from factormech.bounds.parametric import parametric
 from factormech.errors import BadValue
-from factormech.local import registry as mechanisms
-from factormech.local.optimal import copula, general, peeling, pricing, reweight
-from factormech.local.optimal.columns import Candidate, Columns
-from factormech.local.optimal.feasible import project
-from factormech.local.optimal.frame import Frame, block_matrices
-from factormech.local.optimal.general import BEST, STANDARD, GeneralOptions
-from factormech.local.optimal.objective import evaluate
-from factormech.local.optimal.problem import BoolArray, Optimised, Problem, Step
-from factormech.local.optimal.pruning import prune
-from factormech.local.optimal.target import target_blocks
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local import registry as mechanisms
+from factormech.mechanisms.local.optimal import columns as copula
+from factormech.mechanisms.local.optimal import columns as pricing
+from factormech.mechanisms.local.optimal import reweight, search
+from factormech.mechanisms.local.optimal import rows as peeling
+from factormech.mechanisms.local.optimal.columns import Candidate, Columns
+from factormech.mechanisms.local.optimal.frame import Frame, block_matrices, target_blocks
+from factormech.mechanisms.local.optimal.masses import evaluate, project
+from factormech.mechanisms.local.optimal.problem import BoolArray, Optimised, Problem, Step
+from factormech.mechanisms.local.optimal.rows import prune
+from factormech.mechanisms.local.optimal.search import BEST, STANDARD, GeneralOptions
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 
@@ -129,7 +130,7 @@ def test_the_prior_version_is_the_variance_under_the_prior() -> None:
     rng = np.random.default_rng(5)
     n, epsilon = 5, 1.0
     C, x = random_gram(rng, n), rng.dirichlet(np.ones(n))
-    answer = general.solve(Problem(C, epsilon, x), rng, options=STANDARD)
+    answer = search.solve(Problem(C, epsilon, x), rng, options=STANDARD)
     # The best V for this prior, by weighted least squares: rows of Q with D = Diag(Qx).
     Q = answer.weights[:, None] * plain_rows(answer.supports, epsilon)
     D = Q @ x
@@ -199,7 +200,7 @@ def test_gains_of_many_sets_are_the_forms(
     np.testing.assert_allclose(place.gains, sum(forms), rtol=limit)
     for inverse in place.inverses:
         np.testing.assert_array_equal(inverse, inverse.T)
-    monkeypatch.setattr("factormech.local.optimal.objective._TRIANGLE", n + 1)
+    monkeypatch.setattr("factormech.mechanisms.local.optimal.masses._TRIANGLE", n + 1)
     np.testing.assert_allclose(place.gains, evaluate(frame, frame.features(sets, dtype), masses).gains, rtol=limit)
 
 
@@ -406,7 +407,7 @@ def test_reaches_the_exact_optimum(n: int, epsilon: float, symmetric: bool) -> N
     rng = np.random.default_rng(10 * n)
     C = random_gram(rng, n)
     C = reflected(C) if symmetric else C
-    answer = general.solve(Problem(C, epsilon), rng, options=TIGHT)
+    answer = search.solve(Problem(C, epsilon), rng, options=TIGHT)
     check_feasible(answer, n, epsilon)
     assert answer.objective == pytest.approx(reference(C, epsilon), rel=2e-6)
 
@@ -417,7 +418,7 @@ def test_reaches_the_exact_optimum_under_a_prior(zero: bool) -> None:
     C, x = random_gram(rng, 4), rng.dirichlet(np.ones(4))
     if zero:
         x = np.array([0.5, 0.3, 0.2, 0.0])
-    answer = general.solve(Problem(C, 1.0, x), rng, options=TIGHT)
+    answer = search.solve(Problem(C, 1.0, x), rng, options=TIGHT)
     check_feasible(answer, 4, 1.0)
     assert answer.objective == pytest.approx(reference(C, 1.0, x), rel=2e-6)
 
@@ -426,9 +427,9 @@ def test_pricing_finds_the_optimum_that_enumeration_finds(monkeypatch: pytest.Mo
     """From sampled sets, n = 7: the same optimum as over all 126 sets."""
     C = create("prefix", 7).centred_gram()
     problem = Problem(C, 1.0)
-    every = general.solve(problem, np.random.default_rng(0), options=TIGHT)
-    monkeypatch.setattr(general, "EVERY_SET", 2)
-    priced = general.solve(problem, np.random.default_rng(0), options=TIGHT)
+    every = search.solve(problem, np.random.default_rng(0), options=TIGHT)
+    monkeypatch.setattr(search, "EVERY_SET", 2)
+    priced = search.solve(problem, np.random.default_rng(0), options=TIGHT)
     assert priced.objective == pytest.approx(every.objective, rel=1e-5)
 
 
@@ -439,7 +440,7 @@ WORKLOADS = [("prefix", 32), ("all-ranges", 21), ("all-marginals", 32), ("3-way-
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 8.0])
 def test_the_objective_is_what_the_strategy_has(name: str, n: int, epsilon: float) -> None:
     C = create(name, n).centred_gram()
-    answer = general.solve(Problem(C, epsilon), np.random.default_rng(0), options=replace(STANDARD, rounds=3))
+    answer = search.solve(Problem(C, epsilon), np.random.default_rng(0), options=replace(STANDARD, rounds=3))
     check_feasible(answer, n, epsilon)
     assert len(answer.weights) <= 16 * n
     strategy = StrategyMatrix(rows_of(answer, epsilon), epsilon)
@@ -454,7 +455,7 @@ def test_the_objective_is_what_the_strategy_has(name: str, n: int, epsilon: floa
 def test_comes_near_the_certified_bound(name: str, n: int, epsilon: float, ratio: float) -> None:
     workload = create(name, n)
     bound = certified(workload, epsilon)
-    answer = general.solve(
+    answer = search.solve(
         Problem(workload.centred_gram(), epsilon), np.random.default_rng(0), options=STANDARD, lower_bound=bound
     )
     constant = workload.total_squared() / n
@@ -470,7 +471,7 @@ def certified(workload: Workload, epsilon: float) -> float:
 def test_few_rows() -> None:
     workload = create("prefix", 32)
     bound, C = certified(workload, 1.0), workload.centred_gram()
-    answer = general.solve(
+    answer = search.solve(
         Problem(C, 1.0), np.random.default_rng(0), options=replace(BEST, rows=128, rounds=30), lower_bound=bound
     )
     assert len(answer.weights) <= 128
@@ -487,7 +488,7 @@ def test_never_worse_than_a_start(name: str, rows: int) -> None:
     assert isinstance(strategy, StrategyMatrix)
     start = strategy.objective(C, 0.0)
     options = replace(STANDARD, rows=rows, rounds=0, polish=0)
-    answer = general.solve(Problem(C, epsilon), np.random.default_rng(0), options=options, starts=[strategy.matrix])
+    answer = search.solve(Problem(C, epsilon), np.random.default_rng(0), options=options, starts=[strategy.matrix])
     check_feasible(answer, 16, epsilon)
     assert answer.objective <= start * (1.0 + 1e-12)
     assert len(answer.weights) <= rows or answer.details["over_budget"]
@@ -495,23 +496,23 @@ def test_never_worse_than_a_start(name: str, rows: int) -> None:
 
 def test_never_worse_than_a_start_that_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A start whose level sets were too many to join the columns still counts, and is split where it wins."""
-    monkeypatch.setattr(general, "SPLIT_LIMIT", 0)
+    monkeypatch.setattr(search, "SPLIT_LIMIT", 0)
     C = create("prefix", 16).centred_gram()
-    good = general.solve(Problem(C, 1.0), np.random.default_rng(0), options=STANDARD)
+    good = search.solve(Problem(C, 1.0), np.random.default_rng(0), options=STANDARD)
     Q = good.weights[:, None] * plain_rows(good.supports, 1.0)
     Q /= Q.sum(axis=0)
     options = replace(STANDARD, rows=17, rounds=0, polish=0)
-    answer = general.solve(Problem(C, 1.0), np.random.default_rng(1), options=options, starts=[Q])
+    answer = search.solve(Problem(C, 1.0), np.random.default_rng(1), options=options, starts=[Q])
     assert answer.objective <= good.objective * (1.0 + 1e-12)
     assert answer.details["over_budget"]
-    alone = general.solve(Problem(C, 1.0), np.random.default_rng(1), options=options)
+    alone = search.solve(Problem(C, 1.0), np.random.default_rng(1), options=options)
     assert alone.objective > 1.2 * good.objective
     assert len(alone.weights) <= 17
 
 
 def test_a_start_for_another_domain_is_refused() -> None:
     with pytest.raises(BadValue, match="domain"):
-        general.solve(
+        search.solve(
             Problem(create("prefix", 4).centred_gram(), 1.0), np.random.default_rng(0), starts=[np.full((2, 5), 0.5)]
         )
 
@@ -520,8 +521,8 @@ def test_constant_starts_and_useless_ones_do_no_harm() -> None:
     C = create("prefix", 12).centred_gram()
     half = np.where(np.arange(12) < 6, 0.7, 0.3)
     starts = [np.full((3, 12), 1.0 / 3.0), np.stack([half, 1.0 - half])]
-    with_them = general.solve(Problem(C, 1.0), np.random.default_rng(0), starts=starts)
-    without = general.solve(Problem(C, 1.0), np.random.default_rng(0))
+    with_them = search.solve(Problem(C, 1.0), np.random.default_rng(0), starts=starts)
+    without = search.solve(Problem(C, 1.0), np.random.default_rng(0))
     assert with_them.objective == pytest.approx(without.objective, rel=5e-3)
 
 
@@ -529,7 +530,7 @@ def test_stops_at_the_gap_asked_for() -> None:
     workload = create("prefix", 32)
     bound = certified(workload, 1.0)
     seen: list[Step] = []
-    answer = general.solve(
+    answer = search.solve(
         Problem(workload.centred_gram(), 1.0),
         np.random.default_rng(0),
         options=replace(STANDARD, gap=0.02),
@@ -544,14 +545,14 @@ def test_stops_at_the_gap_asked_for() -> None:
 
 def test_says_when_the_rounds_are_used_up() -> None:
     C = create("prefix", 32).centred_gram()
-    answer = general.solve(Problem(C, 1.0), np.random.default_rng(0), options=replace(STANDARD, rounds=1))
+    answer = search.solve(Problem(C, 1.0), np.random.default_rng(0), options=replace(STANDARD, rounds=1))
     assert answer.stopped == "iteration_limit"
     assert answer.details["rounds"] == 1
 
 
 def test_equal_seeds_give_equal_strategies() -> None:
     problem = Problem(create("prefix", 80).centred_gram(), 1.0)
-    one, two = (general.solve(problem, np.random.default_rng(7), options=STANDARD) for _ in range(2))
+    one, two = (search.solve(problem, np.random.default_rng(7), options=STANDARD) for _ in range(2))
     assert np.array_equal(one.supports, two.supports)
     assert np.array_equal(one.weights, two.weights)
     assert one.objective == two.objective
@@ -562,7 +563,7 @@ def test_equal_seeds_give_equal_strategies() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 12])
 def test_nothing_is_asked(n: int) -> None:
-    answer = general.solve(Problem(np.zeros((n, n)), 1.0), np.random.default_rng(0))
+    answer = search.solve(Problem(np.zeros((n, n)), 1.0), np.random.default_rng(0))
     assert answer.objective == 0.0
     assert answer.weights @ plain_rows(answer.supports, 1.0) == pytest.approx(np.ones(n))
 
@@ -570,7 +571,7 @@ def test_nothing_is_asked(n: int) -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 5.0])
 def test_two_types_are_randomized_response(epsilon: float) -> None:
     C = np.array([[0.5, -0.5], [-0.5, 0.5]])
-    answer = general.solve(Problem(C, epsilon), np.random.default_rng(0))
+    answer = search.solve(Problem(C, epsilon), np.random.default_rng(0))
     check_feasible(answer, 2, epsilon)
     assert answer.objective == pytest.approx(1.0 / math.tanh(epsilon / 2) ** 2, rel=1e-9)
 
@@ -581,7 +582,7 @@ def test_one_boolean_query_is_randomized_response_on_its_answer(n: int, epsilon:
     k = n // 2
     w = (np.arange(n) < k).astype(float)
     z = w - w.mean()
-    answer = general.solve(Problem(np.outer(z, z), epsilon), np.random.default_rng(0), options=TIGHT)
+    answer = search.solve(Problem(np.outer(z, z), epsilon), np.random.default_rng(0), options=TIGHT)
     check_feasible(answer, n, epsilon)
     # Randomized response on one bit, of either kind: n²⟨variance⟩ of an unbiased estimate of the count.
     flip = 1.0 / (1.0 + math.exp(epsilon))
@@ -595,7 +596,7 @@ def test_equal_columns_cost_nothing() -> None:
     W = np.array([[1.0, 1.0, 0.0, 0.0, 2.0], [0.0, 0.0, 1.0, 1.0, -1.0]])
     W -= W.mean(axis=1, keepdims=True)
     C = W.T @ W
-    answer = general.solve(Problem(C, 1.0), np.random.default_rng(0), options=TIGHT)
+    answer = search.solve(Problem(C, 1.0), np.random.default_rng(0), options=TIGHT)
     check_feasible(answer, 5, 1.0)
     assert answer.objective == pytest.approx(reference(C, 1.0), rel=1e-5)
 
@@ -603,8 +604,8 @@ def test_equal_columns_cost_nothing() -> None:
 def test_a_row_budget_below_the_rank_is_refused() -> None:
     C = create("prefix", 16).centred_gram()
     with pytest.raises(BadValue, match="rank"):
-        general.solve(Problem(C, 1.0), np.random.default_rng(0), options=GeneralOptions(rows=15))
-    answer = general.solve(Problem(C, 1.0), np.random.default_rng(0), options=GeneralOptions(rows=16))
+        search.solve(Problem(C, 1.0), np.random.default_rng(0), options=GeneralOptions(rows=15))
+    answer = search.solve(Problem(C, 1.0), np.random.default_rng(0), options=GeneralOptions(rows=16))
     assert len(answer.weights) <= 16
     check_feasible(answer, 16, 1.0)
 

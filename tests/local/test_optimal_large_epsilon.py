@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factormech.local import registry
-from factormech.local.optimal.average import VARIANCE_BOUND, WORST_BOUND
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.optimal.average import VARIANCE_BOUND, WORST_BOUND
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.registry import create
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factormech.local.optimal.columns import Columns
-from factormech.local.optimal.frame import Frame
-from factormech.local.optimal.lists import SMALL, Lists
-from factormech.local.optimal.objective import evaluate
-from factormech.local.optimal.problem import Problem
+from factormech.mechanisms.local.optimal.columns import Columns
+from factormech.mechanisms.local.optimal.frame import Frame
+from factormech.mechanisms.local.optimal.masses import SMALL, Lists, evaluate
+from factormech.mechanisms.local.optimal.problem import Problem
 from factormech.workloads.registry import create
 
 EPSILON = 3.0

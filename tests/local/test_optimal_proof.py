@@ -13,8 +13,8 @@ import pytest
 from factormech.arrays import FloatArray
 from factormech.bounds import pairwise
 from factormech.bounds.centred import as_whole
-from factormech.local.optimal import proof
-from factormech.local.optimal.mechanism import MECHANISM
+from factormech.mechanisms.local.optimal import proof
+from factormech.mechanisms.local.optimal.mechanism import MECHANISM
 from factormech.workloads import registry
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import MatrixWorkload

@@ -9,9 +9,9 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.optimal.problem import BoolArray, Optimised, Problem
-from factormech.local.optimal.rows import strategy_of
-from factormech.privacy import column_sum_bounds
+from factormech.mechanisms.local.optimal.problem import BoolArray, Optimised, Problem
+from factormech.mechanisms.local.optimal.rows import strategy_of
+from factormech.privacy.guarantee import column_sum_bounds
 from factormech.seeds import rng_for
 
 

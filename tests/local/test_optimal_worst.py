@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.local.optimal import general, worst
-from factormech.local.optimal.frame import Frame
-from factormech.local.optimal.problem import Optimised, Problem, Step
-from factormech.local.optimal.rows import strategy_of
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.optimal import search, worst
+from factormech.mechanisms.local.optimal.frame import Frame
+from factormech.mechanisms.local.optimal.problem import Optimised, Problem, Step
+from factormech.mechanisms.local.optimal.rows import strategy_of
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.seeds import rng_for
 from factormech.workloads.registry import create
 
@@ -23,7 +23,7 @@ def problem(workload: str, n: int, epsilon: float) -> Problem:
 
 def solved(asked: Problem, options: worst.WorstOptions = worst.STANDARD) -> tuple[Optimised, Optimised]:
     """The best on average, and the best in the worst case."""
-    start = general.solve(asked, rng_for(0, "worst"))
+    start = search.solve(asked, rng_for(0, "worst"))
     return start, worst.solve(asked, start, options=options)
 
 
@@ -96,7 +96,7 @@ def test_a_workload_that_asks_nothing() -> None:
 def test_every_turn_is_told() -> None:
     told: list[Step] = []
     asked = problem("prefix", 10, 2.0)
-    start = general.solve(asked, rng_for(0, "worst"))
+    start = search.solve(asked, rng_for(0, "worst"))
     worst.solve(asked, start, options=worst.WorstOptions(turns=7), report=told.append)
     assert [step.iteration for step in told] == list(range(8))
     assert all(a.objective >= b.objective for a, b in pairwise(told))

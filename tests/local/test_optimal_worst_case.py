@@ -9,10 +9,10 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.optimal import exact
-from factormech.local.optimal.problem import Optimised, Problem
-from factormech.local.optimal.worst_case import solve_worst_case
-from factormech.numerics.symmetric import root
+from factormech.mechanisms.local.optimal import exact
+from factormech.mechanisms.local.optimal.problem import Optimised, Problem
+from factormech.mechanisms.local.optimal.worst_case import solve_worst_case
+from factormech.numerics.vectors import root
 from factormech.workloads import registry
 from tests import oracles
 from tests.bounds import optimum

@@ -7,9 +7,9 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.local.optimal.rows import strategy_of
-from factormech.local.registry import build
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.optimal.rows import strategy_of
+from factormech.mechanisms.local.registry import build
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.seeds import rng_for
 from factormech.workloads.registry import create
 from tests.local.test_optimal_rows import uniform

@@ -13,11 +13,10 @@ from scipy.special import ndtr
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
-from factormech.gaussian import gaussian_delta
-from factormech.local.randomizers import registry, subgaussian
-from factormech.local.randomizers.base import BallRandomizer, DirectionalRandomizer
-from factormech.local.randomizers.cap_randomizer import CapRandomizer
-from factormech.local.randomizers.caps import (
+from factormech.mechanisms.local.randomizers import registry, subgaussian
+from factormech.mechanisms.local.randomizers.base import BallRandomizer, DirectionalRandomizer
+from factormech.mechanisms.local.randomizers.cap_randomizers import CapRandomizer, PrivUnit
+from factormech.mechanisms.local.randomizers.caps import (
     MASS_MARGIN,
     cap_mass,
     cap_moment,
@@ -27,7 +26,7 @@ from factormech.local.randomizers.caps import (
     gamma_ratio,
     strips,
 )
-from factormech.local.randomizers.priv_unit import PrivUnit
+from factormech.privacy.gaussian import gaussian_delta
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value, table_p_value
 
 pytestmark = pytest.mark.heavy

@@ -11,13 +11,13 @@ from scipy.stats import multivariate_hypergeom
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.local import memberships, registry, reports
-from factormech.local.memberships import SubsetLaw
-from factormech.local.reports import ReportTree, check_counts
-from factormech.local.strategy import SimulatedStrategy, StrategyMatrix
-from factormech.local.subsets import SubsetStrategy, subset_matrix
-from factormech.local.two_valued import two_valued
-from factormech.privacy import inner_ratio
+from factormech.mechanisms.local import memberships, registry, reports
+from factormech.mechanisms.local.memberships import SubsetLaw
+from factormech.mechanisms.local.reports import ReportTree, check_counts
+from factormech.mechanisms.local.strategy import SimulatedStrategy, StrategyMatrix
+from factormech.mechanisms.local.subsets import SubsetStrategy, subset_matrix
+from factormech.mechanisms.local.two_valued import two_valued
+from factormech.privacy.guarantee import inner_ratio
 from tests.oracles import random_strategy
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value, table_p_value
 
@@ -144,7 +144,7 @@ def test_trials_come_in_blocks_that_fit(monkeypatch: pytest.MonkeyPatch) -> None
 
 def every_count_split(tree: ReportTree, x: IntArray, trials: int, rng: np.random.Generator) -> IntArray:
     """The sums of reports by the tree's definition: a binomial for every class and trial, of none too."""
-    from factormech.local.binomial_kernels import parts
+    from factormech.mechanisms.local.binomial_kernels import parts
 
     state = np.zeros((tree._classes, trials), dtype=np.int64)
     for place, count in zip(tree._root, x, strict=True):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue
-from factormech.local import registry
-from factormech.local.shrinkage import best_constant, shrunk_users, worst_error
-from factormech.local.strategy import StrategyMatrix
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.shrinkage import best_constant, shrunk_users, worst_error
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.registry import create
 from tests import oracles
 

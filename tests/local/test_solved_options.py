@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue
-from factormech.local import registry
+from factormech.mechanisms.local import registry
 from factormech.workloads.registry import create
 
 

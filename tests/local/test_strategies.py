@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from factormech.bounds.staircase import largest_information
-from factormech.errors import BadValue, UnknownName
-from factormech.local import hadamard, hierarchical, registry
-from factormech.local.strategy import StrategyMatrix
-from factormech.local.subsets import SubsetStrategy, subset_matrix, subset_strategy
-from factormech.privacy import inner_ratio, privacy_loss
-from factormech.unavailable import Unavailable
+from factormech.errors import BadValue, Unavailable, UnknownName
+from factormech.mechanisms.local import hadamard, hierarchical, registry
+from factormech.mechanisms.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.subsets import SubsetStrategy, subset_matrix, subset_strategy
+from factormech.privacy.guarantee import inner_ratio, privacy_loss
 from factormech.workloads.registry import create
 from tests import solutions
 from tests.oracles import all_ranges, centred_gram, naive_variances, prefix

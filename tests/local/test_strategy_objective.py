@@ -9,8 +9,8 @@ import pytest
 
 from factormech.arrays import FloatArray, SingleArray
 from factormech.errors import BadValue
-from factormech.local import strategy_objective
-from factormech.local.strategy_objective import StrategyObjective
+from factormech.mechanisms.local import strategy_objective
+from factormech.mechanisms.local.strategy_objective import StrategyObjective
 
 
 def random_stochastic(m: int, n: int, seed: int) -> FloatArray:

@@ -12,18 +12,18 @@ from scipy.stats import chisquare
 from factormech.arrays import FloatArray
 from factormech.bounds.staircase import best_subset_size, largest_information
 from factormech.errors import BadValue
-from factormech.local.error_law import _pair_moments
-from factormech.local.subsets import subset_selection
-from factormech.local.symmetric import collection as collection_room
-from factormech.local.symmetric import level_bound, mixture
-from factormech.local.symmetric import strategy as strategy_room
-from factormech.local.symmetric.collection import alias_tables
-from factormech.local.symmetric.kernels import transform_in_place
-from factormech.local.symmetric.patterns import Channel, PatternFamily, characters, gains, permute, rank
-from factormech.local.symmetric.solver import Options, SymmetricSolution, level_spectrum, solve
-from factormech.local.symmetric.strategy import PatternReports, SymmetricStrategy, spectrum_of
-from factormech.privacy import verify_ldp
-from factormech.workloads import walsh
+from factormech.mechanisms.local.error_law import _pair_moments
+from factormech.mechanisms.local.subsets import subset_selection
+from factormech.mechanisms.local.symmetric import collection as collection_room
+from factormech.mechanisms.local.symmetric import mixture
+from factormech.mechanisms.local.symmetric import strategy as strategy_room
+from factormech.mechanisms.local.symmetric.collection import alias_tables
+from factormech.mechanisms.local.symmetric.kernels import transform_in_place
+from factormech.mechanisms.local.symmetric.patterns import Channel, PatternFamily, characters, gains, permute, rank
+from factormech.mechanisms.local.symmetric.solver import Options, SymmetricSolution, level_spectrum, solve
+from factormech.mechanisms.local.symmetric.strategy import PatternReports, SymmetricStrategy, spectrum_of
+from factormech.privacy.guarantee import verify_ldp
+from factormech.workloads import binary
 from factormech.workloads.registry import create
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 from tests.tiers import every
@@ -91,7 +91,7 @@ def one(reports: PatternReports, i: int) -> PatternReports:
 @pytest.mark.parametrize("d", [0, 1, 2, 5, 12, 13, 14, 15])
 def test_transform_in_place(d: int) -> None:
     x = rng(d).standard_normal(1 << d)
-    expected = walsh.transform(x)
+    expected = binary.transform(x)
     transform_in_place(x)
     np.testing.assert_allclose(x, expected, rtol=0, atol=1e-12 * (1 << d))
 
@@ -109,7 +109,7 @@ def test_gains_are_the_normalised_characters_of_the_rows() -> None:
     for word in range(8):
         row = np.where(f.table[z ^ word], channel.high, channel.low)
         sign = 1 - 2 * (np.bitwise_count(z & word).astype(int) & 1)
-        found = walsh.transform(row) / row.sum()
+        found = binary.transform(row) / row.sum()
         np.testing.assert_allclose(found[1:], (gains(f, channel) * sign)[1:], atol=1e-15)
 
 
@@ -149,7 +149,7 @@ def test_information_is_explicit_averaging() -> None:
     strategy = mixed()
     _, Q = every_report(strategy)
     X = Q.T @ (Q / Q.sum(axis=1, keepdims=True))
-    H = walsh.transform(np.eye(8))
+    H = binary.transform(np.eye(8))
     diagonal = H @ X @ H / 8
     np.testing.assert_allclose(np.diagonal(diagonal)[1:], strategy.information[1:], atol=1e-14)
     np.testing.assert_allclose(diagonal - np.diag(np.diagonal(diagonal)), 0.0, atol=1e-14)
@@ -214,7 +214,7 @@ def test_decoder_is_unbiased_and_its_covariance_is_the_matrix_one() -> None:
     strategy = mixed()
     reports, Q = every_report(strategy)
     estimates = np.array([strategy.coefficients(one(reports, i)) for i in range(len(reports))])
-    np.testing.assert_allclose(estimates.T @ Q, walsh.transform(np.eye(8)), atol=1e-12)
+    np.testing.assert_allclose(estimates.T @ Q, binary.transform(np.eye(8)), atol=1e-12)
     g = create("all-marginals", 8).centred_walsh_spectrum()
     assert g is not None
     second = (estimates**2).T @ Q  # by character and type
@@ -238,7 +238,7 @@ def test_sampler_follows_the_probabilities(cells_per_user: int, monkeypatch: pyt
     reports, Q = every_report(strategy)
     found = np.array([strategy.coefficients(one(reports, i)) for i in range(len(reports))])
     found[:, 0] = 0.0
-    b = walsh.transform(found.T) / 8
+    b = binary.transform(found.T) / 8
     covariance = (b * (Q @ counts)) @ b.T - (b @ Q * counts) @ (b @ Q).T
     mean = counts - counts.mean()
     assert mean_p_value(samples, mean, covariance) > FALSE_ALARM
@@ -326,15 +326,15 @@ def test_bound_holds_for_all_mixtures_of_sets(name: str, epsilon: float) -> None
     levels = level_spectrum(g)
     assert levels is not None
     sets = (np.arange(1, 2**15)[:, None] >> np.arange(16)) & 1
-    hat = sets @ walsh.transform(np.eye(16)) / 16
+    hat = sets @ binary.transform(np.eye(16)) / 16
     c = math.expm1(epsilon) / (1 + math.expm1(epsilon) * hat[:, 0])
-    sizes = walsh.popcounts(16)
+    sizes = binary.popcounts(16)
     profiles = np.array([np.sum(hat[:, sizes == j] ** 2, axis=1) * c**2 for j in range(5)])
     profiles[0] = 0.0
     distinct = np.unique(np.round(profiles.T, 14), axis=0).T
     squares = np.array([math.comb(4, j) for j in range(5)]) ** 2 * levels
     _, optimum = mixture.best_weights(distinct[:, distinct.any(axis=0)], squares)
-    bound = level_bound.lower_bound(levels, epsilon)
+    bound = mixture.lower_bound(levels, epsilon)
     plain = float(np.sqrt(squares).sum() ** 2 / largest_information(16, epsilon))
     assert plain * (1 - 1e-3) <= bound <= optimum * (1 + 1e-9)
     found = solved(name, 16, epsilon, Options())
@@ -344,14 +344,14 @@ def test_bound_holds_for_all_mixtures_of_sets(name: str, epsilon: float) -> None
 
 def test_sets_satisfy_what_the_bound_assumes() -> None:
     """Random sets, subcubes and balls: every inequality of the programme, and the ceiling of its multipliers."""
-    sets = level_bound.Sets(6)
-    size = walsh.popcounts(64)
+    sets = mixture.Sets(6)
+    size = binary.popcounts(64)
     tables = [size <= r for r in range(3)] + [(np.arange(64) & mask) == mask for mask in (1, 3, 7, 33)]
     tables += [rng(t).random(64) < 0.05 * (t + 1) for t in range(9)]
     multipliers, _ = sets.programme(np.array([0.0, 3.0, 2.0, 1.0, 0.0, 0.0, 0.0]), 11)
     for table in tables:
         k = int(table.sum())
-        w = np.bincount(size, weights=(walsh.transform(table.astype(float)) / 64) ** 2)[1:]
+        w = np.bincount(size, weights=(binary.transform(table.astype(float)) / 64) ** 2)[1:]
         right = sets.right(np.array([k]))[:, 0] * k / 64
         assert np.all(sets.matrix @ w <= right + 1e-12)
         assert w @ [3.0, 2.0, 1.0, 0.0, 0.0, 0.0] <= sets.ceiling(multipliers, np.array([k]))[0] + 1e-12
@@ -361,8 +361,8 @@ def test_odd_parities_alone_are_answered_by_randomized_response() -> None:
     """Only odd characters: a set and its reflection are disjoint in spectrum, so half the power must be elsewhere."""
     levels = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     exact = 20.0**2 / math.tanh(0.5) ** 2
-    assert level_bound.lower_bound(levels, 1.0) == pytest.approx(exact, rel=1e-3)
-    assert level_bound.lower_bound(levels, 1.0) <= exact
+    assert mixture.lower_bound(levels, 1.0) == pytest.approx(exact, rel=1e-3)
+    assert mixture.lower_bound(levels, 1.0) <= exact
 
 
 def test_mixture_against_a_closed_form() -> None:
@@ -416,8 +416,8 @@ def test_a_budget_of_rows_leaves_out_what_has_more(monkeypatch: pytest.MonkeyPat
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("searched in vain")
 
-    for searched in ("juntas.solve", "thresholds.solve", "level_bound.lower_bound"):
-        monkeypatch.setattr(f"factormech.local.symmetric.{searched}", refuse)
+    for searched in ("patterns.solve", "patterns.solve_thresholds", "mixture.lower_bound"):
+        monkeypatch.setattr(f"factormech.mechanisms.local.symmetric.{searched}", refuse)
     few = solve(workload, 1.0, rng=np.random.default_rng(0), rows=2 * math.factorial(6) - 1)
     assert few.method == "parity"
     assert few.strategy.outputs == 2 * np.count_nonzero(workload.centred_walsh_spectrum()) <= 128

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.local import registry
-from factormech.local.strategy import StrategyMatrix
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 

@@ -15,13 +15,13 @@ from factormech.cli.main import main
 from factormech.cli.paper import inches
 from factormech.config.studies import Config, load_file
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.sample_complexity import LOWER_BOUND
-from factormech.figures import form
-from factormech.figures.registry import draw
-from factormech.figures.save import save
 from factormech.manuscript import export, numbers, references
 from factormech.manuscript.caption import with_macros
 from factormech.manuscript.numbers import Number
+from factormech.plots import form
+from factormech.plots.registry import draw
+from factormech.plots.save import save
+from factormech.studies.sample_complexity import LOWER_BOUND
 from factormech.tables import kinds
 
 pytestmark = pytest.mark.heavy

@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from factormech.bounds import rational
-from factormech.local.optimal import exact
-from factormech.local.optimal.problem import Problem
-from factormech.measure.verification import _certified
+from factormech.bounds import certificates
+from factormech.mechanisms.local.optimal import exact
+from factormech.mechanisms.local.optimal.problem import Problem
+from factormech.studies.measures.verification import _certified
 from factormech.workloads.registry import create
 from tests.forgeries import texts
 
@@ -21,7 +21,7 @@ WORKLOAD = create("prefix", 4)
 @pytest.fixture(scope="module")
 def good() -> dict[str, object]:
     found = exact.solve(Problem(WORKLOAD.centred_gram(), epsilon=1.0), np.random.default_rng(0))
-    certificate = rational.certify(WORKLOAD.gram(), 1.0, found.details["dual"], found.details["multiplier"])
+    certificate = certificates.certify(WORKLOAD.gram(), 1.0, found.details["dual"], found.details["multiplier"])
     record: dict[str, object] = json.loads(certificate.text())
     return record
 

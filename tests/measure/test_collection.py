@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue
-from factormech.local import registry
-from factormech.measure import collection as room
-from factormech.measure import populations
-from factormech.measure.agreement import collection_agreement
-from factormech.measure.collection import Collection, CollectionGrid, as_frame, collect
-from factormech.measure.exact import Question, built, questions_of
+from factormech.mechanisms.local import populations, registry
+from factormech.mechanisms.local.errors import Question, built, questions_of
+from factormech.studies.measures import collection as room
+from factormech.studies.measures.collection import Collection, CollectionGrid, as_frame, collect, collection_agreement
 from factormech.workloads.registry import create
 from tests import solutions
 

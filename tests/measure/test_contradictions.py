@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech.errors import BadValue
-from factormech.local.own import checked_strategy
-from factormech.local.registry import build, is_solved, names
-from factormech.local.strategy import Evaluation
-from factormech.measure.contradictions import evaluated
-from factormech.privacy import Guarantee
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms.local.errors import evaluated
+from factormech.mechanisms.local.registry import build, is_solved, names
+from factormech.mechanisms.local.solved import checked_strategy
+from factormech.mechanisms.local.strategy import Evaluation
+from factormech.privacy.guarantee import Guarantee
 from factormech.tables.kinds import read_csv
 from factormech.tabular import below_bound
-from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 
 ROOT = Path(__file__).resolve().parents[2]

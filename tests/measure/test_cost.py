@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from factormech.config.studies import load, read_yaml
-from factormech.experiments import grids
-from factormech.experiments.asked import Asked
-from factormech.measure import cost
-from factormech.measure.cost import Work
-from factormech.planning import Plan
+from factormech.pipeline.planning import Plan
+from factormech.studies import cost, grids
+from factormech.studies.asked import Asked
+from factormech.studies.cost import Work
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -26,7 +25,7 @@ def jobs() -> dict[str, Any]:
 
 def test_the_costs_are_those_of_the_benchmark(jobs: dict[str, Any]) -> None:
     """After a change of either: python benchmarks/jobs.py fit."""
-    assert (ROOT / "src/factormech/measure/costs.json").read_text() == jobs["text"]()
+    assert (ROOT / "src/factormech/studies/costs.json").read_text() == jobs["text"]()
 
 
 def test_every_job_of_the_benchmark_fits_into_its_request(jobs: dict[str, Any]) -> None:

@@ -13,20 +13,19 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from factormech.central import sequential
-from factormech.central.pure.diagnostics import mean_of
-from factormech.measure.consistency import student
-from factormech.proportion import clopper_pearson
-from factormech.selection.disjointness import _mean_in
-from factormech.selection.reports import planted
-from factormech.selection.sample_size import users_for_success
+from factormech.learning.selection.protocols import planted
+from factormech.learning.selection.sample_size import _mean_in, users_for_success
+from factormech.mechanisms.central import moments
+from factormech.mechanisms.pure.bouncy import mean_of
+from factormech.numerics.intervals import clopper_pearson
+from factormech.studies.measures.consistency import student
 from tests.statistics import FALSE_ALARM, at_most_p_value
 
 RUNS, LEVEL = 2000, 0.1
 Interval = tuple[float, float]
 
 
-def of(found: sequential.Estimate) -> Interval:
+def of(found: moments.Estimate) -> Interval:
     return found.low, found.high
 
 
@@ -36,11 +35,11 @@ def proportion(rng: np.random.Generator) -> tuple[Interval, float]:
 
 
 def stopped(rng: np.random.Generator) -> tuple[Interval, float]:
-    return of(sequential.estimate(rng.standard_exponential, 0.15, level=LEVEL, looks=4).mean), 1.0
+    return of(moments.estimate(rng.standard_exponential, 0.15, level=LEVEL, looks=4).mean), 1.0
 
 
 def root(rng: np.random.Generator) -> tuple[Interval, float]:
-    found = sequential.estimate(rng.standard_exponential, 0.15, level=LEVEL, looks=4)
+    found = moments.estimate(rng.standard_exponential, 0.15, level=LEVEL, looks=4)
     return of(found.root_mean_square), math.sqrt(2.0)
 
 
@@ -53,7 +52,7 @@ ESTIMATORS: dict[str, Callable[[np.random.Generator], tuple[Interval, float]]] =
     "Clopper & Pearson": proportion,
     "mean, stopped when narrow": stopped,
     "root mean square, stopped when narrow": root,
-    "Student, pure errors": lambda rng: (of(sequential.student(rng.gamma(4.0, size=200), LEVEL)), 4.0),
+    "Student, pure errors": lambda rng: (of(moments.student(rng.gamma(4.0, size=200), LEVEL)), 4.0),
     "Student, consistency": lambda rng: (student(1.0 + rng.standard_normal(20), LEVEL)[2:], 1.0),
     "mean of independent draws": lambda rng: (of(mean_of(rng.gamma(4.0, size=(4, 100)), True, LEVEL)), 4.0),
     "empirical Bernstein": bernstein,

@@ -11,17 +11,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from factormech.errors import BadValue
-from factormech.experiments.grids import BOUNDS_PART
-from factormech.experiments.timing import CLOCK, ITERATIONS_PART
-from factormech.local import registry
-from factormech.local.optimal.problem import Step
-from factormech.local.strategy import Strategy
-from factormech.measure.exact import Question, as_frame, built, measure_bounds, measure_mechanism, questions_of
-from factormech.measure.starts import Starts, measure_starts
-from factormech.measure.timing import Trace, iterations, time_iterations, trace
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.errors import (
+    Question,
+    as_frame,
+    built,
+    measure_bounds,
+    measure_mechanism,
+    questions_of,
+)
+from factormech.mechanisms.local.optimal.problem import Step
+from factormech.mechanisms.local.strategy import Strategy
+from factormech.studies.grids import BOUNDS_PART
+from factormech.studies.measures.solvers import Starts, Trace, iterations, measure_starts, time_iterations, trace
+from factormech.studies.timing import CLOCK, ITERATIONS_PART
 from factormech.tables import kinds as tables
-from factormech.unavailable import Unavailable
 from factormech.workloads.registry import create
 from tests.studies import table_from
 

@@ -11,18 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech.bounds.data_dependent import centred_svd_on
-from factormech.bounds.spectral import centred_svd
+from factormech.bounds.spectral import centred_svd, centred_svd_on
 from factormech.data import files
+from factormech.data.files import standin
 from factormech.data.registry import BINS
-from factormech.data.standins import standin
 from factormech.errors import BadValue
-from factormech.local import registry
-from factormech.local.strategy import StrategyMatrix
-from factormech.measure import consistency
-from factormech.measure import data_dependent as on_data
-from factormech.measure.consistency import FIXED, FREE, NONE, ConsistencyGrid, paired_ratio, process, student
-from factormech.measure.exact import Question, built, questions_of
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.errors import Question, built, questions_of
+from factormech.mechanisms.local.strategy import StrategyMatrix
+from factormech.studies.measures import consistency
+from factormech.studies.measures import data_dependent as on_data
+from factormech.studies.measures.consistency import FIXED, FREE, NONE, ConsistencyGrid, paired_ratio, process, student
 from factormech.workloads.registry import create
 from tests import solutions
 from tests.statistics import FALSE_ALARM, at_most_p_value

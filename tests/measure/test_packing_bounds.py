@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from factormech.bounds.packing.core import LowerBound
-from factormech.bounds.packing.parity import full_parity
+from factormech.bounds.packing.marginals import full_parity
 from factormech.errors import BadValue
-from factormech.measure import packing_bounds as rows
+from factormech.studies.measures import pure as rows
 from factormech.workloads.registry import create
 
 

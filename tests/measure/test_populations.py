@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue, UnknownName
-from factormech.measure import populations
+from factormech.mechanisms.local import populations
 from tests.statistics import FALSE_ALARM, mean_p_value
 
 

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from factormech.errors import BadValue
-from factormech.local import registry
-from factormech.local.strategy import SimulatedStrategy, Strategy, StrategyMatrix
-from factormech.measure import populations
-from factormech.measure.agreement import agreement
-from factormech.measure.simulate import Simulated, compare, simulate
-from factormech.measure.tails import tail_probability
+from factormech.mechanisms.local import populations, registry
+from factormech.mechanisms.local.simulate import Simulated, compare, simulate, tail_probability
+from factormech.mechanisms.local.strategy import SimulatedStrategy, Strategy, StrategyMatrix
+from factormech.studies.measures.collection import agreement
 from factormech.workloads.registry import create
 from tests import solutions
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chi2, poisson
 
 from factormech.errors import BadValue
-from factormech.local.error_law import SquaredError
-from factormech.measure.tails import interval, tail_probability, two_sided
+from factormech.mechanisms.local.error_law import SquaredError
+from factormech.mechanisms.local.simulate import interval, tail_probability, two_sided
 
 
 def gaussian(weights: list[float]) -> SquaredError:

@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from factormech import composition
 from factormech.arrays import FloatArray
-from factormech.audit import audit
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.gauge import Gauge
 from factormech.errors import BadValue
-from factormech.local.two_valued import two_valued
-from factormech.privacy import REPLACE_ONE, UNIT_STEP, Guarantee, guarantee_of, inner_ratio, verify_ldp
+from factormech.mechanisms.local.two_valued import two_valued
+from factormech.mechanisms.pure.bodies import body_of
+from factormech.mechanisms.pure.bouncy import Gauge
+from factormech.privacy import composition
+from factormech.privacy.audit import audit
+from factormech.privacy.guarantee import REPLACE_ONE, UNIT_STEP, Guarantee, guarantee_of, inner_ratio, verify_ldp
 from tests.privacy import test_independence, test_sizes
 from tests.privacy.losses import loss
 from tests.privacy.subjects import subjects
@@ -212,7 +212,7 @@ def _loyal(old: Any) -> Any:
 
 def replace_loyalty(randomizer: Any) -> Any:
     """The same randomizer, drawing a loyal report more often than its λ says."""
-    from factormech.local.randomizers.cap_randomizer import CapRandomizer
+    from factormech.mechanisms.local.randomizers.cap_randomizers import CapRandomizer
 
     values = {key: getattr(randomizer, key) for key in ("dimension", "epsilon", "height", "loyalty", "mean", "loss")}
     return CapRandomizer(**(values | {"loyalty": min(1.25 * randomizer.loyalty, 1.0)}))
@@ -290,230 +290,238 @@ def _paired(old: Any) -> Any:
     return lambda epsilon: _PairedChance(old(epsilon))
 
 
-_HALF = "local.randomizers."
+_HALF = "mechanisms.local.randomizers."
 MUTANTS = [
     # Noise 10 % too small.
     Mutant(
         "Laplace noise on columns, 10 % too small",
-        put("local.noisy_columns:_outward", scaled(0.9)),
+        put("mechanisms.local.noisy_columns:_outward", scaled(0.9)),
         "the package",
         density("strategy:matrix-l1"),
     ),
     Mutant(
         "Gaussian noise on columns, 10 % too small",
-        put("local.noisy_columns:gaussian_noise_multiplier", scaled(0.9)),
+        put("mechanisms.local.noisy_columns:gaussian_noise_multiplier", scaled(0.9)),
         "density",
         density("strategy:matrix-l2-gaussian, large δ"),
     ),
     Mutant(
         "Gaussian noise of the curator, 10 % too small",
-        put("central.gaussian:gaussian_noise_multiplier", scaled(0.9)),
+        put("privacy.gaussian:gaussian_noise_multiplier", scaled(0.9)),
         "the package",
         density("central:gamma-2"),
     ),
     Mutant(
         "zCDP noise, 10 % too small",
-        put("central.pure.laws:above", scaled(0.9)),
+        put("mechanisms.pure.mechanism:above", scaled(0.9)),
         "density",
         density("sketch:noise, zCDP"),
     ),
     Mutant(
         "noise of a ball of matrices, 10 % too small",
-        put("central.pure.covariance:ball_matrices", scaled(0.9)),
+        put("mechanisms.pure.covariance:ball_matrices", scaled(0.9)),
         "density",
         density("sketch:moments, l2-ball"),
     ),
     Mutant(
         "noise of a sketch, 10 % too small",
-        put("central.pure.trace_sketch:ball_vectors", scaled(0.7)),
+        put("mechanisms.pure.covariance:ball_vectors", scaled(0.7)),
         "density",
         density("sketch:moments, jl"),
     ),
     # Sensitivities off by 2, or in another norm.
     Mutant(
         "ball randomizer: radius for diameter",
-        put(_HALF + "gaussian:_DIAMETER", lambda old: 0.5 * old),
+        put(_HALF + "base:_DIAMETER", lambda old: 0.5 * old),
         "density",
         density("randomizer:gaussian"),
     ),
     Mutant(
         "curator: half of the sensitivity",
-        put("central.mechanism:standard_deviation", lambda old: lambda size, *rest: old(0.5 * size, *rest)),
+        put("mechanisms.central.mechanism:standard_deviation", lambda old: lambda size, *rest: old(0.5 * size, *rest)),
         "density",
         density("central:gamma-2"),
     ),
     Mutant(
         "K in place of K − K",
-        put("central.pure.mechanism:_DIRECT", _k_instead_of_its_differences),
+        put("mechanisms.pure.mechanism:_DIRECT", _k_instead_of_its_differences),
         "density",
         density("pure:k-norm"),
     ),
     Mutant(
         "Laplace noise by the L2 diameter",
-        put("local.noisy_columns:l1_diameter", lambda old: _l2_diameter),
+        put("mechanisms.local.noisy_columns:l1_diameter", lambda old: _l2_diameter),
         "density",
         density("strategy:matrix-l1"),
     ),
     Mutant(
         "stream: sensitivity 1 for 2",
-        put("queries.streams:laplace_scale", scaled(0.5)),
+        put("learning.sq.streams:laplace_scale", scaled(0.5)),
         "density",
         density("queries:counting stream"),
     ),
     Mutant(
         "a replacement counted as one step",
-        put("privacy:_STEPS", lambda old: dict.fromkeys(old, 1)),
+        put("privacy.guarantee:_STEPS", lambda old: dict.fromkeys(old, 1)),
         "closed form",
         composed,
     ),
     # Budgets.
     Mutant(
         "old unary encoding: ε for each bit",
-        put("privacy:ratio_is_within", lambda old: lambda ratio, epsilon: old(math.sqrt(ratio), epsilon)),
+        put("privacy.guarantee:ratio_is_within", lambda old: lambda ratio, epsilon: old(math.sqrt(ratio), epsilon)),
         "verifier",
         verifier,
     ),
     Mutant(
         "strategies in the ratio e^{1.1ε}",
-        put("local.two_valued:inner_ratio", budget(1.1)),
+        put("mechanisms.local.two_valued:inner_ratio", budget(1.1)),
         "the package",
         density("strategy:hadamard"),
     ),
     Mutant(
         "subsets in the ratio e^{1.1ε}",
-        put("local.subsets:inner_ratio", budget(1.1)),
+        put("mechanisms.local.subsets:inner_ratio", budget(1.1)),
         "the package",
         density("strategy:rappor, no matrix"),
     ),
     Mutant(
         "half sphere at 1.1ε",
-        put(_HALF + "half_sphere:facing_probability", budget(1.1)),
+        put(_HALF + "cap_randomizers:facing_probability", budget(1.1)),
         "density",
         density("randomizer:half-sphere"),
     ),
     Mutant(
         "one query at 1.1ε",
-        put("local.factorized.one_query:facing_probability", budget(1.1)),
+        put("mechanisms.local.factorized.releases:facing_probability", budget(1.1)),
         "density",
         density("release:one-query"),
     ),
     Mutant(
         "PrivUnit: loyalty for a cap of twice the mass",
-        put(_HALF + "priv_unit:loyal_probability", lambda old: lambda odds: old(2 * odds)),
+        put(_HALF + "cap_randomizers:loyal_probability", lambda old: lambda odds: old(2 * odds)),
         "density",
         density("randomizer:priv-unit"),
     ),
     Mutant(
         "every stage of a recursion spends all of ε",
-        put("central.pure.recursive:shares_of", _shares_whole),
+        put("mechanisms.pure.recursive:shares_of", _shares_whole),
         "density",
         density("pure:hardt-talwar"),
     ),
     Mutant(
         "bits of selection at 1.1ε",
-        put("selection.reports:loss_factor", budget(1.1)),
+        put("learning.selection.protocols:loss_factor", budget(1.1)),
         "density",
         density("selection:moss-uniform"),
     ),
     Mutant(
         "composition of one mechanism less",
-        put("composition:optimal_delta", lambda old: lambda e, k, t: old(e, k - 1, t)),
+        put("privacy.composition:optimal_delta", lambda old: lambda e, k, t: old(e, k - 1, t)),
         "closed form",
         composed,
     ),
     # Verifiers.
-    Mutant("verifier: columns for rows", put("privacy:likelihood_ratio", _by_columns), "verifier", verifier),
-    Mutant("verifier: sums of columns forgotten", put("privacy:likelihood_ratio", _without_sums), "verifier", verifier),
+    Mutant("verifier: columns for rows", put("privacy.guarantee:likelihood_ratio", _by_columns), "verifier", verifier),
     Mutant(
-        "verifier: outputs that a type never gives",
-        put("privacy:likelihood_ratio", _without_zeros),
+        "verifier: sums of columns forgotten",
+        put("privacy.guarantee:likelihood_ratio", _without_sums),
         "verifier",
         verifier,
     ),
-    Mutant("verifier: a tolerance of 1e-9", put("privacy:ratio_is_within", _forgiving), "verifier", verifier),
+    Mutant(
+        "verifier: outputs that a type never gives",
+        put("privacy.guarantee:likelihood_ratio", _without_zeros),
+        "verifier",
+        verifier,
+    ),
+    Mutant("verifier: a tolerance of 1e-9", put("privacy.guarantee:ratio_is_within", _forgiving), "verifier", verifier),
     # Samplers that draw another law than the one that is private.
     Mutant(
         "K-norm radius of one dimension less",
-        put("central.pure.knorm:KNormNoise.draw", _one_dimension_less),
+        put("mechanisms.pure.knorm:KNormNoise.draw", _one_dimension_less),
         "law",
         radius_of_knorm,
     ),
     Mutant(
         "a report is the truth, one time in ten",
-        put("local.reports:ReportTree.sample", _often_true),
+        put("mechanisms.local.reports:ReportTree.sample", _often_true),
         "audit",
         audited("strategy:randomized-response"),
     ),
     Mutant(
         "loyal reports a quarter more often",
-        put(_HALF + "cap_randomizer:CapRandomizer._sample_block", _loyal),
+        put(_HALF + "cap_randomizers:CapRandomizer._sample_block", _loyal),
         "audit",
         audited("randomizer:priv-unit"),
     ),
     Mutant(
         "stream: no noise at the release",
-        put("queries.streams:CountingStream.simulate", lambda old: lambda self: self.state / self.seen),
+        put("learning.sq.streams:CountingStream.simulate", lambda old: lambda self: self.state / self.seen),
         "audit",
         audited("queries:counting stream, intrusion before", 4000),
     ),
     Mutant(
         "protocol: reports without noise",
-        put("selection.reports:report_probability", lambda old: lambda means, epsilon: np.asarray(means, dtype=float)),
+        put(
+            "learning.selection.protocols:report_probability",
+            lambda old: lambda means, epsilon: np.asarray(means, dtype=float),
+        ),
         "audit",
         audited("selection:one-coordinate", 4000),
     ),
     # Branches of size, and laws of several users.
     Mutant(
         "verifier: skipped above 10⁵ entries",
-        put("privacy:likelihood_ratio", _skipped_when_large),
+        put("privacy.guarantee:likelihood_ratio", _skipped_when_large),
         "verifier",
         large_verifier,
     ),
     Mutant(
         "curator: the mean norm above 256 columns",
-        put("central.factorization:dense_sensitivity", _mean_norm_when_large),
+        put("mechanisms.central.factorization:dense_sensitivity", _mean_norm_when_large),
         "size",
         sized(test_sizes.curator),
     ),
     Mutant(
         "Laplace noise by the diameter of 64 columns",
-        put("local.noisy_columns:l1_diameter", _of_the_first_64),
+        put("mechanisms.local.noisy_columns:l1_diameter", _of_the_first_64),
         "size",
         sized(test_sizes.laplace),
     ),
     Mutant(
         "Gaussian noise by the diameter of 64 columns",
-        put("local.noisy_columns:_l2_diameter", _of_the_first_64),
+        put("mechanisms.local.noisy_columns:_l2_diameter", _of_the_first_64),
         "size",
         sized(test_sizes.gaussian),
     ),
     Mutant(
         "body: the diameters of 64 columns",
-        put("central.pure.bodies:_blocks", _blocks_of_the_first_64),
+        put("mechanisms.pure.bodies:_blocks", _blocks_of_the_first_64),
         "size",
         sized(test_sizes.body_l1),
     ),
     Mutant(
         "half sphere: pairs of users share a report",
-        put("local.noisy_columns:half_sphere.sample", _shared_by_pairs),
+        put("mechanisms.local.noisy_columns:cap_randomizers.sample", _shared_by_pairs),
         "independence",
         batch("columns:matrix-l2"),
     ),
     Mutant(
         "half sphere: pairs of users share the facing",
-        put(_HALF + "half_sphere:facing_probability", _paired),
+        put(_HALF + "cap_randomizers:facing_probability", _paired),
         "independence",
         batch("columns:matrix-l2"),
     ),
     Mutant(
         "caps: pairs of users share a report",
-        put(_HALF + "cap_randomizer:CapRandomizer._sample_block", _shared_by_pairs),
+        put(_HALF + "cap_randomizers:CapRandomizer._sample_block", _shared_by_pairs),
         "independence",
         batch("randomizer:priv-unit"),
     ),
     Mutant(
         "reports of a tree: pairs of users share one",
-        put("local.reports:ReportTree.sample", _reports_by_pairs),
+        put("mechanisms.local.reports:ReportTree.sample", _reports_by_pairs),
         "independence",
         sums("strategy:randomized-response"),
     ),

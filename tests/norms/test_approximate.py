@@ -12,14 +12,13 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms.approximate import certificate, closed_forms, projections, splitting, symmetry
-from factormech.norms.approximate.boxes import Boxes, around, difference_matrix, of_eta, of_margin
-from factormech.norms.approximate.norms import approximate_norm, eta_norm, margin_complexity, solve
-from factormech.norms.approximate.reduced import reduce
+from factormech.norms import approximate, approximate_closed_forms, involutions, splitting
+from factormech.norms.approximate import approximate_norm, eta_norm, margin_complexity, solve
+from factormech.norms.boxes import Boxes, around, difference_matrix, of_eta, of_margin, reduce
+from factormech.norms.certificates import dual_norm
 from factormech.norms.certified import CertifiedNorm
-from factormech.norms.dual import dual_norm
 from factormech.norms.exact import factorization_norm
-from factormech.numerics.simplex import level
+from factormech.numerics.vectors import level
 from tests.norms import exactly, matrices
 
 RNG = np.random.default_rng(11)
@@ -55,8 +54,11 @@ def holds(norm: CertifiedNorm, value: float, gap: float = 1e-5) -> bool:
 @pytest.mark.parametrize("alpha", [0.0, 0.1, 0.45])
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_identity(n: int, alpha: float) -> None:
-    assert holds(approximate_norm(np.eye(n), alpha, gap=1e-6), closed_forms.identity(n, alpha))
-    value, shifted = closed_forms.identity(n, alpha, shifted=True), approximate_norm(np.eye(n), alpha, shifted=True)
+    assert holds(approximate_norm(np.eye(n), alpha, gap=1e-6), approximate_closed_forms.identity(n, alpha))
+    value, shifted = (
+        approximate_closed_forms.identity(n, alpha, shifted=True),
+        approximate_norm(np.eye(n), alpha, shifted=True),
+    )
     assert holds(shifted, value, 1e-3 if value else math.inf)
     assert shifted.upper <= value * (1 + 1e-3) + 1e-14
 
@@ -65,20 +67,20 @@ def test_identity(n: int, alpha: float) -> None:
 def test_parities(alpha: float) -> None:
     """Those of weight at most 2 over 3 bits, with and without the constant one."""
     H = matrices.hadamard(8)[[0, 1, 2, 4, 3, 5, 6]]
-    assert holds(approximate_norm(H, alpha), closed_forms.parities(7, alpha))
-    assert holds(approximate_norm(H, alpha, shifted=True), closed_forms.parities(7, alpha, shifted=True))
-    value = closed_forms.parities(6, alpha, shifted=True, constant=False)
+    assert holds(approximate_norm(H, alpha), approximate_closed_forms.parities(7, alpha))
+    assert holds(approximate_norm(H, alpha, shifted=True), approximate_closed_forms.parities(7, alpha, shifted=True))
+    value = approximate_closed_forms.parities(6, alpha, shifted=True, constant=False)
     assert holds(approximate_norm(H[1:], alpha, shifted=True), value)
-    assert holds(margin_complexity(H), closed_forms.parities(7, 0.0))
-    assert holds(eta_norm(H, alpha), closed_forms.parities_eta(7, alpha))
+    assert holds(margin_complexity(H), approximate_closed_forms.parities(7, 0.0))
+    assert holds(eta_norm(H, alpha), approximate_closed_forms.parities_eta(7, alpha))
 
 
 @pytest.mark.parametrize("n", [3, 24])
 def test_sign_thresholds(n: int) -> None:
     W = matrices.sign_thresholds(n)
-    assert holds(approximate_norm(W, 0.2), closed_forms.sign_thresholds(n, 0.2))
-    assert holds(margin_complexity(W), closed_forms.sign_thresholds(n, 0.0))
-    assert holds(eta_norm(W, 0.2), closed_forms.sign_thresholds_eta(n, 0.2))
+    assert holds(approximate_norm(W, 0.2), approximate_closed_forms.sign_thresholds(n, 0.2))
+    assert holds(margin_complexity(W), approximate_closed_forms.sign_thresholds(n, 0.0))
+    assert holds(eta_norm(W, 0.2), approximate_closed_forms.sign_thresholds_eta(n, 0.2))
 
 
 def test_closed_forms_need_no_steps() -> None:
@@ -178,11 +180,11 @@ def test_upper_end_counts_what_lies_outside() -> None:
     """Factors of W itself, for boxes that W misses by d everywhere: E has rank one and size d."""
     W, d = matrices.prefix(5), 1e-3
     boxes = Boxes(W + d, W + d + 1.0, False)
-    upper, residual = certificate.upper_end(boxes, W, np.eye(5), np.zeros(5))
+    upper, residual = approximate.upper_end(boxes, W, np.eye(5), np.zeros(5))
     assert d <= residual <= d * (1 + 1e-9)
     # (r + τ²)(a + 5d²/τ²) at its best τ is (√r·√a + √5 d)².
     assert upper == pytest.approx(math.sqrt(5.0) * 1.0 + math.sqrt(5.0) * d, rel=1e-12)
-    assert certificate.upper_end(boxes, W, np.eye(5), np.full(5, -2 * d))[1] == 0.0
+    assert approximate.upper_end(boxes, W, np.eye(5), np.full(5, -2 * d))[1] == 0.0
 
 
 def test_upper_end_knows_that_bounds_are_rounded() -> None:
@@ -190,7 +192,7 @@ def test_upper_end_knows_that_bounds_are_rounded() -> None:
     missed = 0
     for w in np.arange(1, 60) / 10.0:
         boxes = around(np.array([[w]]), 0.1, shifted=True)
-        upper, residual = certificate.upper_end(boxes, np.zeros((1, 0)), np.zeros((0, 1)), -boxes.high[0])
+        upper, residual = approximate.upper_end(boxes, np.zeros((1, 0)), np.zeros((0, 1)), -boxes.high[0])
         outside = Fraction(float(boxes.high[0, 0])) - Fraction(float(w)) - Fraction(0.1)
         missed += outside > 0
         assert outside <= Fraction(residual) <= Fraction(1, 10**14)
@@ -202,7 +204,7 @@ def test_upper_end_knows_that_bounds_are_rounded() -> None:
 def test_feasible_repairs_any_matrix(name: str) -> None:
     boxes = PROBLEMS[name]
     for scale in (1e-200, 1.0, 1e200):
-        U = certificate.feasible(boxes, scale * np.random.default_rng(2).standard_normal(boxes.shape))
+        U = approximate.feasible(boxes, scale * np.random.default_rng(2).standard_normal(boxes.shape))
         assert not ((U > 0) & np.isneginf(boxes.low)).any()
         assert not ((U < 0) & np.isposinf(boxes.high)).any()
         if boxes.shifted:
@@ -210,7 +212,7 @@ def test_feasible_repairs_any_matrix(name: str) -> None:
             assert name != "prefix, shifted" or U.any()
     tilted = np.array([[1.0, 1.0, 1.0]])
     one_sided = Boxes(np.zeros((1, 3)), np.full((1, 3), math.inf), True)
-    assert not certificate.feasible(one_sided, tilted).any()
+    assert not approximate.feasible(one_sided, tilted).any()
 
 
 def test_stopping_early_is_valid() -> None:
@@ -386,7 +388,7 @@ def test_symmetry_is_found_and_changes_nothing(name: str, monkeypatch: pytest.Mo
     assert norm.gap <= 1e-5
     assert norm.record["symmetry"] == name
     k, N = reduce(around(W, 0.1, shifted=shifted)).boxes.shape
-    monkeypatch.setattr(symmetry, "find", lambda boxes: symmetry.trivial(k + N))
+    monkeypatch.setattr(involutions, "find", lambda boxes: involutions.trivial(k + N))
     plain = approximate_norm(W, 0.1, shifted=shifted, gap=1e-5)
     assert plain.lower <= norm.upper
     assert norm.lower <= plain.upper
@@ -394,7 +396,7 @@ def test_symmetry_is_found_and_changes_nothing(name: str, monkeypatch: pytest.Mo
 
 def test_blocks_keep_the_spectrum() -> None:
     W, _ = symmetric_cases()["columns reversed, negated"]
-    T = symmetry.find(around(W, 0.1, shifted=True))
+    T = involutions.find(around(W, 0.1, shifted=True))
     X = np.random.default_rng(1).standard_normal((14, 14))
     X = X + X.T
     image = np.concatenate([np.arange(6), 6 + np.arange(8)[::-1]])
@@ -434,7 +436,7 @@ def test_symmetries_of_columns_split_again(name: str, monkeypatch: pytest.Monkey
     W, shifted, expected = bit_cases()[name]
     whole = around(W, 0.1, shifted=shifted)
     boxes = splitting._centred(reduce(whole).boxes)[0]
-    found = list(symmetry._of_columns(boxes))
+    found = list(involutions._of_columns(boxes))
     assert set(expected) <= {T.name for T in found}
     k, N = boxes.shape
     V = np.random.default_rng(3).standard_normal((k, N))
@@ -443,9 +445,9 @@ def test_symmetries_of_columns_split_again(name: str, monkeypatch: pytest.Monkey
         rows, columns = T.image[:k], T.image[k:] - k
         image = T.signs[:k, None] * inside[np.ix_(rows, columns)]
         np.testing.assert_allclose(image, np.clip(image, boxes.low, boxes.high), atol=1e-12)
-    monkeypatch.setattr(symmetry, "_DECOMPOSED", (0.0, 0.0, 0.0, 1.0))
-    monkeypatch.setattr(symmetry, "_FOLDED", (0.0,))
-    tree = symmetry.find(boxes)
+    monkeypatch.setattr(involutions, "_DECOMPOSED", (0.0, 0.0, 0.0, 1.0))
+    monkeypatch.setattr(involutions, "_FOLDED", (0.0,))
+    tree = involutions.find(boxes)
     assert tree.count == len(tree.blocks(np.eye(k + N))) >= 2
     X = np.random.default_rng(4).standard_normal((k + N, k + N))
     X = tree.mean(X + X.T)
@@ -457,20 +459,20 @@ def test_symmetries_of_columns_split_again(name: str, monkeypatch: pytest.Monkey
     values = np.sort(np.concatenate([np.linalg.eigvalsh(block) for block in blocks]))
     np.testing.assert_allclose(values, np.linalg.eigvalsh(X), atol=1e-11)
     norm = approximate_norm(W, 0.1, shifted=shifted, gap=1e-4)
-    monkeypatch.setattr(symmetry, "find", lambda boxes: symmetry.trivial(sum(boxes.shape)))
+    monkeypatch.setattr(involutions, "find", lambda boxes: involutions.trivial(sum(boxes.shape)))
     plain = approximate_norm(W, 0.1, shifted=shifted, gap=1e-4)
     assert norm.gap <= 1e-4 >= plain.gap
     assert max(norm.lower, plain.lower) <= min(norm.upper, plain.upper)
 
 
 def test_symmetries_that_do_not_commute_are_not_taken_together() -> None:
-    turned = symmetry.Signed("turned", np.array([1, 0, 3, 2]), np.ones(4))
-    exchanged = symmetry.Signed("exchanged", np.array([0, 2, 1, 3]), np.ones(4))
-    reversed_ = symmetry.Signed("reversed", np.array([3, 2, 1, 0]), -np.ones(4))
+    turned = involutions.Signed("turned", np.array([1, 0, 3, 2]), np.ones(4))
+    exchanged = involutions.Signed("exchanged", np.array([0, 2, 1, 3]), np.ones(4))
+    reversed_ = involutions.Signed("reversed", np.array([3, 2, 1, 0]), -np.ones(4))
     assert not turned.commutes(exchanged)
     assert turned.commutes(reversed_)
     assert reversed_.commutes(exchanged)
-    signed = symmetry.Signed("signed", np.arange(4), np.array([1.0, -1.0, 1.0, 1.0]))
+    signed = involutions.Signed("signed", np.arange(4), np.array([1.0, -1.0, 1.0, 1.0]))
     assert not turned.commutes(signed)
 
 
@@ -479,7 +481,7 @@ def test_shifts_minimise_the_distance(make: Callable[[], Boxes]) -> None:
     boxes = make()
     V = 3.0 * np.random.default_rng(8).standard_normal(boxes.shape)
     for start in (np.zeros(len(V)), np.full(len(V), 1e6)):
-        c = projections.shifts(V, boxes, start)
+        c = splitting.shifts(V, boxes, start)
         residual = np.clip(V, boxes.low + c[:, None], boxes.high + c[:, None]) - V
         np.testing.assert_allclose(residual.sum(axis=1), 0.0, atol=1e-12)
         assert np.abs(residual).max() > 0.1
@@ -499,8 +501,8 @@ def test_cone_is_the_nearest() -> None:
     X = np.random.default_rng(10).standard_normal((9, 9))
     X = X + X.T - 2.0 * np.eye(9)
     for sign in (1.0, -1.0):
-        S = projections.into_cone(sign * X, symmetry.trivial(9))
-        F = projections.root_in_cone(sign * X, symmetry.trivial(9))
+        S = splitting.into_cone(sign * X, involutions.trivial(9))
+        F = splitting.root_in_cone(sign * X, involutions.trivial(9))
         np.testing.assert_allclose(F @ F.T, S, atol=1e-12)
         assert np.linalg.eigvalsh(S)[0] >= -1e-12
         assert np.linalg.eigvalsh(S - sign * X)[0] >= -1e-12
@@ -531,9 +533,9 @@ def test_completed_factors_make_the_sum() -> None:
     R, A, E = rng.standard_normal((5, 3)), rng.standard_normal((3, 7)), np.zeros((5, 7))
     R[1] *= 0.1
     E[1] = 1e-6
-    left, right = certificate.completed(R, A, E)
+    left, right = approximate.completed(R, A, E)
     np.testing.assert_allclose(left @ right, R @ A + E, atol=1e-15)
     assert left.shape == (5, 4)
     assert np.linalg.norm(left, axis=1).max() <= np.linalg.norm(R, axis=1).max() * (1 + 1e-5)
     assert np.linalg.norm(right, axis=0).max() <= np.linalg.norm(A, axis=0).max() * (1 + 1e-11)
-    assert certificate.completed(R, A, np.zeros((5, 7)))[0] is R
+    assert approximate.completed(R, A, np.zeros((5, 7)))[0] is R

@@ -10,7 +10,7 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms.dual import dual_norm, lower_bound, upper_bound
+from factormech.norms.certificates import dual_norm, lower_bound, upper_bound
 from factormech.norms.exact import factorization_norm
 from tests.norms import exactly, matrices
 

@@ -12,8 +12,8 @@ import pytest
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.norms import closed_forms
+from factormech.norms.certificates import trace_bound
 from factormech.norms.certified import CertifiedNorm
-from factormech.norms.certify import trace_bound
 from factormech.norms.exact import factorization_norm
 from factormech.norms.semidefinite import semidefinite_norm
 from factormech.workloads.registry import create

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factormech import store
 from factormech.errors import BadValue, UnknownName
 from factormech.norms import closed_forms, registry
+from factormech.norms.approximate import difference_norm, labels_of
 from factormech.norms.certified import CertifiedNorm, DenseFactor
 from factormech.norms.known import known
-from factormech.norms.labels import difference_norm, labels_of
 from factormech.norms.stored import from_datasets, to_datasets
+from factormech.store import hdf5
 from factormech.workloads.registry import create
 
 # Workloads with a closed form at p = 2, 4, ∞, and, as concept classes, for γ₂; True where it is one.
@@ -118,8 +118,8 @@ def test_a_factorization_survives_its_file(
     found = registry.compute(norm, workload, alpha=alpha)
     datasets, attributes = to_datasets(found)
     assert attributes["form"] == form
-    store.write(tmp_path / "f.h5", "factorization", datasets=datasets, attributes=attributes)
-    record = store.read(tmp_path / "f.h5", "factorization")
+    hdf5.write(tmp_path / "f.h5", "factorization", datasets=datasets, attributes=attributes)
+    record = hdf5.read(tmp_path / "f.h5", "factorization")
     back = from_datasets(record.datasets, record.attributes, workload)
     assert (back.lower, back.upper, back.residual) == (found.lower, found.upper, found.residual)
     np.testing.assert_array_equal(back.left.dense(), found.left.dense())

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from factormech.norms import barrier
+from factormech.norms import weighted
 from factormech.norms.weighted import DenseProblem, GramProblem, thin_svd
 from tests.norms import matrices
 
@@ -20,7 +20,7 @@ def problem() -> tuple[DenseProblem, np.ndarray]:
 def test_curvature_is_that_of_the_nuclear_norm() -> None:
     """Second differences of f along δ are −δᵀKδ/2; the rule for 1/x is good to a few per cent."""
     P, z = problem()
-    K = np.tril(barrier.curvature(P.at(z), P.rows))
+    K = np.tril(weighted.curvature(P.at(z), P.rows))
     K = K + np.tril(K, -1).T
     rng = np.random.default_rng(6)
     for _ in range(5):

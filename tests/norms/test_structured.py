@@ -11,22 +11,12 @@ import pytest
 
 import factormech as fm
 from factormech.errors import BadValue
+from factormech.norms.classical import binary_tree, identity, mathias, square_root, square_root_factor, trace_bound
 from factormech.norms.exact import factorization_norm
-from factormech.norms.structured.chain import Chain, diagonals, mirrored_diagonals
-from factormech.norms.structured.classical import (
-    binary_tree,
-    identity,
-    mathias,
-    square_root,
-    square_root_factor,
-    trace_bound,
-)
-from factormech.norms.structured.elliptic import inverse_square_root
-from factormech.norms.structured.fixed_point import refined
-from factormech.norms.structured.kronecker import kronecker_norm
-from factormech.norms.structured.powers import inverse_power
-from factormech.norms.structured.prefix import prefix_norm
-from factormech.norms.structured.ranges import ranges_norm
+from factormech.norms.kronecker import kronecker_norm
+from factormech.norms.ordered_factors import refined
+from factormech.norms.resolvents import Chain, diagonals, inverse_power, inverse_square_root, mirrored_diagonals
+from factormech.norms.structured import prefix_norm, ranges_norm
 from factormech.workloads.ranges import AllRanges
 from tests.norms.oracle_roots import range_columns, squared_norms
 

@@ -13,11 +13,10 @@ import pytest
 import factormech as fm
 from factormech.errors import BadValue, UnknownName
 from factormech.learning.concepts import concept_class
-from factormech.norms.approximate.boxes import around, of_eta, of_margin
-from factormech.norms.approximate.certificate import numerator
-from factormech.norms.approximate.norms import approximate_norm, eta_norm, margin_complexity
+from factormech.norms.approximate import approximate_norm, eta_norm, margin_complexity, numerator
+from factormech.norms.boxes import around, of_eta, of_margin
+from factormech.norms.certificates import dual_norm
 from factormech.norms.certified import CertifiedNorm
-from factormech.norms.dual import dual_norm
 from factormech.norms.subsets import certificate, semidefinite, zonal
 from factormech.norms.subsets.classes import doubled, names, subset_class
 from factormech.norms.subsets.marginals import krawtchouk, marginals_norm

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.numerics.acceleration import Anderson
+from factormech.numerics.descent import Anderson
 
 RNG = np.random.default_rng(12)
 B, C = 0.9 * np.linalg.qr(RNG.standard_normal((4, 4)))[0], RNG.standard_normal((4, 1))

@@ -19,37 +19,36 @@ import numpy as np
 from scipy.stats import kstest
 
 from factormech.arrays import FloatArray
-from factormech.central.mechanism import CentralMechanism
-from factormech.central.profile import gaussian_delta_bounds
-from factormech.central.projection import ProjectedMechanism
-from factormech.central.pure import laws, trace_body
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.coarse_jl import CoarseJLRelease
-from factormech.central.pure.covariance import MomentRelease
-from factormech.central.pure.diagnostics import Sample
-from factormech.central.pure.eigenvalues import TraceNoise
-from factormech.central.pure.gauge import Gauge, largest_loss
-from factormech.central.pure.jl import JLRelease
-from factormech.central.pure.knorm import KNormNoise
-from factormech.central.pure.mechanism import PureMechanism
-from factormech.central.pure.projection import NoisyRelease
-from factormech.central.pure.recursive import RecursiveNoise
-from factormech.central.pure.trace_sketch import SketchRelease
-from factormech.local.calibrated_columns import CalibratedColumns
-from factormech.local.factorized.additive_release import AdditiveRelease
-from factormech.local.factorized.factor_release import FactorizationRelease
-from factormech.local.factorized.one_query import OneQuery
-from factormech.local.factorized.strategy_release import StrategyRelease
-from factormech.local.noisy_columns import NoisyColumns
-from factormech.local.randomizers import half_sphere
-from factormech.local.randomizers.cap_randomizer import CapRandomizer
-from factormech.local.randomizers.gaussian import GaussianNoise
-from factormech.local.strategy import StrategyMatrix
-from factormech.local.subsets import SubsetStrategy
-from factormech.local.symmetric.strategy import SymmetricStrategy
-from factormech.numerics.symmetric import pack
-from factormech.queries import streams
-from factormech.selection.reports import report_probability
+from factormech.learning.selection.protocols import report_probability
+from factormech.learning.sq import streams
+from factormech.mechanisms.central.mechanism import CentralMechanism
+from factormech.mechanisms.central.projection import ProjectedMechanism
+from factormech.mechanisms.local.calibrated_columns import CalibratedColumns
+from factormech.mechanisms.local.factorized.releases import (
+    AdditiveRelease,
+    FactorizationRelease,
+    OneQuery,
+    StrategyRelease,
+)
+from factormech.mechanisms.local.noisy_columns import NoisyColumns
+from factormech.mechanisms.local.randomizers import cap_randomizers
+from factormech.mechanisms.local.randomizers.base import GaussianNoise
+from factormech.mechanisms.local.randomizers.cap_randomizers import CapRandomizer
+from factormech.mechanisms.local.strategy import StrategyMatrix
+from factormech.mechanisms.local.subsets import SubsetStrategy
+from factormech.mechanisms.local.symmetric.strategy import SymmetricStrategy
+from factormech.mechanisms.pure import bodies
+from factormech.mechanisms.pure import mechanism as laws
+from factormech.mechanisms.pure.bodies import body_of
+from factormech.mechanisms.pure.bouncy import Gauge, Sample, largest_loss
+from factormech.mechanisms.pure.covariance import MomentRelease, SketchRelease
+from factormech.mechanisms.pure.eigenvalues import TraceNoise
+from factormech.mechanisms.pure.jl import CoarseJLRelease, JLRelease
+from factormech.mechanisms.pure.knorm import KNormNoise
+from factormech.mechanisms.pure.mechanism import NoisyRelease, PureMechanism
+from factormech.mechanisms.pure.recursive import RecursiveNoise
+from factormech.numerics.vectors import pack
+from factormech.privacy.gaussian import gaussian_delta_bounds
 from tests.privacy.subjects import EPSILON, Protocol
 from tests.statistics import FALSE_ALARM
 
@@ -206,7 +205,7 @@ def _(mechanism: NoisyColumns) -> Loss:
     if mechanism.noise == "gaussian":
         pairs = itertools.combinations(A.T, 2)
         return of_gaussian(mechanism.scale, max(math.dist(a, b) for a, b in pairs), mechanism.epsilon)
-    densities = [half_sphere.density(a, directions(len(A)), mechanism.epsilon) for a in A.T]
+    densities = [cap_randomizers.density(a, directions(len(A)), mechanism.epsilon) for a in A.T]
     return Loss(of_densities(np.stack(densities)))
 
 
@@ -340,13 +339,13 @@ def _(mechanism: MomentRelease) -> Loss:
     if mechanism.noise == "trace":
         sample = TraceNoise.of(mechanism.size, mechanism.epsilon).chain.sample(np.random.default_rng(0), 200)
         assert isinstance(sample, Sample)
-        scale, longest = trace_body.eigenvalue_gauge(sample.directions), float(trace_body.gauge(S).max())
+        scale, longest = bodies.eigenvalue_gauge(sample.directions), float(bodies.gauge(S).max())
         np.testing.assert_allclose(scale, 1.0, rtol=1e-9)
     else:
         longest = float(np.linalg.norm(S, axis=(1, 2)).max()) / math.sqrt(2.0)
     drawn_noise = mechanism.draw(np.random.default_rng(2), 4000)
     Z = drawn_noise.noise  # type: ignore[union-attr]
-    norms = trace_body.gauge(Z) if mechanism.noise == "trace" else np.linalg.norm(Z, axis=(1, 2)) / math.sqrt(2.0)
+    norms = bodies.gauge(Z) if mechanism.noise == "trace" else np.linalg.norm(Z, axis=(1, 2)) / math.sqrt(2.0)
     return Loss(longest * of_radii(norms, D))
 
 

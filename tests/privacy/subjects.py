@@ -13,31 +13,29 @@ from typing import Any
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.audit import Draw, Scores
-from factormech.central import registry as central
-from factormech.central.mechanism import CentralMechanism
-from factormech.central.projection import ProjectedMechanism
-from factormech.central.pure import laws
-from factormech.central.pure import mechanism as pure
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.coarse_jl import CoarseJLRelease
-from factormech.central.pure.covariance import MomentRelease, ball_vectors
-from factormech.central.pure.gauge import Gauge
-from factormech.central.pure.jl import JLRelease
-from factormech.central.pure.knorm import KNormNoise
-from factormech.central.pure.projection import NoisyRelease
-from factormech.central.pure.trace_sketch import SketchRelease, diameter
-from factormech.local import registry as strategies
-from factormech.local.calibrated_columns import CalibratedColumns
-from factormech.local.factorized import registry as releases
-from factormech.local.factorized.release import LocalRelease
-from factormech.local.noisy_columns import with_gaussian_noise
-from factormech.local.randomizers import registry as randomizers
-from factormech.privacy import Guarantee
-from factormech.queries import streams
-from factormech.selection import protocols
-from factormech.selection.reports import of_means
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.learning.selection import protocols
+from factormech.learning.selection.protocols import of_means
+from factormech.learning.sq import streams
+from factormech.mechanisms.central import registry as central
+from factormech.mechanisms.central.mechanism import CentralMechanism
+from factormech.mechanisms.central.projection import ProjectedMechanism
+from factormech.mechanisms.local import registry as strategies
+from factormech.mechanisms.local.calibrated_columns import CalibratedColumns
+from factormech.mechanisms.local.factorized import registry as releases
+from factormech.mechanisms.local.factorized.release import LocalRelease
+from factormech.mechanisms.local.noisy_columns import with_gaussian_noise
+from factormech.mechanisms.local.randomizers import registry as randomizers
+from factormech.mechanisms.pure import mechanism as laws
+from factormech.mechanisms.pure import mechanism as pure
+from factormech.mechanisms.pure.bodies import body_of
+from factormech.mechanisms.pure.bouncy import Gauge
+from factormech.mechanisms.pure.covariance import MomentRelease, SketchRelease, ball_vectors, diameter
+from factormech.mechanisms.pure.jl import CoarseJLRelease, JLRelease
+from factormech.mechanisms.pure.knorm import KNormNoise
+from factormech.mechanisms.pure.mechanism import NoisyRelease
+from factormech.privacy.audit import Draw, Scores
+from factormech.privacy.guarantee import Guarantee
 from factormech.workloads.registry import create
 
 EPSILON = 1.0

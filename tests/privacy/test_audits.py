@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.audit import LEVEL, Draw, audit
 from factormech.errors import BadValue
-from factormech.privacy import Guarantee, guarantee_of
+from factormech.privacy.audit import LEVEL, Draw, audit
+from factormech.privacy.guarantee import Guarantee, guarantee_of
 from tests.privacy.subjects import DELTA, Subject, made, subjects
 
 

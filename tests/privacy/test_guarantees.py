@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factormech.calibration import gaussian_deviation, laplace_scale
-from factormech.composition import approximate, compose, concentrated, concentrated_epsilon, optimal_delta
 from factormech.errors import BadValue
-from factormech.gaussian import gaussian_delta
-from factormech.privacy import (
+from factormech.privacy.composition import approximate, compose, concentrated, concentrated_epsilon, optimal_delta
+from factormech.privacy.gaussian import gaussian_delta, gaussian_deviation, laplace_scale
+from factormech.privacy.guarantee import (
     CHAIN_LIMIT,
     REPLACE_ONE,
     UNIT_STEP,

@@ -15,9 +15,9 @@ import pytest
 from scipy.stats import ks_2samp, norm
 
 from factormech.arrays import FloatArray
-from factormech.local import registry as strategies
-from factormech.local.memberships import SubsetLaw
-from factormech.local.randomizers import registry as randomizers
+from factormech.mechanisms.local import registry as strategies
+from factormech.mechanisms.local.memberships import SubsetLaw
+from factormech.mechanisms.local.randomizers import registry as randomizers
 from factormech.workloads.registry import create
 from tests.privacy.subjects import DELTA, subjects
 from tests.statistics import FALSE_ALARM

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from factormech.errors import BadValue
-from factormech.privacy import VERIFIED, Guarantee, guarantee_of
+from factormech.privacy.guarantee import VERIFIED, Guarantee, guarantee_of
 from tests.privacy.losses import Loss, below_exponential, loss
 from tests.privacy.subjects import Subject, made, subjects
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.central import factorization
-from factormech.central.mechanism import from_factorization
-from factormech.central.pure import bodies, trace_sketch
-from factormech.central.pure.gauge import Gauge
-from factormech.local import l1_strategies, noisy_columns
-from factormech.privacy import guarantee_of
+from factormech.mechanisms.central import factorization
+from factormech.mechanisms.central.mechanism import from_factorization
+from factormech.mechanisms.local import l1_strategies, noisy_columns
+from factormech.mechanisms.pure import bodies, covariance
+from factormech.mechanisms.pure.bouncy import Gauge
+from factormech.privacy.guarantee import guarantee_of
 from factormech.workloads.registry import create
 
 SIZES = (2, 63, 64, 65, 66, 129, 255, 257, 300)
@@ -105,4 +105,4 @@ def test_the_diameter_of_a_sketch_covers_all_pairs_of_directions(dimension: int)
     T = rng.standard_normal((4, dimension * dimension))
     x, y = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in rng.standard_normal((2, 300, dimension)))
     moved = [T @ (np.outer(a, a) - np.outer(b, b)).ravel() for a, b in zip(x, y, strict=True)]
-    assert max(np.linalg.norm(step) for step in moved) <= trace_sketch.diameter(T, dimension)
+    assert max(np.linalg.norm(step) for step in moved) <= covariance.diameter(T, dimension)

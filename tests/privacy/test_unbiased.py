@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.central.mechanism import CentralMechanism
-from factormech.local.factorized.release import LocalRelease
-from factormech.unavailable import Unavailable
+from factormech.errors import Unavailable
+from factormech.mechanisms.central.mechanism import CentralMechanism
+from factormech.mechanisms.local.factorized.release import LocalRelease
 from tests.privacy.subjects import Subject, made, subjects
 from tests.statistics import FALSE_ALARM, student_p_value
 

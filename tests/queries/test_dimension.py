@@ -11,10 +11,10 @@ import pytest
 
 from factormech.errors import BadValue
 from factormech.learning.concepts import concept_class, from_matrix
-from factormech.queries import bounds, dimension, symmetry
-from factormech.queries.dimension_search import smallest_value
-from factormech.queries.multiplicative import Learned, Learner, loss_of, plan, realizable_law
-from factormech.queries.oracles import AdversarialOracle, ExactOracle
+from factormech.learning.sq import bounds, dimension, symmetry
+from factormech.learning.sq.dimension_search import smallest_value
+from factormech.learning.sq.multiplicative import Learned, Learner, loss_of, plan, realizable_law
+from factormech.learning.sq.oracles import AdversarialOracle, ExactOracle
 
 
 def uniform(T: int) -> np.ndarray:

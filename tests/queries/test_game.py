@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from factormech.arrays import FloatArray
 from factormech.learning.concepts import concept_class
-from factormech.queries import dimension, game
+from factormech.learning.sq import dimension, game
 
 
 def games() -> dict[str, FloatArray]:

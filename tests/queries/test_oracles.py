@@ -9,10 +9,9 @@ import pytest
 
 from factormech.errors import BadValue
 from factormech.learning.concepts import concept_class
-from factormech.norms.approximate.norms import approximate_norm
-from factormech.queries import correlational as csq
-from factormech.queries.bounds import correlational_queries, hard_correlations
-from factormech.queries.oracles import (
+from factormech.learning.sq import correlational as csq
+from factormech.learning.sq.bounds import correlational_queries, hard_correlations
+from factormech.learning.sq.oracles import (
     AdversarialOracle,
     Correlational,
     ExactOracle,
@@ -22,6 +21,7 @@ from factormech.queries.oracles import (
     labelled_law,
     samples_for,
 )
+from factormech.norms.approximate import approximate_norm
 
 RNG = np.random.default_rng(8)
 LAW = labelled_law(RNG.dirichlet(np.ones(6)), RNG.uniform(-1, 1, 6))

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from factormech.local.registry import build
-from factormech.local.strategy import StrategyMatrix
-from factormech.queries import streams
-from factormech.queries.local_simulation import queries_a_report, simulate_reports, tolerance_for
-from factormech.queries.oracles import AdversarialOracle
+from factormech.learning.sq import streams
+from factormech.learning.sq.bounds import queries_a_report, simulate_reports, tolerance_for
+from factormech.learning.sq.oracles import AdversarialOracle
+from factormech.mechanisms.local.registry import build
+from factormech.mechanisms.local.strategy import StrategyMatrix
 from tests.statistics import FALSE_ALARM, student_p_value, table_p_value
 
 QUERY = np.array([1.0, -1.0, 0.3])

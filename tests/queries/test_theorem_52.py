@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from factormech.learning.concepts import concept_class
-from factormech.queries import dimension
+from factormech.learning.sq import dimension
 
 ALPHA, MASS = 0.01, 0.0999
 # Two concepts on two points, which differ on the second alone. Labelled points: both with label +, then both with −.

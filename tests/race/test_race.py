@@ -64,7 +64,7 @@ def test_peers_need_nothing_of_ours_to_be_named() -> None:
 
 
 def test_laws_of_the_oracles_are_those_of_our_strategies() -> None:
-    from factormech.local.registry import strategy_for
+    from factormech.mechanisms.local.registry import strategy_for
     from factormech.workloads.registry import create
 
     x = collection.counts(1000)

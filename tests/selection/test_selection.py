@@ -14,13 +14,13 @@ from scipy.stats import binom
 from factormech.arrays import FloatArray
 from factormech.bounds.hard.divergence import kappa
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments import registry
-from factormech.figures import registry as figures
-from factormech.information.limits import largest_capacity
-from factormech.proportion import clopper_pearson
-from factormech.selection import disjointness, lower_bounds, protocols
-from factormech.selection.reports import Reports, loss_factor, of_means, planted, report_probability
-from factormech.selection.sample_size import successes, users_for_success
+from factormech.learning.information import largest_capacity
+from factormech.learning.selection import lower_bounds, protocols, sample_size
+from factormech.learning.selection.protocols import Reports, loss_factor, of_means, planted, report_probability
+from factormech.learning.selection.sample_size import successes, users_for_success
+from factormech.numerics.intervals import clopper_pearson
+from factormech.plots import registry as figures
+from factormech.studies import registry
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import quick
 
@@ -252,9 +252,9 @@ def test_information_of_a_transcript_is_the_enumerated_one() -> None:
             for i, j in enumerate(asked):
                 plays[0, j, coins[i]] += 1
                 ones[0, j, coins[i]] += y[i]
-            sets = disjointness.HardSets(np.zeros((1, 2, 2), dtype=np.int64), holder)
+            sets = sample_size.HardSets(np.zeros((1, 2, 2), dtype=np.int64), holder)
             done = protocols.Run(np.zeros(1, dtype=np.int64), plays, ones)
-            mean += joint[s, t] / 16.0 * float(disjointness.told(sets, done, gap, epsilon).sum())
+            mean += joint[s, t] / 16.0 * float(sample_size.told(sets, done, gap, epsilon).sum())
         marginal = joint.sum(axis=0) * 0.25
         exact += float((joint * np.log(joint / marginal)).sum()) / 16.0
     assert mean == pytest.approx(exact, rel=1e-12)
@@ -263,16 +263,16 @@ def test_information_of_a_transcript_is_the_enumerated_one() -> None:
 
 def test_parties_never_err_on_disjoint_sets() -> None:
     rng = np.random.default_rng(8)
-    sets = disjointness.hard_sets(6, 200, rng, meeting=False)
+    sets = sample_size.hard_sets(6, 200, rng, meeting=False)
     assert not sets.common.any()
-    reports = disjointness.reports_of(sets, 0.5, 1.0, rng)
-    assert disjointness.missed("sequential-halving", sets, reports, 100, 1e-3).value == 0.0
-    meeting = disjointness.hard_sets(6, 200, rng, meeting=True)
+    reports = sample_size.reports_of(sets, 0.5, 1.0, rng)
+    assert sample_size.missed("sequential-halving", sets, reports, 100, 1e-3).value == 0.0
+    meeting = sample_size.hard_sets(6, 200, rng, meeting=True)
     assert (meeting.common.sum(axis=1) == 1).all()
-    found = disjointness.missed("moss-most-played", meeting, disjointness.reports_of(meeting, 0.5, 6.0, rng), 400, 1e-3)
+    found = sample_size.missed("moss-most-played", meeting, sample_size.reports_of(meeting, 0.5, 6.0, rng), 400, 1e-3)
     assert found.low <= found.value < 0.1
     with pytest.raises(BadValue, match="disjoint"):
-        disjointness.information("moss-most-played", meeting, reports, 9, 0.5, 1.0, 1e-3)
+        sample_size.information("moss-most-played", meeting, reports, 9, 0.5, 1.0, 1e-3)
 
 
 def test_bad_input_is_refused() -> None:

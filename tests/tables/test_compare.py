@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.sample_complexity import MEASURED
+from factormech.studies.sample_complexity import MEASURED
 from factormech.tables import kinds as tables
 from factormech.tables.compare import improvement, slopes
 from tests.tables.printed import number, printed

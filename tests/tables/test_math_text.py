@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factormech import labels
-from factormech.tables.math_text import latex_text
+from factormech.tables.latex import latex_text
 
 
 @pytest.mark.parametrize(

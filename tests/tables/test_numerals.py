@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factormech.tables.numerals import between, numeral, scientific, whole
+from factormech.tables.cells import between, numeral, scientific, whole
 
 
 @pytest.mark.parametrize(

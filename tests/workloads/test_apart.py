@@ -16,7 +16,7 @@ import pytest
 import scipy.io
 
 from factormech.errors import BadValue
-from factormech.workloads import apart, files
+from factormech.workloads import apart, matrix
 
 W = np.array([[1.0, 0.0, -2.5], [0.1, 1e-30, 3.0]])
 
@@ -42,7 +42,7 @@ def test_the_numbers_are_those_that_are_read_here(tmp_path: Path, name: str) -> 
     else:
         scipy.io.mmwrite(path, W)
     dataset = "q" if name.endswith("h5") else None
-    assert files.read(path, dataset).tobytes() == files.read_here(path, dataset).values.tobytes() == W.tobytes()
+    assert matrix.read(path, dataset).tobytes() == matrix.read_here(path, dataset).values.tobytes() == W.tobytes()
 
 
 def test_a_csv_file_is_worth_a_process_if_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,17 +50,17 @@ def test_a_csv_file_is_worth_a_process_if_it_is_large(tmp_path: Path, monkeypatc
     np.savetxt(path, W, delimiter=",")
     assert not apart.needs_a_process(path, path.stat().st_size)
     assert apart.needs_a_process(path, 2**25 + 1)
-    monkeypatch.setattr(files, "needs_a_process", lambda *_: True)
-    assert files.read(path).tobytes() == W.tobytes()
+    monkeypatch.setattr(matrix, "needs_a_process", lambda *_: True)
+    assert matrix.read(path).tobytes() == W.tobytes()
 
 
 def test_words_are_those_that_are_said_here(tmp_path: Path) -> None:
     path = tmp_path / "w.mtx"
     path.write_text("%%MatrixMarket matrix array real general\n2 2\n1\n2\nx\n4\n")
     with pytest.raises(BadValue) as here:
-        files.read_here(path)
+        matrix.read_here(path)
     with pytest.raises(BadValue) as there:
-        files.read(path)
+        matrix.read(path)
     assert str(here.value) == str(there.value)
 
 
@@ -69,10 +69,10 @@ def test_a_crash_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = tmp_path / "w.mtx"
     path.write_bytes(b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\0")
     with pytest.raises(BadValue, match=r"w\.mtx"):
-        files.read(path)
+        matrix.read(path)
     stand_in(monkeypatch, program(tmp_path, f"import os; os.kill(os.getpid(), {signal.SIGSEGV:d})"))
     with pytest.raises(BadValue, match=r"a crash of its reader \(SIGSEGV\)"):
-        files.read(path)
+        matrix.read(path)
 
 
 @pytest.mark.parametrize("answer", ["", "no json", '{"shape": [2, 2]}\\nabc', "[" * 5000])
@@ -81,7 +81,7 @@ def test_half_an_answer_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     path.write_text("anything")
     stand_in(monkeypatch, program(tmp_path, f"print('{answer}')"))
     with pytest.raises(BadValue, match="no answer of its reader"):
-        files.read(path)
+        matrix.read(path)
 
 
 def test_a_hang_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_a_hang_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(monkeypatch, program(tmp_path, "import time; time.sleep(60)"))
     start, threads = time.monotonic(), threading.active_count()
     with pytest.raises(BadValue, match="no end"):
-        files.read(path)
+        matrix.read(path)
     assert time.monotonic() - start < 30
     assert threading.active_count() <= threads + 1  # the timer may still be ending
 
@@ -127,25 +127,25 @@ def test_hdf5_reads_no_other_file(tmp_path: Path) -> None:
         file["q"] = h5py.ExternalLink("external.h5", "q")
     for name, words in {"external": "external storage", "virtual": "virtual storage", "link": "0 matrices"}.items():
         with pytest.raises(BadValue, match=words):
-            files.read(tmp_path / f"{name}.h5")
+            matrix.read(tmp_path / f"{name}.h5")
 
 
 def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "w.csv")
     with pytest.raises(BadValue, match="no regular file"):
-        files.read(tmp_path / "w.csv")
+        matrix.read(tmp_path / "w.csv")
 
 
 @pytest.mark.parametrize("letter", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_only_ends_of_lines_end_a_line(tmp_path: Path, letter: str) -> None:
     (tmp_path / "w.csv").write_text(f"1,2{letter}3,4\n", encoding="utf-8")
     with pytest.raises(BadValue, match="line 1"):
-        files.read(tmp_path / "w.csv")
+        matrix.read(tmp_path / "w.csv")
 
 
 def test_numbers_whose_squares_are_nothing(tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text("1e-200,0\n0,1e-200\n")
     with pytest.raises(BadValue, match="largest entry = 1e-200"):
-        files.read(tmp_path / "w.csv")
+        matrix.read(tmp_path / "w.csv")
     (tmp_path / "w.csv").write_text("0,0\n")
-    assert not files.read(tmp_path / "w.csv").any()
+    assert not matrix.read(tmp_path / "w.csv").any()

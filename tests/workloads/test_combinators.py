@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factormech.errors import BadValue
-from factormech.workloads import centring as secular
+from factormech.workloads import base as secular
 from factormech.workloads import combinators, registry
 from factormech.workloads.base import Workload
 from factormech.workloads.combinators import Kronecker, Union, check_weight

@@ -73,7 +73,7 @@ def test_seeded_parts_have_streams_of_their_own():
 def test_modules_and_files(base):
     workloads = "factormech.workloads."
     assert d.modules_of("all-ranges", {}) == {workloads + "ranges"}
-    deep = {workloads + module for module in ("combinators", "ranges", "histogram", "files", "matrix")}
+    deep = {workloads + module for module in ("combinators", "ranges", "histogram", "matrix")}
     assert d.modules_of("deep", DEFINITIONS_WITHOUT_SHADOW) == deep
     assert d.files_of("deep", DEFINITIONS, base) == [base / "w.csv"]
     assert d.files_of("mixed", DEFINITIONS, base) == []

@@ -11,8 +11,7 @@ import scipy.io
 import scipy.sparse
 
 from factormech.errors import BadValue
-from factormech.workloads.files import read, read_here
-from factormech.workloads.matrix import MatrixWorkload, from_file
+from factormech.workloads.matrix import MatrixWorkload, from_file, read, read_here
 
 from .oracles import check_against
 
@@ -114,9 +113,9 @@ def test_hdf5_is_the_stores_business(tmp_path, monkeypatch):
         asked.append((path, dataset))
         return W
 
-    store = types.ModuleType("factormech.store")
+    store = types.ModuleType("factormech.store.hdf5")
     store.read_matrix = read_matrix
-    monkeypatch.setitem(sys.modules, "factormech.store", store)
+    monkeypatch.setitem(sys.modules, "factormech.store.hdf5", store)
     for name in ("w.h5", "w.HDF5"):
         (tmp_path / name).write_bytes(b"not looked at here")
         assert np.array_equal(read_here(tmp_path / name, "queries").values, W)

@@ -111,5 +111,5 @@ print(slow, sorted(ours))
 """
     env = {"PYTHONPATH": ":".join(sys.path)}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
-    ours = [f"factormech.workloads.{m}" for m in ("base", "binary", "registry", "walsh")]
+    ours = [f"factormech.workloads.{m}" for m in ("base", "binary", "registry")]
     assert out.strip() == f"[] {ours}"

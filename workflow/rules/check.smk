@@ -25,7 +25,7 @@ rule workload:
         ),
         plugins=plugins(workload_modules),
     shell:
-        "python -m factormech.jobs.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
+        "python -m factormech.pipeline.workload --workload {wildcards.workload} --domain-size {wildcards.domain_size}"
         " --root-seed {params.root} {params.seed} --definitions {params.definitions:q}"
         " --plugins {params.plugins:q} --request {input.code} --output {output} &> {log}"
 
@@ -56,7 +56,7 @@ rule verify_strategies:
         mem_mb=memory_of("verify_strategies"),
         runtime=minutes_of("verify_strategies"),
     shell:
-        "python -m factormech.jobs.seal --request {input.code}"
+        "python -m factormech.pipeline.seal --request {input.code}"
         " python {input.tools[0]:q} --output {output} {input.strategies:q} &> {log}"
 
 
@@ -82,7 +82,7 @@ rule judge:
     params:
         made=lambda wildcards: "From the tables of the quick run." if wildcards.folder else "From the tables of a run.",
     shell:
-        "python -m factormech.jobs.claims --ledger {input.ledger:q} --schema {input.schema:q}"
+        "python -m factormech.pipeline.claims --ledger {input.ledger:q} --schema {input.schema:q}"
         " --tables results/tables/{wildcards.folder} --made {params.made:q} --csv {output.csv} --page {output.page}"
         " --request {input.code} &> {log}"
 
@@ -105,4 +105,4 @@ rule data:
         folder=str(DATA_FOLDER or "data"),
         source=f"--source {shlex.quote(CONFIG.data_source)}" if CONFIG.data_source else "",
     shell:
-        "python -m factormech.jobs.download --folder {params.folder:q} {params.source} 2>&1 | tee {log}"
+        "python -m factormech.pipeline.download --folder {params.folder:q} {params.source} 2>&1 | tee {log}"

@@ -14,20 +14,20 @@ from snakemake.utils import update_config
 from factormech import plugins as plugin_files, shipped
 from factormech.claims.ledger import LedgerErrors, files_in as ledger_files, read as read_ledger
 from factormech.code import Sources
-from factormech.config.paths import seen_from
-from factormech.config.strict_yaml import read_yaml, typed
+from factormech.config.yaml_file import seen_from
+from factormech.config.yaml_file import read_yaml, typed
 from factormech.config.studies import ConfigErrors, load
 from factormech.data import files as data_files
 from factormech.errors import BadValue
-from factormech.experiments import run as kinds
-from factormech.experiments.drawing import FORMATS
-from factormech.planning import Plan, batch_of
-from factormech.figures import registry as figures_registry
-from factormech.measure import cost
+from factormech.studies import run as kinds
+from factormech.studies.drawing import FORMATS
+from factormech.pipeline.planning import Plan, batch_of
+from factormech.plots import registry as figures_registry
+from factormech.studies import cost
 from factormech.workloads import definitions as workload_definitions
 
 # Jobs run in the folder of the project, whose files must not take the place of Python's modules: random.py is a plugin.
-os.environ["PYTHONSAFEPATH"] = "1"
+os.environ.update(PYTHONSAFEPATH="1")
 
 CONFIG_FILES = [*workflow.config_settings.configfiles] or ["config.yaml"]
 try:
@@ -96,7 +96,7 @@ def plugins(modules):
 
 def job_modules(job):
     """Where the code of a job starts that is the same for all wildcards."""
-    return lambda wildcards: [f"factormech.jobs.{job}"]
+    return lambda wildcards: [f"factormech.pipeline.{job}"]
 
 
 def solve_modules(wildcards):
@@ -123,7 +123,7 @@ def figure_modules(wildcards):
 
 def workload_modules(wildcards):
     own = workload_definitions.modules_of(wildcards.workload, CONFIG.workloads)
-    return ["factormech.jobs.workload", *sorted(own)]
+    return ["factormech.pipeline.workload", *sorted(own)]
 
 
 def named_plugins(study):

@@ -25,7 +25,7 @@ rule evaluate:
         data=str(DATA_FOLDER or ""),
         plugins=plugins(part_modules),
     shell:
-        "python -m factormech.jobs.evaluate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
+        "python -m factormech.pipeline.evaluate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
         " --study {wildcards.study} --part {wildcards.part:q} --asked {params.asked:q} --planned"
         " --data={params.data:q} --output {output:q} &> {log:q}"
 
@@ -61,7 +61,7 @@ rule tabulate:
         asked=table_text,
         plugins=plugins(table_modules),
     shell:
-        "python -m factormech.jobs.tabulate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
+        "python -m factormech.pipeline.tabulate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
         " --study {wildcards.study} --asked {params.asked:q} --parts {input.parts:q}"
         " --csv {output.csv} --latex {output.latex} --hdf5 {output.hdf5} &> {log}"
 
@@ -96,6 +96,6 @@ rule derive:
         asked=table_text,
         plugins=plugins(derive_modules),
     shell:
-        "python -m factormech.jobs.derive --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
+        "python -m factormech.pipeline.derive --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
         " --what {wildcards.what} --asked {params.asked:q} --table {input.table:q}"
         " --csv {output.csv} --latex {output.latex} &> {log}"

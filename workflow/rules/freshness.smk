@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from snakemake.logging import logger
 
-from factormech import freshness
+from factormech.pipeline import freshness
 
 REQUESTS_FOLDER = Path(".snakemake/factormech")
 

@@ -9,7 +9,8 @@ import logging
 
 from snakemake.logging import logger
 
-from factormech import atomic, recovery
+from factormech.store import atomic
+from factormech.pipeline import recovery
 
 NOTES = Path(".snakemake/factormech")
 # From here on: a log file on a full disk would fill the screen with tracebacks.

@@ -32,6 +32,6 @@ for formats in sorted({study.formats for study in STUDIES.values() if study.form
             figure=study_figure,
             plugins=plugins(figure_modules),
         shell:
-            "python -m factormech.jobs.draw --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
+            "python -m factormech.pipeline.draw --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
             " --title={params.title:q} --caption={params.caption:q} --settings {params.settings:q}"
             " --figure {params.figure:q} {input.table} figures/{wildcards.study} &> {log}"

@@ -40,5 +40,5 @@ for rule_name, (name, size, priority) in SOLVES.items():
             request=solve_request,
             plugins=plugins(solve_modules),
         shell:
-            "python -m factormech.jobs.solve --plugins {params.plugins:q} --request {input.code}"
+            "python -m factormech.pipeline.solve --plugins {params.plugins:q} --request {input.code}"
             " --solve {params.request:q} --start {input.start:q} --output {output} &> {log}"

@@ -20,7 +20,7 @@ def pairs(count: int) -> list[tuple[float, float]]:
 
 def deviations(count: int, lent: float | None) -> Work:
     """Ours: the least σ of the Gaussian mechanism."""
-    from factormech.gaussian import gaussian_noise_multiplier
+    from factormech.privacy.gaussian import gaussian_noise_multiplier
 
     asked = pairs(count)
     return Work((np.array(asked),), lambda: [gaussian_noise_multiplier(*pair) for pair in asked], list)
@@ -41,7 +41,7 @@ def deltas(count: int) -> list[float]:
 
 def epsilons(count: int, lent: float | None) -> Work:
     """Ours: the ε of 0.3-zCDP at each δ."""
-    from factormech.composition import concentrated_epsilon
+    from factormech.privacy.composition import concentrated_epsilon
 
     asked = deltas(count)
     return Work((np.array(asked),), lambda: [concentrated_epsilon(RHO, delta) for delta in asked], list)

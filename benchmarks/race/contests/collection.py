@@ -57,7 +57,7 @@ def ours(mechanism: str) -> Prepare:
     """The strategy is made and verified, its reports are summed and its estimates computed."""
 
     def prepare(users: int, lent: float | None) -> Work:
-        from factormech.local.registry import strategy_for
+        from factormech.mechanisms.local.registry import strategy_for
         from factormech.workloads.registry import create
 
         x = counts(users)
@@ -86,7 +86,7 @@ def ours_by_report(mechanism: str) -> Prepare:
     """The same with a report drawn for every user, in blocks: the way that the package takes where it is cheaper."""
 
     def prepare(users: int, lent: float | None) -> Work:
-        from factormech.local.registry import strategy_for
+        from factormech.mechanisms.local.registry import strategy_for
         from factormech.workloads.registry import create
 
         x = counts(users)

@@ -27,7 +27,7 @@ def ours(count: int) -> Prepare:
     """The active-set method, with the columns of the Gram matrix that it needs; optimality is checked at the end."""
 
     def solve(W: np.ndarray, estimates: np.ndarray) -> np.ndarray:
-        from factormech.local.consistent_answers import nearest_consistent
+        from factormech.mechanisms.local.consistency import nearest_consistent
 
         return nearest_consistent(W, estimates).values
 

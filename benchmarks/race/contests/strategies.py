@@ -1,7 +1,7 @@
 """Strategy optimisation: prefix sums at ε = 1, beside the published algorithm.
 
 The peer is McKenna, Maity, Mazumdar & Miklau's (PVLDB 13(11), 2020), which has no package: it is re-implemented here as
-published (``local/adaptive_pgd.py``).
+published (``mechanisms/local/adaptive_pgd.py``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def workload(n: int) -> Any:
 
 def published(n: int, lent: float | None) -> Work:
     """To its own end; its answer is the objective L of the strategy that it returns."""
-    from factormech.local import adaptive_pgd
+    from factormech.mechanisms.local import adaptive_pgd
 
     W = workload(n)
     mechanism = adaptive_pgd.MECHANISM
@@ -45,7 +45,7 @@ def ours(*, to_its_end: bool) -> Prepare:
     """The mechanism ``optimised``: to its own end, or until it passes what the peer ended with."""
 
     def prepare(n: int, lent: float | None) -> Work:
-        from factormech.local.optimal import mechanism
+        from factormech.mechanisms.local.optimal import mechanism
 
         W = workload(n)
         constant = W.total_squared() / n
@@ -74,8 +74,8 @@ def below_bound(answer: Sequence[float], reference: Sequence[float]) -> float:
 
 def warm() -> None:
     """Load or compile the kernels of all solvers; larger domains are searched, and descended, in single precision."""
-    from factormech.local import adaptive_pgd
-    from factormech.local.optimal import mechanism
+    from factormech.mechanisms.local import adaptive_pgd
+    from factormech.mechanisms.local.optimal import mechanism
 
     rng = np.random.default_rng(0)
     for n in (24, 160):

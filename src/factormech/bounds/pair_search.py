@@ -1,4 +1,24 @@
-r"""The search for the weights of ``pairwise.py``.
+"""The search for the weights of pairs, from small domains to large ones.
+
+From a large domain to a small one and back: where the search for weights of a bound begins.
+
+User types of an ordered domain that are neighbours are nearly alike, and so are their weights. With cells
+[u/n, (u+1)/n] for the types and [i/m, (i+1)/m] for m groups of them, A_ui the share of cell u that lies in group i, the
+groups have the centred Gram matrix AᵀCA (A1 = 1, so it is centred again). A set of a given share of the types keeps its
+meaning, and weights per group become weights per type by linear interpolation between the middles of the groups: of
+log p, and of the density n²N of the weights of pairs.
+
+It is a guess about good weights, and nothing is proved from it: a bound is evaluated from its theorem, at full size,
+for whatever weights it is given. Where the order of the types means nothing, the guess is bad, and the search starts
+afresh.
+
+tr(C^{1/2}YC^{1/2})^{1/2} and its gradient, on halves where C is its own reflection.
+
+Y = Diag p − N − ggᵀ/ω on the complement of 1. If C, p and N do not change when the types are reversed, even and odd
+vectors separate, in the orthonormal basis (e_u ± e_ū)/√2 (or e_u, where u is its own reflection): two eigenproblems of
+half the size.
+
+The search for the weights of ``pairwise.py``.
 
 It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0 or from
 interpolated weights (``grouping.py``), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C
@@ -23,9 +43,216 @@ from typing import TypeAlias
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
-from factormech.bounds.descent import minimise
-from factormech.bounds.halves import Halves, RootTrace
-from factormech.bounds.size_limit import Limit, SizeLimit
+from factormech.bounds.staircase import Limit, SizeLimit
+from factormech.numerics.descent import minimise
+
+# From a large domain to a small one and back: where the search for weights of a bound begins.
+
+# Domains up to this are searched at once; larger ones first in half as many groups.
+SMALLEST = 160
+
+
+def levels(centred_gram: FloatArray) -> list[FloatArray]:
+    """Centred Gram matrices of fewer and fewer groups, the smallest first and C itself last."""
+    grams = [centred_gram]
+    while len(grams[0]) > SMALLEST:
+        grams.insert(0, grouped(grams[0], -(-len(grams[0]) // 2)))
+    return grams
+
+
+def grouped(centred_gram: FloatArray, groups: int) -> FloatArray:
+    """AᵀCA, (m, m)."""
+    half = _sums(centred_gram, groups)
+    small = _sums(half.T, groups)
+    return np.asarray(0.5 * (small + small.T))
+
+
+def spread_types(weights: FloatArray, domain_size: int) -> FloatArray:
+    """Positive weights per type, (n,), of sum 1, from those per group."""
+    first, share = _places(len(weights), domain_size)
+    logs = np.log(weights)
+    p = np.exp(logs[first] + share * (logs[first + 1] - logs[first]))
+    p = p + p[::-1] if np.array_equal(weights, weights[::-1]) else p
+    return np.asarray(p / p.sum())
+
+
+def spread_pairs(pairs: FloatArray, domain_size: int) -> FloatArray:
+    """Weights per pair of types, (n, n), symmetric, ≥ 0 and zero on the diagonal, from those per pair of groups."""
+    m, n = len(pairs), domain_size
+    first, share = _places(m, n)
+    rows = pairs[first] + share[:, None] * (pairs[first + 1] - pairs[first])
+    full = rows[:, first] + share * (rows[:, first + 1] - rows[:, first])
+    full *= (m / n) ** 2
+    np.maximum(full, 0.0, out=full)
+    np.fill_diagonal(full, 0.0)
+    return np.asarray(0.5 * (full + full.T))
+
+
+def _places(groups: int, domain_size: int) -> tuple[IntArray, FloatArray]:
+    """Between which two groups the middle of each type lies, and how far along; at both ends the line goes on."""
+    middle = (np.arange(domain_size) + 0.5) * (groups / domain_size) - 0.5
+    first = np.clip(np.floor(middle), 0, groups - 2).astype(np.int64)
+    return first, middle - first
+
+
+def _sums(matrix: FloatArray, groups: int) -> FloatArray:
+    """AᵀM."""
+    n = len(matrix)
+    if n == 2 * groups:
+        return np.asarray(matrix[::2] + matrix[1::2])
+    edges = np.linspace(0.0, n, groups + 1)
+    below = np.minimum(np.floor(edges), n - 1).astype(np.intp)
+    # M from edge to edge: the integral of a step function.
+    integral = np.vstack([np.zeros(matrix.shape[1]), np.cumsum(matrix, axis=0)])
+    at = integral[below] + (edges - below)[:, None] * matrix[below]
+    return np.asarray(np.diff(at, axis=0))
+
+
+# tr(C^{1/2}YC^{1/2})^{1/2} and its gradient, on halves where C is its own reflection.
+
+# C is reflected into itself if it is up to this, relatively.
+REFLECTION_TOLERANCE = 1e-9
+# An eigenvalue of K below this, relatively, is on or behind the boundary of Y ⪰ 0.
+BOUNDARY = 1e-15
+
+
+@dataclass(frozen=True)
+class RootTrace:
+    """The eigenvalues κ of K = RᵀYR and the vectors RV, V the eigenvectors, of both halves."""
+
+    halves: Halves
+    even: tuple[FloatArray, FloatArray]
+    odd: tuple[FloatArray, FloatArray]
+
+    @property
+    def trace(self) -> float:
+        """T = tr K^{1/2}."""
+        return float(np.sum(np.sqrt(self.even[0])) + np.sum(np.sqrt(self.odd[0])))
+
+    @property
+    def mean_logarithm(self) -> float:
+        """log det K divided by the rank of C."""
+        return float(np.sum(np.log(self.even[0])) + np.sum(np.log(self.odd[0]))) / self.rank
+
+    @property
+    def rank(self) -> int:
+        """The rank of C."""
+        return len(self.even[0]) + len(self.odd[0])
+
+    def gradient(self, root: float = 1.0, logarithm: float = 0.0) -> FloatArray:
+        """``root``·RK^{−1/2}Rᵀ + ``logarithm``·RK^{−1}Rᵀ: the derivatives by Y of 2T and of log det K."""
+        parts = []
+        for values, vectors in (self.even, self.odd):
+            scaled = vectors * np.sqrt(root * values**-0.5 + logarithm / values)
+            parts.append(scaled @ scaled.T)
+        return self.halves.unfold(*parts)
+
+
+@dataclass(frozen=True)
+class Halves:
+    """A root of C, on the even and on the odd vectors.
+
+    Attributes
+    ----------
+    first, second
+        One type of each orbit, and its partner: itself without a reflection, (h,).
+    even, odd
+        R in the orthonormal basis, (h, r) and (number of orbits of two, r').
+    """
+
+    first: IntArray
+    second: IntArray
+    even: FloatArray
+    odd: FloatArray
+
+    @classmethod
+    def of(cls, centred_gram: FloatArray) -> Halves:
+        """For any C = PCP."""
+        C, n = centred_gram, len(centred_gram)
+        reflected = np.abs(C - C[::-1, ::-1]).max() <= REFLECTION_TOLERANCE * np.abs(C).max()
+        partner = np.arange(n)[::-1] if reflected else np.arange(n)
+        first = np.flatnonzero(np.arange(n) <= partner)
+        halves = cls(first, partner[first], np.empty((0, 0)), np.empty((0, 0)))
+        even, odd = halves.fold(C)
+        # Rounding is judged against the whole of C: a half may be zero, and the root of noise is not small.
+        ones = halves.lengths / np.sqrt(n)  # C1 = 0 but for rounding
+        even = even - np.outer(ones, ones @ even)
+        even = even - np.outer(even @ ones, ones)
+        scale = max(n, 4) * np.finfo(float).eps * float(np.trace(C))
+        return cls(first, halves.second, _root(even, scale), _root(odd, scale))
+
+    @property
+    def paired(self) -> IntArray:
+        """The orbits of two types."""
+        return np.flatnonzero(self.first != self.second)
+
+    @property
+    def lengths(self) -> FloatArray:
+        """√(orbit size), (h,)."""
+        return np.where(self.first == self.second, 1.0, np.sqrt(2.0))
+
+    @property
+    def reflected(self) -> bool:
+        """Whether C is its own reflection."""
+        return len(self.paired) > 0
+
+    @property
+    def _slices(self) -> tuple[slice, slice, slice]:
+        """``first``, ``second`` and ``paired``: slices copy in a fraction of the time that lists of places take."""
+        orbits, pairs = len(self.first), len(self.paired)
+        n = orbits + pairs
+        return slice(0, orbits), slice(n - 1, n - 1 - orbits, -1) if pairs else slice(0, orbits), slice(0, pairs)
+
+    def fold(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The even and the odd block of a symmetric matrix that the reflection preserves."""
+        scales = 0.5 * np.outer(self.lengths, self.lengths)
+        first, second, paired = self._slices
+        same, cross = matrix[first, first] * scales, matrix[first, second] * scales
+        return same + cross, (same - cross)[paired, paired]
+
+    def unfold(self, even: FloatArray, odd: FloatArray) -> FloatArray:
+        """The matrix with these blocks, (n, n)."""
+        n = len(self.first) + len(self.paired)
+        first, second, paired = self._slices
+        same = even / np.outer(self.lengths, self.lengths)
+        cross = same.copy()
+        same[paired, paired] += 0.5 * odd
+        cross[paired, paired] -= 0.5 * odd
+        full = np.empty((n, n))
+        full[first, second] = cross
+        full[second, first] = cross.T
+        full[first, first] = same
+        full[second, second] = same
+        return full
+
+    def root_trace(self, p: FloatArray, N: FloatArray, g: FloatArray, omega: float) -> RootTrace | None:
+        """K and its eigenvectors; nothing where Y ⪰ 0 fails on the range of C."""
+        even_pairs, odd_pairs = self.fold(N)
+        shifted = (self.lengths * (g - g.mean())[self.first])[:, None]
+        even = _eigen(self.even, p[self.first], even_pairs + shifted @ shifted.T / omega)
+        odd = _eigen(self.odd, p[self.first][self.paired], odd_pairs)
+        values = np.concatenate([even[0], odd[0]])
+        if not len(values) or not values.min() > BOUNDARY * values.max():
+            return None
+        return RootTrace(self, even, odd)
+
+
+def _eigen(R: FloatArray, p: FloatArray, M: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of Rᵀ(Diag p − M)R and R times the eigenvectors."""
+    if not R.shape[1]:
+        return np.zeros(0), np.zeros_like(R)
+    values, vectors = np.linalg.eigh(R.T @ (p[:, None] * R - M @ R))
+    return values, np.asarray(R @ vectors)
+
+
+def _root(C: FloatArray, noise: float) -> FloatArray:
+    """R of full column rank with RRᵀ = C but for eigenvalues up to ``noise``."""
+    values, vectors = np.linalg.eigh(C)
+    keep = values > noise
+    return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
+
+
+# The search for the weights of ``pairwise.py``.
 
 Barriers: TypeAlias = tuple[tuple[float, float], ...]
 

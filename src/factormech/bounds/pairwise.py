@@ -1,5 +1,7 @@
 r"""A lower bound with one weight per user type and one per pair of types: near the optimum for every ε.
 
+A lower bound with one weight per user type and one per pair of types: near the optimum for every ε.
+
 Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``parametric.py``, whose theorem is the
 case N = 0. That theorem sees of a report only how likely it is under each type. At large ε the best reports name few
 types, most pairs are never named together, and to know this nearly doubles the bound.
@@ -42,6 +44,8 @@ then B is attained at τ_1, and the bound is tr C·((n+a−1)/(a−1))², a = e^
 If some Y has a negative eigenvalue −η, adding η to every p_u and dividing p, N, ω by the new sum of p repairs it: a
 poor search gives a poor bound, never a wrong one. Triangles of types would add more inequalities of this kind; what
 is left for them is small (0.3 % for prefix and all ranges, n = 16).
+
+The best bound that is affordable at a domain size: what a figure should draw.
 """
 
 from __future__ import annotations
@@ -53,26 +57,30 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds import parametric
-from factormech.bounds.average import same_for_all
 from factormech.bounds.centred import CentredGram
-from factormech.bounds.grouping import levels, spread_pairs, spread_types
-from factormech.bounds.halves import Halves
 from factormech.bounds.pair_search import (
     BARRIERS,
     WARM_BARRIERS,
     Barriers,
+    Halves,
     PairWeights,
     best_pair_weights,
+    levels,
     off_edge,
     pairs_gain,
     single_start,
+    spread_pairs,
+    spread_types,
     uniform_start,
 )
-from factormech.bounds.proved import clearly_better, is_uniform, proved_variance
-from factormech.bounds.size_limit import SizeLimit
+from factormech.bounds.parametric import TypeWeights, level_weights, warm_steps
+from factormech.bounds.proved import clearly_better, is_uniform, proved_variance, same_for_all
+from factormech.bounds.spectral import centred_svd
+from factormech.bounds.staircase import SizeLimit
 from factormech.bounds.translation_pairs import best_translated
-from factormech.bounds.type_search import TypeWeights, level_weights, warm_steps
 from factormech.workloads.base import Workload
+
+# A lower bound with one weight per user type and one per pair of types: near the optimum for every ε.
 
 # Weights of pairs are looked for in up to so many groups of neighbouring types, then interpolated.
 FINEST = 2048
@@ -286,3 +294,19 @@ def certificate_matrix(p: FloatArray, g: FloatArray, N: FloatArray, omega: float
     Y -= Y.mean(axis=1)[:, None]
     Y -= np.outer(shifted, shifted) / omega
     return np.asarray(0.5 * (Y + Y.T))
+
+
+# The best bound that is affordable at a domain size: what a figure should draw.
+
+# Weights are used up to this n (three minutes and 3 GB at 4096).
+WEIGHTS_LIMIT = 4096
+
+
+def certified(workload: Workload, epsilon: float) -> float:
+    """Return the largest lower bound on the average variance per user that takes no more than minutes.
+
+    It holds for unbiased linear strategies (``registry.py``), in exact arithmetic, and is 0 where it is vacuous.
+    """
+    epsilon = check_epsilon(epsilon)
+    # The first is never below the others.
+    return (pairwise if workload.domain_size <= WEIGHTS_LIMIT else centred_svd)(workload, epsilon)

@@ -1,5 +1,7 @@
 """From weights of types and pairs to a number that is printed: a bound on the variance, every rounding outward.
 
+From weights of types and pairs to a number that is printed: a bound on the variance, every rounding outward.
+
 Two proofs of the same theorem (``pairwise.py``) take turns, for each loses digits where the other keeps them:
 
 * at small ε the bound on tr(X_c⁺C) of ``rigorous.py`` and ``rigorous_pairs.py``, less tr C. The variance is then large
@@ -9,17 +11,25 @@ Two proofs of the same theorem (``pairwise.py``) take turns, for each loses digi
 Both hold in exact arithmetic, and so does their maximum. What they lose beside the bound in exact arithmetic was
 measured on the cells of Figures 1 and 2 of the paper: 3e-10 of it at most for n ≤ 128, 2e-9 for n = 512 (3e-9 at
 ε = 8).
+
+From a bound on tr(X_c⁺C), where theorems end, to one on the average variance per user, which studies ask for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from factormech.bounds import rigorous, rigorous_pairs
+from factormech.arrays import FloatArray
+from factormech.bounds import rigorous
 from factormech.bounds.centred import CentredGram
-from factormech.bounds.omega_limit import InformationLimit
 from factormech.bounds.pair_search import PairWeights
 from factormech.bounds.scatter import scatter_variance, single_variance
+from factormech.bounds.staircase import InformationLimit
+from factormech.workloads.base import Workload
+
+# From weights of types and pairs to a number that is printed: a bound on the variance, every rounding outward.
 
 # The proofs that are tried: by traces up to the first budget, of the variance itself from the second on, or from the
 # third where pairs have weights: for C of small rank their ω may be tiny, and the proof by traces loses digits.
@@ -86,9 +96,26 @@ def _by_traces(gram: CentredGram, epsilon: float, weights: PairWeights) -> float
         return 0.0
     w = _with_omega(weights, limit.floor)
     if w.pairs.any():
-        objective = rigorous_pairs.rigorous_objective(C, epsilon, w.types, w.pairs, w.omega, entry_error=error)
+        objective = rigorous.rigorous_pair_objective(C, epsilon, w.types, w.pairs, w.omega, entry_error=error)
     else:
         objective = rigorous.rigorous_objective(C, epsilon, w.types, w.omega, entry_error=error)
     # One rounding each of the difference and of the quotient.
     excess = (objective - gram.trace_above) / n
     return max(excess - 2.0**-51 * abs(excess), 0.0)
+
+
+# From a bound on tr(X_c⁺C), where theorems end, to one on the average variance per user, which studies ask for.
+
+
+def same_for_all(workload: Workload, centred_trace: float) -> bool:
+    """Whether every query has the same answer for all user types, but for the rounding of C, whose trace is given."""
+    return bool(centred_trace <= workload.domain_size * np.finfo(float).eps * workload.frobenius_squared())
+
+
+def raised(start: float, workload: Workload, objective: Callable[[FloatArray], float]) -> float:
+    """The larger of ``start`` and (tr(X_c⁺C) − tr C)/n, the average variance, at a lower bound ``objective(C)``."""
+    C = workload.centred_gram()
+    trace = float(np.trace(C))
+    if same_for_all(workload, trace):
+        return start
+    return max((objective(C) - trace) / workload.domain_size, start)

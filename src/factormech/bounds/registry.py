@@ -21,7 +21,7 @@ _BOUNDS = {
     "centred-svd": "factormech.bounds.spectral:centred_svd",
     "parametric": "factormech.bounds.parametric:parametric",
     "pairwise": "factormech.bounds.pairwise:pairwise",
-    "certified": "factormech.bounds.certified:certified",
+    "certified": "factormech.bounds.pairwise:certified",
 }
 
 

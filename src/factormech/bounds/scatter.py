@@ -1,8 +1,9 @@
 r"""The variance itself bounded from below: no trace is taken from another, so that nothing cancels at large ε.
 
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``local/strategy.py`` and ``pairwise.py``.
-Class of mechanisms: non-interactive ε-LDP protocols in which every user draws from one strategy Q (any number of
-outputs) and the answers are the sum of one vector per report, without bias: *unbiased linear strategies*.
+Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``mechanisms/local/strategy.py`` and
+``pairwise.py``. Class of mechanisms: non-interactive ε-LDP protocols in which every user draws from one strategy Q
+(any number of outputs) and the answers are the sum of one vector per report, without bias: *unbiased linear
+strategies*.
 
 **Theorem 1.** Let w_u = We_u, and z_u any vectors, one a user type. For every strategy Q with reconstruction VQ = W
 
@@ -66,7 +67,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.bounds.centred import CentredGram
 from factormech.bounds.pair_search import PairWeights
-from factormech.bounds.size_limit import SizeLimit
+from factormech.bounds.staircase import SizeLimit
 
 _UNIT = 2.0**-53
 # Beyond, variances are near the least float, and nothing is proved.

@@ -27,8 +27,8 @@ from scipy.linalg import solve_triangular
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.pair_search import PairWeights
-from factormech.bounds.size_limit import SizeLimit
-from factormech.workloads import walsh
+from factormech.bounds.staircase import SizeLimit
+from factormech.workloads import binary
 
 # Two bits can be exchanged if the spectrum does not change by more, relatively.
 TOLERANCE = 1e-9
@@ -45,7 +45,7 @@ DECREMENT, INSIDE = 1e-3, 0.99
 def spectrum_of(centred_gram: FloatArray) -> FloatArray | None:
     """The eigenvalues c_s of a C that depends on u ⊕ v alone, rounding noise as zero, (n,); None for any other C."""
     n = len(centred_gram)
-    values = walsh.spectrum_of(centred_gram) if n > 1 else None
+    values = binary.spectrum_of(centred_gram) if n > 1 else None
     if values is None:
         return None
     values[0] = 0.0
@@ -95,7 +95,7 @@ class TranslationProblem:
         sizes, m = np.bincount(orbits), len(roots)
         one_each = np.unique(orbits, return_index=True)[1][1:]
         shares = (orbits[:, None] == np.arange(1, m + 1)) / sizes[1:]
-        characters = walsh.transform(shares)[one_each]
+        characters = binary.transform(shares)[one_each]
         a, b = phi_lines(limit)
         top = np.hstack([np.ones((m, 1)), -characters, np.zeros((m, 1))])
         middle = np.hstack([np.zeros((m, 1)), np.eye(m), np.zeros((m, 1))])

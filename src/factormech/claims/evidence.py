@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from factormech.claims.expressions import names_in
+from factormech.claims.selection import names_in
 from factormech.config.schema import Missing
 from factormech.errors import BadValue
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from factormech.claims import evidence, universes
 from factormech.claims.evidence import Predictions
-from factormech.claims.expressions import names_in
 from factormech.claims.measures import check, parameters
+from factormech.claims.selection import names_in
 from factormech.config import schema as schemas
-from factormech.config.strict_yaml import read_yaml
+from factormech.config.yaml_file import read_yaml
 from factormech.errors import BadValue
 
 _OPERANDS = ("of", "left", "right")

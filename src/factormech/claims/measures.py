@@ -16,10 +16,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.claims.expressions import evaluate, names_in
-from factormech.claims.selection import ENDS, HIGH, LOW, VALUE, NotEvaluated, Operand, Tables, divided, joined, points
+from factormech.claims.selection import (
+    ENDS,
+    HIGH,
+    LOW,
+    VALUE,
+    NotEvaluated,
+    Operand,
+    Tables,
+    divided,
+    evaluate,
+    joined,
+    names_in,
+    points,
+)
 from factormech.errors import BadValue, UnknownName
-from factormech.family import Family
+from factormech.names import Family
 
 if TYPE_CHECKING:
     import pandas as pd

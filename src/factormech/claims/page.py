@@ -1,9 +1,16 @@
-"""What was found, as a page of Markdown, and as a few lines for a terminal."""
+"""The verdicts as a page of Markdown, as a CSV file, and as a few lines for a terminal.
+
+What was found, as a page of Markdown, and as a few lines for a terminal.
+
+What was found, as a CSV file: a row for each check of each claim, and one for each claim that has none.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from factormech.claims.evidence import (
     GROWTH,
@@ -24,6 +31,8 @@ from factormech.claims.evidence import (
     VIOLATED,
 )
 from factormech.claims.verdicts import CONTRADICTED, MET, REFUSED, UNDECIDED, Judged, Outcome
+
+# What was found, as a page of Markdown, and as a few lines for a terminal.
 
 TITLE = "# The ledger of claims\n\n"
 HEAD = """
@@ -169,3 +178,63 @@ def _told(outcome: Outcome) -> str:
 def _expected(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Each expectation with its reason, equal ones once."""
     yield from dict.fromkeys(f"{o.check.expect.words()} ({o.check.expect.because})" for o in outcomes)
+
+
+# What was found, as a CSV file: a row for each check of each claim, and one for each claim that has none.
+
+COLUMNS = (
+    "claim",
+    "paper",
+    "where",
+    "kind",
+    "verdict",
+    "reading",
+    "outcome",
+    "value",
+    "low",
+    "high",
+    "points",
+    "least",
+    "most",
+    "reason",
+)
+
+
+def rows(judged: Iterable[Judged]) -> Iterator[dict[str, str]]:
+    """The rows, numbers as their shortest exact texts."""
+    for found in judged:
+        claim = found.claim
+        head = {
+            "claim": claim.id,
+            "paper": claim.paper,
+            "where": claim.where,
+            "kind": claim.kind,
+            "verdict": found.verdict,
+        }
+        if not found.outcomes:
+            yield {**head, "reason": claim.why}
+        for outcome in found.outcomes:
+            yield {**head, **_tested(outcome)}
+
+
+def text(judged: Iterable[Judged]) -> str:
+    """The whole file."""
+    written = io.StringIO()
+    writer = csv.DictWriter(written, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(judged))
+    return written.getvalue()
+
+
+def _tested(outcome: Outcome) -> dict[str, str]:
+    check = outcome.check
+    ends = {"least": _text(check.expect.least), "most": _text(check.expect.most)}
+    told = {"reading": check.reading, "outcome": outcome.state, **ends, "reason": outcome.reason}
+    if (measured := outcome.measured) is None:
+        return told
+    numbers = {name: repr(float(getattr(measured, name))) for name in ("value", "low", "high")}
+    return {**told, **numbers, "points": str(measured.points)}
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else repr(float(number))

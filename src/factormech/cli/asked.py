@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
-    from factormech.local.solved import Solution
+    from factormech.mechanisms.local.solved import Solution
     from factormech.workloads.base import Workload
 
 # The most user types of commands that hold a few vectors of length n, and of those that hold several n × n matrices.
@@ -83,8 +83,7 @@ def _defined_workload(
 def _definitions_in(config: Path) -> Mapping[str, Any]:
     """Return the workloads that a configuration defines, with paths relative to the working folder."""
     from factormech import plugins
-    from factormech.config.paths import seen_from
-    from factormech.config.strict_yaml import read_yaml
+    from factormech.config.yaml_file import read_yaml, seen_from
 
     if not config.is_file():
         what = f"{config} ({'a folder' if config.is_dir() else 'no such file'})"
@@ -142,10 +141,10 @@ def _from_file(path: Path, domain_size: int | None, limit: int) -> Workload:
 
 def _refuse_result(path: Path) -> None:
     """Refuse a result file of the project: its matrices are not queries."""
-    from factormech import store
+    from factormech.store import hdf5
 
     try:
-        kind = store.read(path).kind
+        kind = hdf5.read(path).kind
     except ValueError:
         return  # not a result file of the project
     remedy = "give the name of its workload, with --domain-size"
@@ -170,13 +169,13 @@ _NEEDED = ("mechanism", "workload", "domain_size", "epsilon")
 
 def stored_strategy(path: Path, epsilon: float | None) -> Stored:
     """Read a strategy file; ``epsilon`` is the budget for a strategy that serves every budget."""
-    from factormech import store
-    from factormech.local.registry import solver_of
-    from factormech.local.solved import Solution
+    from factormech.mechanisms.local.registry import solver_of
+    from factormech.mechanisms.local.solved import Solution
+    from factormech.store import hdf5
 
     try:
-        record = store.read(path, "strategy")
-    except store.DamagedFile as error:  # the store's remedy is for files of the workflow: to delete them
+        record = hdf5.read(path, "strategy")
+    except hdf5.DamagedFile as error:  # the store's remedy is for files of the workflow: to delete them
         raise BadValue(str(path), error.value, error.rule, _OTHER) from None
     found = record.attributes
     missing = [name for name in _NEEDED if name not in found]
@@ -197,7 +196,7 @@ def stored_strategy(path: Path, epsilon: float | None) -> Stored:
 
 def restored(stored: Stored) -> Any:
     """Return the strategy of a file; restoring it verifies its privacy."""
-    from factormech.local.registry import restore
+    from factormech.mechanisms.local.registry import restore
 
     try:
         return restore(stored.mechanism, stored.solution, stored.epsilon)
@@ -222,7 +221,7 @@ def workload_of_stored(stored: Stored, given: str | None, *, answers: bool = Fal
             rule = f"have {n} user types, as {stored.path} has"
             raise BadValue("--workload", workload.domain_size, rule, "give the workload of the strategy")
         return workload
-    from factormech.mechanisms.local import QUERIES, QUERY_NAMES, TYPE_NAMES
+    from factormech.mechanisms.local.fitted import QUERIES, QUERY_NAMES, TYPE_NAMES
 
     datasets = stored.solution.datasets
     if QUERIES in datasets:
@@ -248,7 +247,7 @@ def _by_name(stored: Stored, seed: int) -> Workload:
 
 def _beside(stored: Stored) -> Workload | None:
     """Return the workflow's description of the workload, from ``results/workloads`` beside ``results/strategies``."""
-    from factormech import store
+    from factormech.store import hdf5
     from factormech.workloads.stored import StoredWorkload
 
     parents, n, seed = stored.path.resolve().parents, stored.domain_size, stored.solution.record.get("seed")
@@ -257,7 +256,7 @@ def _beside(stored: Stored) -> Workload | None:
     folder = parents[4] / "workloads" / stored.workload
     for path in (folder / f"n{n}-seed{seed}.h5", folder / f"n{n}.h5"):
         if path.is_file():
-            record = store.read(path, "workload")
+            record = hdf5.read(path, "workload")
             return StoredWorkload(record.datasets, record.attributes)
     return None
 

@@ -20,7 +20,7 @@ QUERIES_LIMIT, SHOWN = 1_000_000, 12
 
 def simulate(args: argparse.Namespace) -> Answer:
     """Sample the reports once, estimate every answer, and give the standard error of each estimate."""
-    from factormech.mechanisms.local import collect
+    from factormech.mechanisms.local.fitted import collect
     from factormech.seeds import rng_for
 
     if args.seed < 0:
@@ -49,7 +49,7 @@ def _users(args: argparse.Namespace, workload: Workload) -> IntArray:
     """Return the numbers of users by type: those of the file, or ``--users`` of them drawn from its shares."""
     import numpy as np
 
-    from factormech.local.reports import check_counts
+    from factormech.mechanisms.local.reports import check_counts
     from factormech.seeds import rng_for
     from factormech.workloads.counts import counts_of
 
@@ -73,7 +73,7 @@ def _rest(error: BadValue) -> tuple[Any, str, str]:
 
 
 def _consistent(workload: Workload, estimate: FloatArray, users: int) -> FloatArray:
-    from factormech.local.consistency import NonNegative
+    from factormech.mechanisms.local.consistency import NonNegative
 
     return NonNegative(workload.gram(), fixed_total=True)(estimate, float(users)).values
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def compare(args: argparse.Namespace) -> Answer:
     """Rank the mechanisms by worst-case variance; the users that a target needs are proportional to it."""
     from factormech.cli import ranked
-    from factormech.local import registry
+    from factormech.mechanisms.local import registry
     from factormech.mechanisms.ranking import by_mean_squared_error
     from factormech.questions import check_not_constant
 

@@ -12,7 +12,7 @@ from factormech.errors import BadValue
 
 if TYPE_CHECKING:
     from factormech.arrays import FloatArray
-    from factormech.local.strategy import StrategyMatrix
+    from factormech.mechanisms.local.strategy import StrategyMatrix
     from factormech.workloads.base import Workload
 
 # Entries of a matrix that are written as text: a gigabyte.
@@ -44,7 +44,7 @@ def export(args: argparse.Namespace) -> Answer:
     variances = {} if workload is None else _variances(strategy, workload)
     _write(args.out, strategy.matrix)
     if workload is not None:
-        from factormech.mechanisms.local import reconstruction_of
+        from factormech.mechanisms.local.fitted import reconstruction_of
 
         path = args.out.with_name(f"{args.out.stem}{SUFFIX}{args.out.suffix}")
         _write(path, reconstruction_of(strategy, workload))
@@ -53,7 +53,7 @@ def export(args: argparse.Namespace) -> Answer:
 
 
 def _matrix_of(stored: Stored) -> StrategyMatrix:
-    from factormech.mechanisms.local import as_matrix
+    from factormech.mechanisms.local.fitted import as_matrix
 
     found = restored(stored)
     strategy = as_matrix(found)
@@ -84,7 +84,7 @@ def _queries_of(stored: Stored, given: str | None, strategy: StrategyMatrix) -> 
 
 def _variances(strategy: StrategyMatrix, workload: Workload) -> dict[str, float]:
     """Return the worst variance with the exported V, and with the textbook's V for the uniform prior."""
-    from factormech.local.strategy import StrategyMatrix
+    from factormech.mechanisms.local.strategy import StrategyMatrix
 
     C = workload.centred_gram()
     textbook = StrategyMatrix(strategy.matrix, strategy.epsilon)
@@ -95,8 +95,8 @@ def _variances(strategy: StrategyMatrix, workload: Workload) -> dict[str, float]
 
 
 def _write(path: Path, matrix: FloatArray) -> None:
-    from factormech.atomic import replacing
     from factormech.cli.progress import Progress
+    from factormech.store.atomic import replacing
 
     with (
         Progress(f"writing {path}") as progress,

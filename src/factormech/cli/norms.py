@@ -32,7 +32,7 @@ _SYMBOLS = {
 def norm(args: argparse.Namespace) -> Answer:
     """Compute the norm, and return both ends."""
     from factormech import questions
-    from factormech.measure import cost
+    from factormech.studies import cost
 
     limit = gap_limit_of(args)
     name = questions.norm_name(args.kind, args.alpha)

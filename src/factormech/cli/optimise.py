@@ -21,7 +21,7 @@ MECHANISM = "optimised"
 def optimise(args: argparse.Namespace) -> Answer:
     """Solve, write the file if ``--out`` names one, and say what was reached."""
     from factormech.mechanisms.base import mechanism
-    from factormech.mechanisms.local import LocalFit
+    from factormech.mechanisms.local.fitted import LocalFit
 
     epsilon, limit = epsilon_of(args), gap_limit_of(args)
     if args.out is not None:

@@ -29,7 +29,7 @@ def plan(args: argparse.Namespace) -> Answer:
     from factormech import questions
     from factormech.cli import ranked
     from factormech.cli.every_protocol import every_protocol
-    from factormech.local import registry
+    from factormech.mechanisms.local import registry
 
     epsilon, alpha = epsilon_of(args), target_of(args)
     workload = workload_of(args)

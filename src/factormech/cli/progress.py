@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
-    from factormech.local.optimal.problem import Step
+    from factormech.mechanisms.local.optimal.problem import Step
 
 # Seconds until anything is shown, between two drawings of a bar, and between two lines.
 FIRST, REDRAW, EVERY = 2.0, 0.2, 10.0
@@ -108,7 +108,7 @@ def duration(seconds: float) -> str:
 
 def expected_seconds(n: int, mechanisms: Iterable[str]) -> float:
     """Return the seconds that the benchmark predicts for solving these mechanisms over ``n`` user types."""
-    from factormech.local import registry
-    from factormech.measure import cost
+    from factormech.mechanisms.local import registry
+    from factormech.studies import cost
 
     return sum(cost.solve_seconds(name, n) for name in mechanisms if registry.is_solved(name))

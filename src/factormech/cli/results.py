@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from factormech.cli.answer import Answer, Line, counted, pairs
 from factormech.cli.studies import config_of, study_named
 from factormech.errors import BadValue
-from factormech.mechanisms.show import in_words
+from factormech.mechanisms.base import in_words
 
 if TYPE_CHECKING:
     from factormech.config.studies import Study
-    from factormech.experiments.solves import Solve
-    from factormech.planning import Plan
+    from factormech.pipeline.planning import Plan
+    from factormech.studies.solves import Solve
 
 FAMILIES = {"strategy": "strategy", "bound": "lower bound", "factorization": "factorization"}
 # Attributes that a reader is shown, and what they are called; JSON has all.
@@ -82,7 +82,7 @@ def show(args: argparse.Namespace) -> Answer:
     path = Path(args.name)
     if path.suffix == ".h5" and not _is_study_file(path):
         return _show_file(args, path)
-    from factormech.provenance import study_of
+    from factormech.pipeline.provenance import study_of
 
     args.name = study_of(args.name)
     args.quick = args.quick or args.name.startswith("quick/")
@@ -175,9 +175,9 @@ def _relative(path: Path) -> str:
 
 
 def _attributes(path: Path) -> dict[str, Any]:
-    from factormech import store
+    from factormech.store import hdf5
 
-    found = store.read(path)
+    found = hdf5.read(path)
     kept = {key: value for key, value in found.attributes.items() if not any(mark in key for mark in _ORIGIN)}
     return {"kind": found.kind, **kept}
 
@@ -204,6 +204,6 @@ def _marked(file: str, others: str = "") -> str:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from factormech.planning import Plan
+    from factormech.pipeline.planning import Plan
 
     return Plan(config_of(args))

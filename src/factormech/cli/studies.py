@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def check(args: argparse.Namespace) -> Answer:
     """Check a configuration, and say which data it uses and how long a run will take."""
-    from factormech.planning import Plan
+    from factormech.pipeline.planning import Plan
 
     config = config_of(args)
     studies = config.quick_studies if args.quick else config.studies
@@ -128,8 +128,8 @@ def _made(name: str) -> str:
 
 def show(args: argparse.Namespace) -> Answer:
     """Say what one study asks, and what it makes."""
-    from factormech.mechanisms.show import in_words
-    from factormech.planning import Plan
+    from factormech.mechanisms.base import in_words
+    from factormech.pipeline.planning import Plan
 
     study = study_named(args)
     seconds = Plan(config_of(args)).seconds([study.name])

@@ -15,7 +15,7 @@ MOST = 8
 
 def trace(args: argparse.Namespace) -> Answer:
     """Where the rows of a point come from."""
-    from factormech.provenance import trace as traced
+    from factormech.pipeline.provenance import trace as traced
 
     found = traced(args.figure, point_of(args.point), folder=args.folder)
     rows = [one.as_data() for one in found]

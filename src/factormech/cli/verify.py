@@ -11,12 +11,12 @@ from factormech.cli.progress import Progress
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
-    from factormech.measure.verification import Verification
+    from factormech.studies.measures.verification import Verification
 
 
 def verify(args: argparse.Namespace) -> Answer:
     """Restore the strategy, check privacy, unbiasedness, objective and bound."""
-    from factormech.measure import verification
+    from factormech.studies.measures import verification
 
     stored = stored_strategy(args.strategy, args.epsilon)
     workload = workload_of_stored(stored, args.workload)
@@ -48,7 +48,7 @@ def _refused(known: dict[str, Any], reason: str) -> Answer:
 
 
 def _data(stored: Stored, found: Verification) -> dict[str, Any]:
-    from factormech.measure.verification import made_for
+    from factormech.studies.measures.verification import made_for
 
     evaluation = found.evaluation
     return {

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from factormech.config import schema as schemas
-from factormech.config.experiments import study_schema, with_experiments
-from factormech.config.strict_yaml import read_yaml
-from factormech.experiments.registry import experiment, names
+from factormech.config.kinds import study_schema, with_experiments
+from factormech.config.yaml_file import read_yaml
+from factormech.studies.registry import experiment, names
 
 # What is longer than so many characters is told below its table.
 CELL = 110

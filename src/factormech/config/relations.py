@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from factormech import plugins
-from factormech.config import experiments
-from factormech.config.paths import leads_outside
+from factormech.config import kinds
 from factormech.config.schema import mapping, place
+from factormech.config.yaml_file import leads_outside
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.registry import is_experiment
-from factormech.family import Family
+from factormech.names import Family
+from factormech.studies.registry import is_experiment
 
 Definitions: TypeAlias = dict[str, dict[str, Any]]
 Key: TypeAlias = tuple[str | int, ...]
@@ -107,9 +107,9 @@ def _of_study(own: Settings, workloads: _Workloads) -> Iterator[BadValue]:
     """Problems of a study and of its quick settings."""
     path, settings = own
     checks = (workloads.name_problem, workloads.size_problem)
-    yield from experiments.problems(path, settings, None, *checks)
+    yield from kinds.problems(path, settings, None, *checks)
     quick = mapping(settings.get("quick"))
-    yield from experiments.problems((*path, "quick"), quick, settings, *checks)
+    yield from kinds.problems((*path, "quick"), quick, settings, *checks)
 
 
 class _Workloads:

@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from factormech.config import experiments
+from factormech.config import kinds
 from factormech.config import schema as schemas
-from factormech.config.paths import seen_from
 from factormech.config.relations import Definitions, Known, plugin_problems, registries, relation_problems
-from factormech.config.strict_yaml import read_yaml
+from factormech.config.yaml_file import read_yaml, seen_from
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.asked import Asked
-from factormech.experiments.drawing import NONE, Drawing
-from factormech.experiments.registry import experiment, is_experiment
-from factormech.family import Family
+from factormech.names import Family
+from factormech.studies.asked import Asked
+from factormech.studies.drawing import NONE, Drawing
+from factormech.studies.registry import experiment, is_experiment
 
 __all__ = [
     "Config",
@@ -124,7 +123,7 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
     """
     given, problems = schemas.plain(config)
     broken = plugin_problems(given, Path(base))
-    rules = experiments.with_experiments(read_yaml(schema), given)
+    rules = kinds.with_experiments(read_yaml(schema), given)
     problems += schemas.problems_of(rules, given)
     relations = relation_problems(given, Path(base), registries() if known is None else known)
     # A name that nothing has may be that of a plugin which could not be loaded: first things first.
@@ -149,8 +148,8 @@ def _refusals(given: Any, found: Iterable[BadValue]) -> list[BadValue]:
         wrong = any(other == key or other.startswith((f"{key}.", f"{key}[")) for other in told)
         if wrong or "studies" in told or not is_experiment(schemas.mapping(settings).get("kind")):
             continue
-        own = experiments.refusals(("studies", name), settings)
-        quick = experiments.refusals(("studies", name, "quick"), _merged(settings, settings.get("quick", {})))
+        own = kinds.refusals(("studies", name), settings)
+        quick = kinds.refusals(("studies", name, "quick"), _merged(settings, settings.get("quick", {})))
         already = {(str(problem.value), problem.rule) for problem in own}
         refused += own + [problem for problem in quick if (str(problem.value), problem.rule) not in already]
     return refused
@@ -163,7 +162,7 @@ def defaults(schema: FilePath) -> dict[str, Any]:
 
 def _study(name: str, settings: Mapping[str, Any], config: Mapping[str, Any], *, quick: bool = False) -> Study:
     words = {key: settings[key] for key in ("paper", "artefact", "kind", "title", "caption")}
-    asked = experiments.asked(settings, seed=config["seed"], definitions=config["workloads"])
+    asked = kinds.asked(settings, seed=config["seed"], definitions=config["workloads"])
     figure = settings["figure"]
     if figure == NONE or experiment(settings["kind"]).figure == "":
         figure = None

@@ -10,10 +10,10 @@ import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
 
-from factormech.atomic import write_whole
 from factormech.data.files import SIZE_LIMIT, parsed, read
 from factormech.data.registry import public
 from factormech.errors import BadValue
+from factormech.store.atomic import write_whole
 
 # The folder of the files in the public repository of the DPBench study, at one commit: it is named here alone.
 PUBLIC_SOURCE = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue, UnknownName
-from factormech.local.reports import check_counts
+from factormech.mechanisms.local.reports import check_counts
 
 BINS = 4096
 STANDIN = "-standin"

@@ -1,1 +1,1 @@
-"""Learning and refutation of concept classes from private reports."""
+"""Learning from private reports: concept classes, statistical queries, selection, information."""

@@ -45,14 +45,13 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.bounds.hard import divergence, release
-from factormech.bounds.hard.best import best_witness
+from factormech.bounds.hard.certificate import Witness, best_witness, certify
 from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
 from factormech.bounds.hard.release import Pairs
-from factormech.bounds.hard.witness import Witness, certify
 from factormech.errors import BadValue, UnknownName
 from factormech.learning.concepts import ConceptClass, difference_matrix
 from factormech.learning.reports import checked_loss_gap
-from factormech.norms.dual import dual_norm
+from factormech.norms.certificates import dual_norm
 from factormech.norms.matrices import checked_matrix
 from factormech.numerics.roots import bisect
 

@@ -219,7 +219,7 @@ def _halfspaces(name: str, g: int) -> ConceptClass:
 
 
 def _from_file(name: str, T: int) -> ConceptClass:
-    from factormech.workloads.files import read
+    from factormech.workloads.matrix import read
 
     path = name.removeprefix(_FILE)
     found = from_matrix(read(path), Path(path).name)

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from factormech.arrays import check_epsilon, check_positive_integer
 from factormech.bounds.hard.divergence import checked_error, users_around_centre, users_to_distinguish
-from factormech.learning import counts
+from factormech.learning import tails
 
 # The share of the failure probability that is left to the first round, which takes nearly all users.
 _FIRST = 0.95
@@ -100,7 +100,7 @@ class MaskedParities:
     def _users(self, share: float, error: float) -> int:
         """The least number of reports whose majority is wrong with at most this probability, where they say a share."""
         mean = share / (1.0 / math.tanh(0.5 * self.epsilon))
-        return counts.least_trials(0.5 * (1.0 - mean), 0.5 * (1.0 + mean), error)[0]
+        return tails.least_trials(0.5 * (1.0 - mean), 0.5 * (1.0 + mean), error)[0]
 
 
 def _likelier(epsilon: float) -> float:

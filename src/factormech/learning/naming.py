@@ -38,11 +38,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
+from factormech.bounds.hard.certificate import Witness
 from factormech.bounds.hard.divergence import Protocol, checked_error
-from factormech.bounds.hard.witness import Witness
-from factormech.information.limits import binary_divergence, relative_constant
 from factormech.learning.bounds import certificate
 from factormech.learning.concepts import ConceptClass, from_matrix
+from factormech.learning.information import binary_divergence, relative_constant
 from factormech.learning.reports import checked_loss_gap
 
 # The agreements at which certificates are solved, over twice the excess.

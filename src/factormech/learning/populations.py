@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from factormech.arrays import FloatArray, check_positive_integer
-from factormech.bounds.hard.witness import Witness
+from factormech.bounds.hard.certificate import Witness
 from factormech.errors import BadValue
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
 from factormech.learning.concepts import ConceptClass

@@ -1,4 +1,6 @@
-r"""Realizable learning and refutation without interaction: private estimates of how much each concept is contradicted.
+r"""Realizable learning and refutation without interaction.
+
+Realizable learning and refutation without interaction: private estimates of how much each concept is contradicted.
 
 The *penalties* V (k × 2T) of a class have |V_c| ≤ a on labelled points (x, c(x)), and V_c ≥ 1 on (x, −c(x)). η(C, a) is
 the least γ₂ of V + θ1ᵀ, and a factorization RA of it through a randomizer of the ball estimates p_c = V_c·λ (Edmonds,
@@ -21,6 +23,19 @@ least estimate with a threshold; their means are m(α) apart.
 
 **Choice of a.** Users grow like (η(C, a)/m(α))², m(α) = (2 − α)(α' − a) with α' = α/(2 − α); a dual matrix proves that
 η(C, a) is at least a line in a, so Kelley's method of ``local.factorized.distance`` finds the best a with a proof.
+
+Kearns' non-adaptive learner of monotone conjunctions, run on randomized bits: realizable only, polynomial in d.
+
+Query i asks how often bit i is 0 at points labelled +1: q_i = P(x_i = 0, b = +1), which is 0 for bits of the concept.
+The learner keeps the bits whose q_i seems below α/d (Kearns, Efficient noise-tolerant learning from statistical
+queries, STOC 1993). If every bit of the concept is kept and none with q_i > α/d, the conjunction of the kept bits is
+wrong only where the concept is true: it loses at most Σ_{kept} q_i ≤ α.
+
+Users are dealt into d groups of m; one of group i sends [x_i = 0, b = +1] as a randomized bit. The count of ones is
+binomial, and a threshold keeps both of its errors at most β/d. They are summed over d bits, each of which can make one
+of them only: loss ≤ α with probability at least 1 − β, *proved*, by exact binomial tails. m grows like 2c²(d/α)²·
+2ln(d/β) at most, c = (e^ε+1)/(e^ε−1): users grow like d³ln d, where an agnostic learner's grow with γ₂(W, α)², which is
+exponential in √d.
 """
 
 from __future__ import annotations
@@ -34,16 +49,18 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.bounds.hard.divergence import checked_error
 from factormech.errors import BadValue
 from factormech.learning import tails
-from factormech.learning.concepts import ConceptClass
+from factormech.learning.concepts import ConceptClass, bits, concept_class
 from factormech.learning.reports import checked_law, checked_loss_gap, losses
-from factormech.local.factorized import chernoff, drawn
-from factormech.local.factorized.distance import GAP, search
-from factormech.local.factorized.factor_release import FactorizationRelease
-from factormech.local.factorized.factors import factorization
-from factormech.local.factorized.gaussian_maximum import expected_largest
-from factormech.local.factorized.registry import release_of
-from factormech.norms.approximate.norms import eta_norm
+from factormech.mechanisms.local.factorized import release as drawn
+from factormech.mechanisms.local.factorized import tails as chernoff
+from factormech.mechanisms.local.factorized.factors import GAP, factorization, search
+from factormech.mechanisms.local.factorized.registry import release_of
+from factormech.mechanisms.local.factorized.releases import FactorizationRelease
+from factormech.mechanisms.local.factorized.tails import expected_largest
+from factormech.norms.approximate import eta_norm
 from factormech.numerics.roots import least_whole
+
+# Realizable learning and refutation without interaction: private estimates of how much each concept is contradi.
 
 
 class PenaltyReports:
@@ -221,3 +238,42 @@ class RealizableRefuter:
     def _balance(self, users: int) -> tuple[float, float]:
         n = check_positive_integer("users", users)
         return tails.balanced(np.sqrt(self.reports.variances / n), self.signal)
+
+
+# Kearns' non-adaptive learner of monotone conjunctions, run on randomized bits: realizable only, polynomial in .
+
+
+class KearnsLearner:
+    """Learns monotone conjunctions of d bits to loss α (see the module)."""
+
+    def __init__(self, d: int, epsilon: float, alpha: float) -> None:
+        self.d, self.epsilon, self.alpha = (
+            check_positive_integer("d", d),
+            check_epsilon(epsilon),
+            checked_loss_gap(alpha),
+        )
+        self._rare, self._frequent = tails.reported([0.0, self.alpha / self.d], self.epsilon).tolist()
+
+    @cached_property
+    def concepts(self) -> ConceptClass:
+        """All monotone conjunctions of d bits; only a simulation lists them."""
+        return concept_class("conjunctions", self.d)
+
+    def confident_users(self, beta: float) -> int:
+        """A number of users proved to give loss at most α with probability at least 1 − β."""
+        return self.d * tails.least_trials(self._rare, self._frequent, checked_error(beta) / self.d)[0]
+
+    def likely_users(self, beta: float) -> int:
+        """The same: nothing is approximated."""
+        return self.confident_users(beta)
+
+    def losses(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        """(trials,): losses of what is learnt from so many users drawn from the law."""
+        p = checked_law(law, self.concepts.domain_size)
+        m = check_positive_integer("users", users) // self.d
+        if m < 1:
+            raise BadValue("users", users, f"be at least one for each of the {self.d} bits", "give more")
+        shares = p[: self.concepts.domain_size] @ (1 - bits(self.d))
+        ones = rng.binomial(m, tails.reported(shares, self.epsilon), size=(trials, self.d))
+        kept = ones <= tails.threshold(self._rare, self._frequent, m)[0]
+        return losses(self.concepts, p)[kept @ (1 << np.arange(self.d))]

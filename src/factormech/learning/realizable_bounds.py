@@ -34,16 +34,17 @@ import math
 import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
-from factormech.bounds.hard import divergence, witness
+from factormech.bounds.hard import certificate as witness
+from factormech.bounds.hard import divergence
+from factormech.bounds.hard.certificate import Witness, certify
 from factormech.bounds.hard.pairs import HardPairs
-from factormech.bounds.hard.witness import Witness, certify
 from factormech.errors import BadValue
 from factormech.learning.bounds import certificate, largest_error
 from factormech.learning.concepts import ConceptClass, difference_matrix
 from factormech.learning.realizable import wrong_labels
 from factormech.learning.reports import checked_loss_gap
-from factormech.norms.approximate import norms
-from factormech.norms.approximate.boxes import Boxes
+from factormech.norms import approximate
+from factormech.norms.boxes import Boxes
 
 # Rows of D_C in a certificate of learning at most, drawn at random (any rows give a bound).
 MOST_DIFFERENCES = 200
@@ -59,7 +60,7 @@ def refutation_certificate(concepts: ConceptClass, alpha: float, *, gap: float =
     wrong = wrong_labels(concepts)
     best, ceiling = witness.nothing(wrong.shape, a), math.inf
     for multiple in (0.0, *_MULTIPLES):
-        norm = norms.eta_norm(concepts.labels, multiple * a / (1.0 - a), gap=gap)
+        norm = approximate.eta_norm(concepts.labels, multiple * a / (1.0 - a), gap=gap)
         ceiling = norm.upper if multiple == 0.0 else ceiling
         found = certify(wrong.astype(float), norm.witness["dual"], a)
         if (found.matrix[wrong] < 0.0).any():
@@ -115,7 +116,7 @@ def learning_certificate(concepts: ConceptClass, *, gap: float = 5e-3) -> Witnes
     if not len(D):
         return witness.nothing((1, 2 * concepts.domain_size), 1.0)
     boxes = Boxes(np.where(D > 0.0, 1.0, -math.inf), np.where(D < 0.0, -1.0, math.inf), False)
-    U = norms.solve(boxes, gap=gap).witness["dual"]
+    U = approximate.solve(boxes, gap=gap).witness["dual"]
     return certificate(D, 1.0 - 1e-9, dual_matrix=U)
 
 

@@ -18,13 +18,12 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from factormech.arrays import FloatArray, check_positive_integer
+from factormech.bounds.hard.certificate import Witness
 from factormech.bounds.hard.pairs import HardPairs
-from factormech.bounds.hard.witness import Witness
 from factormech.learning.agnostic import AgnosticLearner
 from factormech.learning.concepts import ConceptClass
-from factormech.learning.conjunctions import KearnsLearner
 from factormech.learning.populations import coins
-from factormech.learning.realizable import RealizableLearner, RealizableRefuter
+from factormech.learning.realizable import KearnsLearner, RealizableLearner, RealizableRefuter
 from factormech.learning.realizable_bounds import learning_rows
 
 _MASSES = np.geomspace(1.0, 1e-3, 22)

@@ -20,11 +20,10 @@ import numpy.typing as npt
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
-from factormech.local.factorized import drawn
-from factormech.local.factorized.distance import Tried, best_distance, norm_at
-from factormech.local.factorized.factor_release import FactorizationRelease
-from factormech.local.factorized.factors import factorization
-from factormech.local.factorized.registry import release_of
+from factormech.mechanisms.local.factorized import release as drawn
+from factormech.mechanisms.local.factorized.factors import Tried, best_distance, factorization, norm_at
+from factormech.mechanisms.local.factorized.registry import release_of
+from factormech.mechanisms.local.factorized.releases import FactorizationRelease
 
 
 class AgreementReports:

@@ -1,22 +1,31 @@
-r"""Users that keep the failures of a learner or a refuter rare: what the agnostic and the realizable ones share.
+"""Users that keep failures rare, and randomized bits that tell rare events from frequent ones.
+
+Users that keep the failures of a learner or a refuter rare: what the agnostic and the realizable ones share.
 
 A learner fails where some concept beats the best one by a margin m that only noise can make up for: the probability is
 at most Σ_c P(e_{c*} − e_c ≥ m), for the worst c*. A refuter compares the extreme of k estimates with a threshold
 between two laws' means, which are a signal s apart: one error is a union of k tails, the other a single one.
+
+How many randomized bits tell a rare event from a frequent one: exact binomial tails, no approximation.
 """
 
 from __future__ import annotations
 
 import math
 import operator
+from bisect import bisect_left
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import bdtr, bdtrc, ndtr
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds.hard.divergence import checked_error
-from factormech.local.factorized.factor_release import FactorizationRelease
+from factormech.errors import BadValue
+from factormech.mechanisms.local.factorized.releases import FactorizationRelease
 from factormech.numerics.roots import bisect, least_whole
+
+# Users that keep the failures of a learner or a refuter rare: what the agnostic and the realizable ones share.
 
 # Numbers held at once: differences × labelled points.
 _CELLS = 2**22
@@ -87,3 +96,35 @@ def certain_refuter_users(proxy: float, concepts: int, signal: float, beta: floa
     b = checked_error(beta)
     roots = math.sqrt(math.log(concepts / b)) + math.sqrt(-math.log(b))
     return max(1, math.ceil(2.0 * proxy * (roots / signal) ** 2))
+
+
+# How many randomized bits tell a rare event from a frequent one: exact binomial tails, no approximation.
+
+
+def reported(shares: Any, epsilon: float) -> FloatArray:
+    """Probability that a randomized bit is 1, of bits that are 1 with these ``shares``: (1−p) + (2p−1)q."""
+    e = check_epsilon(epsilon)
+    return np.asarray((1.0 + np.asarray(shares, dtype=float) * math.expm1(e)) / (1.0 + math.exp(e)))
+
+
+def threshold(low: float, high: float, trials: int, weight: float = 1.0) -> tuple[int, float]:
+    """The t at which both errors, one ``weight`` times as grave, are nearest to equal, and the graver one.
+
+    ``weight``·P(Bin(n, ``low``) > t) and P(Bin(n, ``high``) ≤ t).
+    """
+
+    def more_misses(t: int) -> bool:
+        return bool(weight * bdtrc(t, trials, low) <= bdtr(t, trials, high))
+
+    t = bisect_left(range(trials), True, key=more_misses)
+    errors = {k: max(weight * float(bdtrc(k, trials, low)), float(bdtr(k, trials, high))) for k in (t, t - 1)}
+    best = min((k for k in errors if k >= 0), key=lambda k: errors[k])
+    return best, errors[best]
+
+
+def least_trials(low: float, high: float, error: float, weight: float = 1.0) -> tuple[int, int]:
+    """A number of bits and its t with both errors at most ``error``; no more than rounding counts above the least."""
+    if not 0.0 < low < high < 1.0:
+        raise BadValue("shares", (low, high), "be two probabilities in order", "ask for an accuracy above 0")
+    trials = least_whole(lambda n: threshold(low, high, n, weight)[1], error, smooth=False)
+    return trials, threshold(low, high, trials, weight)[0]

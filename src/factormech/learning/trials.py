@@ -18,11 +18,9 @@ import numpy.typing as npt
 from factormech.arrays import FloatArray
 from factormech.learning import bounds, naming, populations, realizable_bounds
 from factormech.learning import realizable_populations as realizable
-from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
+from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter, SequentialRefuter, refuter_of
 from factormech.learning.concepts import ConceptClass
-from factormech.learning.conjunctions import KearnsLearner
-from factormech.learning.one_more_round import SequentialRefuter, refuter_of
-from factormech.learning.realizable import RealizableLearner, RealizableRefuter
+from factormech.learning.realizable import KearnsLearner, RealizableLearner, RealizableRefuter
 
 # Where certificates of agnostic learning are made besides 2α: a larger θ may have a centre.
 _THETAS = (0.5, 0.9)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from factormech.manuscript.numbers import Number, exact
-from factormech.tables.math_text import latex_text
+from factormech.tables.latex import latex_text
 
 # A number on its own: not a part of a name ("3-way"), of a formula ("2w(K)", "1/p") or of a list of indices.
 _NUMBER = re.compile(

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech.atomic import write_whole
 from factormech.config.studies import Study, load_file
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.base import Curves, Experiment
-from factormech.experiments.run import figure_settings
-from factormech.experiments.sample_complexity import LOWER_BOUND
-from factormech.figures import form
-from factormech.figures.registry import draw, words
-from factormech.figures.save import FORMATS, save
 from factormech.manuscript import numbers, references
 from factormech.manuscript.caption import with_macros
+from factormech.plots import form
+from factormech.plots.registry import draw, words
+from factormech.plots.save import FORMATS, save
+from factormech.store.atomic import write_whole
+from factormech.studies.base import Curves, Experiment
+from factormech.studies.run import figure_settings
+from factormech.studies.sample_complexity import LOWER_BOUND
 from factormech.tables import kinds
-from factormech.tables.math_text import latex_text
+from factormech.tables.latex import latex_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def paper(
     folder
         Where the files are written; ``references.bib`` there keeps the entries of other studies.
     width, size, font, monochrome
-        The form of the figure (:class:`factormech.figures.form.Form`): inches, points, a font, greys for colours. The
+        The form of the figure (:class:`factormech.plots.form.Form`): inches, points, a font, greys for colours. The
         width is that of the table, too.
     panels, mechanisms
         The values of the table's columns of panels and of curves that are shown; all, if empty.

@@ -1,4 +1,8 @@
-"""The protocol of a mechanism: a name with its settings, fitted to a workload, with exact errors and its guarantee.
+"""How fitted mechanisms, workloads and plans look to a reader, in a terminal and in a notebook.
+
+How fitted mechanisms, workloads and plans look to a reader, in a terminal and in a notebook.
+
+The protocol of a mechanism: a name with its settings, fitted to a workload, with exact errors and its guarantee.
 
 A fixed strategy, a solved strategy, a factorization with Gaussian noise and additive noise of pure privacy differ in
 what ``fit`` does, and in nothing that a caller sees. A family is one module with ``names()``, ``check(mechanism)`` and
@@ -11,6 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +24,55 @@ import numpy as np
 from factormech.arrays import FloatArray, check_budget, check_positive_integer
 from factormech.errors import BadValue, UnknownName
 from factormech.labels import mechanism_label, percent
-from factormech.mechanisms import show
-from factormech.privacy import Guarantee
+from factormech.privacy.guarantee import Guarantee
 from factormech.spec import Spec
 from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+# How fitted mechanisms, workloads and plans look to a reader, in a terminal and in a notebook.
+
+
+def guarantee(stated: Guarantee | None) -> str:
+    """Return a guarantee in words: its numbers, between which neighbours, and on what ground."""
+    if stated is None:
+        return "none"
+    numbers = f"ε = {stated.epsilon:g}" if stated.rho is None else f"ρ = {stated.rho:g}"
+    delta = f", δ = {stated.delta:g}" if stated.delta else ""
+    return f"{numbers}{delta}; neighbours: {stated.relation}; {stated.ground}"
+
+
+def text(title: str, facts: Mapping[str, str]) -> str:
+    """Return facts as aligned lines under a title."""
+    width = max(map(len, facts))
+    return "\n".join([title, *(f"  {key:<{width}}  {value}" for key, value in facts.items())])
+
+
+def in_words(value: Any) -> str:
+    """Return a setting as a configuration has it: lists with commas, mappings as ``key: value``, yes and no."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {in_words(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(in_words, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def html(facts: Mapping[str, str]) -> str:
+    """Return facts as an HTML table of two columns."""
+    rows = "".join(f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in facts.items())
+    return f"<table>{rows}</table>"
+
+
+# The protocol of a mechanism: a name with its settings, fitted to a workload, with exact errors and its guarant.
+
 FAMILIES = {
-    "local": "factormech.mechanisms.local",
-    "central": "factormech.mechanisms.central",
-    "pure": "factormech.mechanisms.pure",
+    "local": "factormech.mechanisms.local.fitted",
+    "central": "factormech.mechanisms.central.fitted",
+    "pure": "factormech.mechanisms.pure.fitted",
 }
 _SPELLINGS = {"optimized": "optimised"}
 
@@ -348,7 +390,7 @@ class Fitted(ABC):
         """Return the figure of the variances, by user type or query, beside the lower bound; see ``fm.plot``."""
         if self.unavailable:
             raise BadValue("mechanism", self.mechanism.name, "run on this workload", self.unavailable)
-        from factormech.figures.plot import plot
+        from factormech.plots.plot import plot
 
         return plot(self, path)
 
@@ -361,7 +403,7 @@ class Fitted(ABC):
         found["workload"] += " user types"
         if self.unavailable:
             return found | {"ε": f"{self.mechanism.epsilon:g}", "unavailable": self.unavailable}
-        found["guarantee"] = show.guarantee(self.guarantee)
+        found["guarantee"] = guarantee(self.guarantee)
         found["worst variance"] = f"{self.worst_variance:.6g}"
         found["average variance"] = f"{self.average_variance:.6g}"
         found["users"] = f"{self.users(rmse=0.01):,} for a root mean square error of 1 percentage point"
@@ -370,10 +412,10 @@ class Fitted(ABC):
         return found
 
     def __repr__(self) -> str:
-        return show.text(type(self).__name__, self.summary())
+        return text(type(self).__name__, self.summary())
 
     def _repr_html_(self) -> str:
-        return show.html(self.summary())
+        return html(self.summary())
 
 
 def mean_square(rmse: float | None, alpha: float | None) -> float:

@@ -2,11 +2,13 @@
 
 Two metrics, never mixed:
 
-* ``mse``: the exact worst-case variance of every mechanism of ``local/registry.py`` over queries × α, and the strongest
+* ``mse``: the exact worst-case variance of every mechanism of ``mechanisms/local/registry.py`` over queries × α, and
+the strongest
   lower bound on it over all unbiased linear ε-LDP strategies, in the same unit. ``optimised`` is solved for the worst
   case. Biased answers are outside of that class: beside each strategy stand the users it needs when it is shrunk
-  towards the best constant answer, and the error of the constant itself (``local/shrinkage.py``).
-* ``linf``: the users that are *proved* to give every mechanism of ``local/factorized/registry.py`` an expected largest
+  towards the best constant answer, and the error of the constant itself (``mechanisms/local/shrinkage.py``).
+* ``linf``: the users that are *proved* to give every mechanism of ``mechanisms/local/factorized/registry.py`` an
+expected largest
   error of at most α for every distribution they are drawn from, the number that the central limit predicts, and
   the certified lower bound on any non-interactive ε-LDP mechanism (``bounds/hard/release.py``).
 """
@@ -22,15 +24,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factormech import labels
-from factormech.errors import BadValue
-from factormech.local import registry
-from factormech.local.factorized import registry as releases
-from factormech.local.shrinkage import Constant, best_constant, shrunk_users
-from factormech.measure.sample_complexity import mse_sample_complexity
-from factormech.mechanisms import show
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms import base as show
 from factormech.mechanisms.base import Mechanism
-from factormech.mechanisms.local import LocalFit, bound_of, fit
-from factormech.unavailable import Unavailable
+from factormech.mechanisms.local import registry
+from factormech.mechanisms.local.errors import mse_sample_complexity
+from factormech.mechanisms.local.factorized import registry as releases
+from factormech.mechanisms.local.fitted import LocalFit, bound_of, fit
+from factormech.mechanisms.local.shrinkage import Constant, best_constant, shrunk_users
 from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ class Ranking:
         return pd.DataFrame({"standard_error": [] if found is None else found}, index=index)
 
     def _query_errors(self) -> FloatArray | None:
-        from factormech.measure.standard_errors import worst_standard_errors
-        from factormech.mechanisms.local import as_matrix, reconstruction_of
+        from factormech.mechanisms.local.errors import worst_standard_errors
+        from factormech.mechanisms.local.fitted import as_matrix, reconstruction_of
 
         strategy = None if self.fitted is None else as_matrix(self.fitted.strategy)
         if self.fitted is None or strategy is None or self.best is None:
@@ -215,7 +216,7 @@ class Ranking:
 
     def plot(self, path: Any = None) -> Any:
         """Return the figure of the users that each mechanism needs, beside the lower bound; see ``fm.plot``."""
-        from factormech.figures.plot import plot
+        from factormech.plots.plot import plot
 
         return plot(self, path)
 
@@ -313,8 +314,7 @@ def _too_large(size: int) -> str:
 
 def _least_users(workload: Workload, epsilon: float, alpha: float) -> tuple[float, str]:
     """The certified lower bound, and why it is not the strongest, if it is not."""
-    from factormech.bounds.hard.release import lower_bound_release
-    from factormech.bounds.hard.single import users_for_query
+    from factormech.bounds.hard.release import lower_bound_release, users_for_query
 
     size = workload.queries + workload.domain_size
     if size <= SEMIDEFINITE_LIMIT:
@@ -326,7 +326,7 @@ def _least_users(workload: Workload, epsilon: float, alpha: float) -> tuple[floa
 def _released(
     label: str, name: str, randomizer: str, workload: Workload, epsilon: float, alpha: float, seeds: Mapping[str, int]
 ) -> Ranked:
-    from factormech.measure.local_release import sample_complexity
+    from factormech.mechanisms.local.release_errors import sample_complexity
 
     start = time.perf_counter()
     try:

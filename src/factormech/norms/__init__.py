@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from factormech.listing import make_callable
+from factormech.names import make_callable
 
 make_callable(__name__)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from factormech.norms import approximate_closed_forms as approximate
 from factormech.norms import closed_forms
-from factormech.norms.approximate import closed_forms as approximate
 from factormech.norms.registry import quantity
 from factormech.workloads.base import Workload
 from factormech.workloads.histogram import Histogram, Total

@@ -25,8 +25,8 @@ _NORMS: dict[str, float | None] = {"gamma-2": math.inf, "gamma-f": 2.0, "gamma-p
 _EXACT = "factormech.norms.exact:factorization_norm"
 # name: (module:function, options that the name stands for)
 _METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "auto": ("factormech.norms.structured.by_workload:automatic_norm", {}),
-    "structured": ("factormech.norms.structured.by_workload:structured_norm", {}),
+    "auto": ("factormech.norms.by_workload:automatic_norm", {}),
+    "structured": ("factormech.norms.by_workload:structured_norm", {}),
     "dense": (_EXACT, {"method": "auto"}),
     "fixed-point": (_EXACT, {"method": "fixed-point"}),
     "barrier": (_EXACT, {"method": "barrier"}),
@@ -82,11 +82,11 @@ class Quantity:
         return self.by(solver)[0].partition(":")[0]
 
 
-_APPROXIMATE = "factormech.norms.approximate.norms:"
+_APPROXIMATE = "factormech.norms.approximate:"
 _QUANTITIES = (
     Quantity("gamma-2-approximate", _APPROXIMATE + "approximate_norm", {}, tolerant=True),
     Quantity("gamma-2-shifted", _APPROXIMATE + "approximate_norm", {"shifted": True}, tolerant=True),
-    Quantity("gamma-2-difference", "factormech.norms.labels:difference_norm", {}, tolerant=True, labels=True),
+    Quantity("gamma-2-difference", "factormech.norms.approximate:difference_norm", {}, tolerant=True, labels=True),
     Quantity("eta", _APPROXIMATE + "eta_norm", {}, tolerant=True, labels=True),
     Quantity("margin-complexity", _APPROXIMATE + "margin_complexity", {}, labels=True),
 )

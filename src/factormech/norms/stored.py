@@ -14,8 +14,8 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.norms.certified import CertifiedNorm, DenseFactor
-from factormech.norms.from_gram import WorkloadFactor
-from factormech.norms.structured.factors import ChainFactor
+from factormech.norms.exact import WorkloadFactor
+from factormech.norms.ordered_factors import ChainFactor
 from factormech.workloads.base import Workload
 
 NUMBERS = ("lower", "upper", "residual")
@@ -60,9 +60,9 @@ def _factors(
         raise BadValue("workload", None, f"be given for factors of form {form}", "make it by its name and domain size")
     if form == "workload":
         return WorkloadFactor(workload, datasets["inner"]), DenseFactor(datasets["right"])
-    from factormech.norms.structured import factors
+    from factormech.norms import ordered_factors
 
     q = np.ascontiguousarray(witness["right_weights"])
     if "left_weights" in witness:
-        return factors.prefix_factors(np.ascontiguousarray(witness["left_weights"]), q)[:2]
-    return factors.ranges_factors(q)[:2]
+        return ordered_factors.prefix_factors(np.ascontiguousarray(witness["left_weights"]), q)[:2]
+    return ordered_factors.ranges_factors(q)[:2]

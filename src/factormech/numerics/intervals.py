@@ -1,11 +1,19 @@
-"""Estimates with intervals, and the one for a mean of independent draws."""
+"""Estimates with intervals: means of independent draws, and probabilities.
+
+Estimates with intervals, and the one for a mean of independent draws.
+
+Intervals for a probability that independent trials estimate.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, check_positive_integer
+from factormech.errors import BadValue
+
+# Estimates with intervals, and the one for a mean of independent draws.
 
 
 @dataclass(frozen=True)
@@ -28,3 +36,31 @@ def student_half_width(values: FloatArray, level: float) -> float:
 
     t = len(values)
     return float(stdtrit(t - 1, 1.0 - level / 2.0)) * float(values.std(ddof=1)) / math.sqrt(t)
+
+
+# Intervals for a probability that independent trials estimate.
+
+
+def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:
+    """The interval of Clopper & Pearson (Biometrika 26(4), 1934): misses the probability at most ``level`` of the time.
+
+    Each end is missed at most level/2 of the time, whatever the probability and the number of trials.
+
+    Parameters
+    ----------
+    successes, trials
+        How many of how many independent trials succeeded.
+    level
+        Probability of a miss, both ends together.
+    """
+    from scipy.special import betaincinv
+
+    n = check_positive_integer("trials", trials)
+    k = check_positive_integer("successes", successes, minimum=0)
+    if k > n:
+        raise BadValue("successes", k, f"be at most the number of trials, {n}", "count again")
+    if not 0.0 < level < 1.0:
+        raise BadValue("level", level, "be a probability above 0 and below 1", "give for example 0.01")
+    low = float(betaincinv(k, n - k + 1, 0.5 * level)) if k > 0 else 0.0
+    high = float(betaincinv(k + 1, n - k, 1.0 - 0.5 * level)) if k < n else 1.0
+    return low, high

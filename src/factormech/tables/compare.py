@@ -13,8 +13,8 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
-from factormech.experiments.asked import Asked
-from factormech.experiments.sample_complexity import LOWER_BOUND, PLACES
+from factormech.studies.asked import Asked
+from factormech.studies.sample_complexity import LOWER_BOUND, PLACES
 from factormech.tables import kinds as tables
 from factormech.tables.comparisons import ALL_SIZES, IMPROVEMENT, LEAST_SIZES, UPPER_HALF
 

@@ -22,16 +22,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from factormech.experiments.base import Column, PaperTable, Shown, TableKind
-from factormech.tabular import (
-    Problem,
-    below,
-    below_bound,
-    check_grid,
-    not_among,
-    not_positive,
-    unreasoned,
-)
+from factormech.studies.base import Column, PaperTable, Shown, TableKind
+from factormech.tabular import Problem, below, below_bound, check_grid, not_among, not_positive, unreasoned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.experiments.base import Column, Curves, Experiment
-from factormech.experiments.drawing import Drawing, Roles
+from factormech.studies.base import Column, Curves, Experiment
+from factormech.studies.drawing import Drawing, Roles
 from factormech.tables.layout import arranged, named, parts, summary_text, titled
 from factormech.tables.panels import places, told
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from factormech import labels
-from factormech.experiments.base import Column
-from factormech.experiments.drawing import MOST_PANELS, Drawing, Key, Roles, roles
+from factormech.studies.base import Column
+from factormech.studies.drawing import MOST_PANELS, Drawing, Key, Roles, roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def arranged(
     drawing
         What the study says of its figure.
     x, panels, series, longest
-        As :func:`factormech.experiments.drawing.roles` takes them.
+        As :func:`factormech.studies.drawing.roles` takes them.
     """
     keys = [Key(c.name, c.type != "text", int(frame[c.name].nunique())) for c in columns if c.name in frame]
     found = roles(keys, drawing, x=x, panels=panels, series=series, longest=longest)

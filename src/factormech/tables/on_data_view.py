@@ -10,8 +10,8 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.experiments.data_dependent import WORST_CASE
-from factormech.tables import arrange
+from factormech.studies.data_dependent import WORST_CASE
+from factormech.tables import panels as arrange
 from factormech.tables.kinds import format_named
 from factormech.tables.panels import number, with_numbers
 

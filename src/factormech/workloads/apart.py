@@ -119,7 +119,7 @@ def main(arguments: list[str]) -> int:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no part of the answer
     _limit(int(seconds))
-    from factormech.workloads import files
+    from factormech.workloads import matrix as files
 
     try:
         table = files.read_here(Path(path), dataset[0] if dataset else None)

@@ -12,8 +12,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.errors import BadValue
-from factormech.workloads.base import Workload, padded
-from factormech.workloads.centring import centred_eigenvalues
+from factormech.workloads.base import Workload, centred_eigenvalues, padded
 
 # A factor's Gram matrix maps 1 to a constant vector where its entries differ by no more than this share.
 BALANCED = 1e-12

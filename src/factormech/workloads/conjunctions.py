@@ -13,7 +13,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.workloads import binary
 from factormech.workloads.base import Workload, padded, scatter
-from factormech.workloads.walsh import popcounts
+from factormech.workloads.binary import popcounts
 
 
 class Conjunctions(Workload):

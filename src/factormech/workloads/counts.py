@@ -65,7 +65,7 @@ def _of_frame(frame: Any) -> tuple[Any, Sequence[Any] | None]:
 
 
 def _of_file(path: Path) -> tuple[Any, Sequence[Any] | None]:
-    from factormech.workloads.files import read_table
+    from factormech.workloads.matrix import read_table
 
     table = read_table(path)
     rows, columns = table.values.shape

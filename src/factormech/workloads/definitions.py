@@ -3,7 +3,7 @@
 A definition has one of three shapes; the names in it are registered ones or other definitions, without
 cycles.
 
-- ``{"file": path, "dataset": name}``: a matrix in a file (see :mod:`factormech.workloads.files`); the path is
+- ``{"file": path, "dataset": name}``: a matrix in a file (see :mod:`factormech.workloads.matrix`); the path is
   relative to ``base``, and ``dataset`` is for HDF5 files with several.
 - ``{"union": [{"workload": name, "weight": 2.0}, …]}``: their queries together, each row times the weight
   (1 if left out).
@@ -22,7 +22,7 @@ from typing import Any
 
 from factormech.arrays import check_positive_integer
 from factormech.errors import BadValue, UnknownName
-from factormech.workloads import files, registry
+from factormech.workloads import matrix, registry
 from factormech.workloads.base import Workload
 from factormech.workloads.matrix import from_file
 
@@ -129,7 +129,7 @@ def modules_of(name: str, definitions: Definitions) -> set[str]:
         if definition is None:
             modules.add(registry.module_of(each))
         elif isinstance(definition, File):
-            modules |= {"factormech.workloads.matrix", "factormech.workloads.files"}
+            modules |= {"factormech.workloads.matrix"}
         else:
             modules.add("factormech.workloads.combinators")
     return modules
@@ -242,14 +242,14 @@ def _count(
 def _columns(path: Path, dataset: str | None) -> int:
     """Domain size of a matrix in a file, which is read once as long as it does not change."""
     if not path.is_file():
-        return int(files.read(path, dataset).shape[1])  # which refuses, with the reason
+        return int(matrix.read(path, dataset).shape[1])  # which refuses, with the reason
     stat = path.stat()
     return _columns_as_of(path, dataset, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=256)
 def _columns_as_of(path: Path, dataset: str | None, changed: int, size: int) -> int:
-    return int(files.read(path, dataset).shape[1])
+    return int(matrix.read(path, dataset).shape[1])
 
 
 # Reading a definition -------------------------------------------------------------------------------------

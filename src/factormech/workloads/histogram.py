@@ -6,7 +6,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.workloads.base import Workload, padded
-from factormech.workloads.walsh import is_power_of_two
+from factormech.workloads.binary import is_power_of_two
 
 
 class Histogram(Workload):

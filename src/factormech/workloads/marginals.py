@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_dense_size
-from factormech.workloads import binary, walsh
+from factormech.workloads import binary
 from factormech.workloads.base import Workload, scatter
 
 # Cells of marginal tables that are computed at a time: bounds the memory of an answer beside the answer.
@@ -49,10 +49,10 @@ class Marginals(Workload):
     def answer(self, x: FloatArray) -> FloatArray:
         x = self._over_types(x)
         check_dense_size(f"answers of workload {self.name}", self.queries, x[0].size)
-        coefficients = walsh.transform(x)
+        coefficients = binary.transform(x)
         answers = np.empty((self.queries, *x.shape[1:]))
         for rows, k, masks in self._blocks():
-            tables = walsh.transform(coefficients[masks]) / 2**k
+            tables = binary.transform(coefficients[masks]) / 2**k
             answers[rows] = np.swapaxes(tables, 0, 1).reshape(masks.size, *x.shape[1:])
         return answers
 
@@ -61,9 +61,9 @@ class Marginals(Workload):
         coefficients = np.zeros((n, *y.shape[1:]))
         for rows, k, masks in self._blocks():
             tables = np.swapaxes(y[rows].reshape(*masks.shape[::-1], *y.shape[1:]), 0, 1)
-            values = walsh.transform(tables) / 2**k
+            values = binary.transform(tables) / 2**k
             coefficients += scatter(masks.ravel(), values.reshape(y[rows].shape), n)
-        return walsh.transform(coefficients)
+        return binary.transform(coefficients)
 
     def column_sums(self) -> FloatArray:
         return self.gram_diagonal()

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_dense_size
-from factormech.workloads import binary, walsh
+from factormech.workloads import binary
 from factormech.workloads.base import Workload, padded, scatter
 
 
@@ -39,13 +39,13 @@ class Parities(Workload):
         return binary.by_size(int(size in self.sizes) for size in range(self.d + 1))
 
     def answer(self, x: FloatArray) -> FloatArray:
-        return walsh.transform(self._over_types(x))[self._family()]
+        return binary.transform(self._over_types(x))[self._family()]
 
     def adjoint(self, y: FloatArray) -> FloatArray:
-        return walsh.transform(scatter(self._family(), self._over_queries(y), self.domain_size))
+        return binary.transform(scatter(self._family(), self._over_queries(y), self.domain_size))
 
     def column_sums(self) -> FloatArray:
-        return walsh.transform(self._indicator())
+        return binary.transform(self._indicator())
 
     def walsh_spectrum(self) -> FloatArray | None:
         return self.domain_size * self._indicator()
@@ -96,7 +96,7 @@ class BooleanParities(Parities):
     def gram(self) -> FloatArray:
         """G_uv = (|F| + s_u + s_v + s_{u⊕v})/4."""
         check_dense_size("gram matrix", self.domain_size, self.domain_size)
-        G = walsh.group_matrix(0.25 * self.domain_size * self._indicator())
+        G = binary.group_matrix(0.25 * self.domain_size * self._indicator())
         s = 0.25 * super().column_sums()
         G += s[:, None]
         G += s + 0.25 * self.queries

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 from factormech import plugins
 from factormech.arrays import DENSE_BYTES_LIMIT, check_positive_integer
 from factormech.errors import BadValue, UnknownName
-from factormech.family import declarations
+from factormech.names import declarations
 from factormech.seeds import rng_for
 from factormech.workloads import binary
 from factormech.workloads.base import Workload

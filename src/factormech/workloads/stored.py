@@ -121,12 +121,12 @@ class StoredWorkload(Workload):
         return self._from_centred(x)
 
     def _from_centred(self, x: FloatArray) -> FloatArray:
-        from factormech.workloads import walsh
+        from factormech.workloads import binary
 
         n, centred = self.domain_size, self._datasets["centred_walsh_spectrum"]
         r = (self._datasets["gram_row_sums"] - 0.5 * self._total_squared / n) / n
         offset = np.multiply.outer(r, x.sum(axis=0)) + np.tensordot(r, x, axes=1)
-        return np.asarray(walsh.times(centred, x) + offset)
+        return np.asarray(binary.times(centred, x) + offset)
 
     def gram_diagonal(self) -> FloatArray:
         return self._copy("gram_diagonal")

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from factormech.bounds.central.interval_shifts import _Program
-from factormech.bounds.central.one_dimensional import _Windows, least_noise, pure_interval, pure_unit
+from factormech.bounds.central.line import _Program, _Windows, least_noise, pure_interval, pure_unit
 from factormech.errors import BadValue
-from factormech.gaussian import gaussian_noise_multiplier
+from factormech.privacy.gaussian import gaussian_noise_multiplier
 from tests.bounds.central.oracles import lattice_noise
 from tests.tiers import every_pair
 

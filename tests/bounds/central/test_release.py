@@ -8,16 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from factormech.bounds.central.one_dimensional import least_noise, pure_interval, pure_unit
-from factormech.bounds.central.release import (
-    additive_bound,
-    column_differences,
-    general_bound,
-    replacement_bound,
-)
+from factormech.bounds.central.line import least_noise, pure_interval, pure_unit
+from factormech.bounds.central.release import additive_bound, column_differences, general_bound, replacement_bound
 from factormech.errors import BadValue
-from factormech.gaussian import gaussian_noise_multiplier
-from factormech.measure.central_bounds import gaussian_moment
+from factormech.privacy.gaussian import gaussian_noise_multiplier
+from factormech.studies.measures.central import gaussian_moment
 from tests.bounds.central.oracles import any_mechanism
 
 

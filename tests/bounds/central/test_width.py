@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 from factormech.bounds.central.published import marginal_entries, parity_entries, prefix_entries
 from factormech.bounds.central.width import hadamard_width, minimum_width, polytope_picture, prefix_width
 from factormech.errors import BadValue
-from factormech.measure.central_bounds import gaussian_moment, published_rows, workload_rows
+from factormech.studies.measures.central import gaussian_moment, published_rows, workload_rows
 from factormech.workloads.registry import create
 
 

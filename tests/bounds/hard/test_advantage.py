@@ -9,10 +9,9 @@ import pytest
 
 from factormech.bounds.hard import divergence
 from factormech.bounds.hard.advantage import exact_advantage, simulate_advantage
-from factormech.bounds.hard.norm import exact_norm
-from factormech.bounds.hard.pairs import HardPairs, from_witness, mix_rows, weighted
+from factormech.bounds.hard.pairs import HardPairs, exact_norm, from_witness, mix_rows, weighted
 from factormech.errors import BadValue
-from factormech.privacy import inner_ratio
+from factormech.privacy.guarantee import inner_ratio
 from tests.bounds.hard import oracles
 
 pytestmark = pytest.mark.heavy

@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds.hard.best import best_witness
-from factormech.bounds.hard.norm import exact_norm, lower_norm, upper_norm
+from factormech.bounds.hard.certificate import best_witness
 from factormech.bounds.hard.pairs import (
     HardPairs,
     around_centre,
+    exact_norm,
     from_witness,
+    lower_norm,
     mix_level_set,
     mix_rows,
     symmetrised,
+    upper_norm,
     weighted,
 )
 from factormech.errors import BadValue
-from factormech.norms.dual import dual_norm
+from factormech.norms.certificates import dual_norm
 from tests.bounds.hard import oracles
 
 WORKLOADS = oracles.workloads()

@@ -11,12 +11,10 @@ from scipy.optimize import linprog
 
 from factormech.arrays import FloatArray
 from factormech.bounds.hard import divergence
-from factormech.bounds.hard.best import best_witness
-from factormech.bounds.hard.release import lower_bound_release, users_at
-from factormech.bounds.hard.single import risk, users_for_query
-from factormech.bounds.hard.witness import Witness, certify
+from factormech.bounds.hard.certificate import Witness, best_witness, certify
+from factormech.bounds.hard.release import lower_bound_release, risk, users_at, users_for_query
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.dual import dual_norm
+from factormech.norms.certificates import dual_norm
 from factormech.norms.registry import compute
 from factormech.workloads.registry import create
 from tests.bounds.hard import oracles

@@ -8,8 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds.packing.families import KINDS, log_words, set_families
-from factormech.bounds.packing.separation import separation
+from factormech.bounds.packing.families import KINDS, log_words, separation, set_families
 
 
 @pytest.mark.parametrize("N", [2, 3, 5, 6, 7])

@@ -9,10 +9,8 @@ import pytest
 
 from factormech.bounds.packing import lower
 from factormech.bounds.packing.core import LowerBound
-from factormech.bounds.packing.lower import lower_bound, prepare
-from factormech.bounds.packing.marginals import marginals
-from factormech.bounds.packing.parity import full_parity
-from factormech.bounds.packing.users import users_needed
+from factormech.bounds.packing.lower import lower_bound, prepare, users_needed
+from factormech.bounds.packing.marginals import full_parity, marginals
 from factormech.errors import BadValue
 from factormech.workloads.registry import create
 from tests.bounds.packing import mechanisms

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds.central.one_dimensional import least_noise
-from factormech.bounds.packing.averaging import averaging_bound, mean_noise
+from factormech.bounds.central.line import least_noise
+from factormech.bounds.packing.core import averaging_bound, mean_noise
 from factormech.bounds.packing.families import KINDS, set_families
 from factormech.bounds.packing.lower import lower_bound
-from factormech.bounds.packing.parity import averaged_bound, full_parity, sparse_bound
+from factormech.bounds.packing.marginals import averaged_bound, full_parity, sparse_bound
 from factormech.errors import BadValue
 from factormech.workloads.registry import create
 from tests.bounds.packing import mechanisms

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds.packing.separation import (
+from factormech.bounds.packing.families import (
     EXACT_LIMIT,
     coarse_ratio,
     distances_of,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factormech.bounds.protocols import certificate
+from factormech.bounds.protocols import record as certificate
 from factormech.bounds.protocols.largest import largest_error
 from factormech.bounds.protocols.mean_squared import mean_squared_error
 from factormech.bounds.protocols.record import ProtocolBound

@@ -13,11 +13,11 @@ from scipy.sparse.linalg import eigsh
 from scipy.special import erf
 from scipy.stats import binom
 
-from factormech.bounds.hard import single
-from factormech.bounds.protocols import one_query
-from factormech.bounds.protocols.box import _solutions, box_constant, certified
+from factormech.bounds.hard import release
+from factormech.bounds.protocols import largest_proofs
 from factormech.bounds.protocols.largest import LargestSearch, largest_error, users_for_largest_error
 from factormech.bounds.protocols.largest_proofs import ONE, box_proof, constant_of, determinant_proof
+from factormech.bounds.protocols.prior import _solutions, box_constant, certified
 from factormech.workloads.registry import create
 from tests.bounds.protocols import oracles
 
@@ -102,8 +102,8 @@ def test_one_query_is_bounded_by_the_risk_of_coins_and_comes_near() -> None:
             estimate = np.clip(0.5 + shrink * (T / users - 0.5) * (1 + a) / (a - 1), 0, 1)
             errors = np.abs(estimate[:, None] - p) * binom.pmf(T[:, None], users, heads)
             mechanism = min(mechanism, float(errors.sum(axis=0).max()))
-        bound = one_query.risk(1.0, 1.0, users)
-        assert single.risk(1.0, 1.0, users) <= bound <= mechanism
+        bound = largest_proofs.risk(1.0, 1.0, users)
+        assert release.risk(1.0, 1.0, users) <= bound <= mechanism
         assert bound > 0.75 * mechanism
 
 

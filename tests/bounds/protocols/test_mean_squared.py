@@ -9,14 +9,10 @@ import pytest
 from scipy.special import betaln, gammaln
 from scipy.stats import binom
 
-from factormech.bounds.certified import certified
+from factormech.bounds.pairwise import certified
 from factormech.bounds.protocols import prior, squared
 from factormech.bounds.protocols.faces import problem_of
-from factormech.bounds.protocols.mean_squared import (
-    SquaredSearch,
-    mean_squared_error,
-    users_for_mean_squared_error,
-)
+from factormech.bounds.protocols.mean_squared import SquaredSearch, mean_squared_error, users_for_mean_squared_error
 from factormech.bounds.protocols.squared import CONSTANT, ROOT
 from factormech.workloads.registry import create
 from tests.bounds.protocols import oracles

@@ -10,18 +10,20 @@ from scipy.special import comb
 from scipy.stats import kstest
 
 from factormech.arrays import FloatArray
-from factormech.central.pure import bouncy
-from factormech.central.pure.bodies import Body, body_of
-from factormech.central.pure.bouncy import ChainDirections
-from factormech.central.pure.diagnostics import (
+from factormech.errors import Unavailable
+from factormech.mechanisms.pure import bouncy
+from factormech.mechanisms.pure.bodies import Body, body_of
+from factormech.mechanisms.pure.bouncy import (
     SMALLEST_EFFECTIVE,
+    ChainDirections,
     Diagnosis,
+    Gauge,
     Sample,
     effective_size,
     r_hat,
     radial_p_value,
 )
-from factormech.central.pure.directions import (
+from factormech.mechanisms.pure.directions import (
     ball,
     difference_vertices,
     directions_of,
@@ -30,8 +32,6 @@ from factormech.central.pure.directions import (
     simplex_weights,
     triangulated,
 )
-from factormech.central.pure.gauge import Gauge
-from factormech.unavailable import Unavailable
 from tests.central.pure.bodies import BODIES, corners, hadamard, signs
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value, table_p_value
 from tests.tiers import every

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factormech.central.pure import facet_walk
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.facet_walk import Cone
-from factormech.central.pure.gauge import starting_cone
+from factormech.mechanisms.pure import facet_walk
+from factormech.mechanisms.pure.bodies import body_of
+from factormech.mechanisms.pure.bouncy import starting_cone
+from factormech.mechanisms.pure.facet_walk import Cone
 from tests.central.pure.bodies import BODIES, signs
 
 pytestmark = pytest.mark.heavy

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from factormech.arrays import FloatArray
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.gauge import Gauge, largest_loss, polar_vertex
 from factormech.errors import BadValue
+from factormech.mechanisms.pure.bodies import body_of
+from factormech.mechanisms.pure.bouncy import Gauge, largest_loss, polar_vertex
 from tests.central.pure.bodies import BODIES, corners, signs
 
 NAMES = sorted(BODIES)

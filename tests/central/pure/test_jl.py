@@ -8,35 +8,34 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from factormech.central.pure import distortion as dist
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.coarse_jl import CoarseJLRelease, greedy_net
-from factormech.central.pure.errors import errors_on, mean_error
-from factormech.central.pure.gauge import Gauge, largest_loss
-from factormech.central.pure.jl import (
-    CENTRING,
-    MATRICES,
-    TIES,
-    JLRelease,
-    Lift,
-    balanced_rows,
-    chosen_release,
-    jl_matrix,
-    tuned_rows,
-)
-from factormech.central.pure.knorm import knorm_noise
-from factormech.central.pure.laws import concentrated_law, gaussian_law, pure_law
-from factormech.central.pure.projection import NoisyRelease
-from factormech.central.pure.width import (
+from factormech.errors import BadValue
+from factormech.mechanisms.central.projection import Hull
+from factormech.mechanisms.pure import errors as dist
+from factormech.mechanisms.pure.bodies import (
+    body_of,
     gaussian_width,
     jl_is_better_at,
     jl_is_better_for,
     sample_complexity_order,
 )
-from factormech.central.pure.worst_data import candidates, spread, worst_found
-from factormech.central.wolfe import Hull
-from factormech.errors import BadValue
-from factormech.gaussian import gaussian_noise_multiplier
+from factormech.mechanisms.pure.bouncy import Gauge, largest_loss
+from factormech.mechanisms.pure.errors import candidates, errors_on, mean_error, spread, worst_found
+from factormech.mechanisms.pure.jl import (
+    CENTRING,
+    MATRICES,
+    TIES,
+    CoarseJLRelease,
+    JLRelease,
+    Lift,
+    balanced_rows,
+    chosen_release,
+    greedy_net,
+    jl_matrix,
+    tuned_rows,
+)
+from factormech.mechanisms.pure.knorm import knorm_noise
+from factormech.mechanisms.pure.mechanism import NoisyRelease, concentrated_law, gaussian_law, pure_law
+from factormech.privacy.gaussian import gaussian_noise_multiplier
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
 pytestmark = pytest.mark.heavy

@@ -11,14 +11,15 @@ from scipy.special import gammaln
 from scipy.stats import kstest
 
 from factormech.arrays import FloatArray
-from factormech.central.pure.bodies import body_of
-from factormech.central.pure.depths import LadderDraws
-from factormech.central.pure.gauge import Gauge
-from factormech.central.pure.knorm import KNormNoise, Moments, ball_noise, knorm_noise, laplace_noise
-from factormech.central.pure.mechanism import PureMechanism, build, mean_error, names, root_mean_square
-from factormech.central.pure.recursive import (
+from factormech.errors import BadValue, Unavailable, UnknownName
+from factormech.mechanisms.pure.bodies import body_of
+from factormech.mechanisms.pure.bouncy import Gauge
+from factormech.mechanisms.pure.knorm import KNormNoise, Moments, ball_noise, knorm_noise, laplace_noise
+from factormech.mechanisms.pure.mechanism import PureMechanism, build, mean_error, names, root_mean_square
+from factormech.mechanisms.pure.recursive import (
     Form,
     Ladder,
+    LadderDraws,
     RecursiveNoise,
     Split,
     ladder,
@@ -27,8 +28,6 @@ from factormech.central.pure.recursive import (
     recursive_noise,
     shares_of,
 )
-from factormech.errors import BadValue, UnknownName
-from factormech.unavailable import Unavailable
 from tests.central.pure.bodies import BODIES, corners, hadamard, signs
 from tests.statistics import FALSE_ALARM
 

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from factormech.central import sequential
-from factormech.central.pure import parity
-from factormech.central.pure.laws import pure_law
-from factormech.central.pure.projection import NoisyRelease
-from factormech.central.wolfe import Hull
 from factormech.errors import BadValue
-from factormech.numerics import simplex
+from factormech.mechanisms.central import moments
+from factormech.mechanisms.central.projection import Hull
+from factormech.mechanisms.pure import parity
+from factormech.mechanisms.pure.mechanism import NoisyRelease, pure_law
+from factormech.numerics import vectors
 from tests.central.pure.bodies import hadamard
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value
 
@@ -47,7 +46,7 @@ def test_errors_are_those_of_the_hadamard_matrix() -> None:
         u = parity.parity_noise(N, 1.0, rng, 1)[0]
         p = rng.multinomial(n, np.full(N, 1 / N)) / n
         near = Hull(H).project(H @ (p + u / n)).point
-        np.testing.assert_allclose(near, H @ simplex.nearest(p + u / n), atol=1e-9)
+        np.testing.assert_allclose(near, H @ vectors.nearest(p + u / n), atol=1e-9)
     # The generic mechanism on H has the same law of errors.
     users, sparsities = [4, 20], [1, 2, 4, 8]
     found = parity.parity_errors(N, 1.0, users, sparsities, np.random.default_rng(1), 2000)
@@ -92,7 +91,7 @@ def test_intervals() -> None:
     plain = found.mean(0, [1, 8].index(s))
     assert plain.value == one.value
     assert plain.high < one.high
-    assert sequential.student(np.ones(1)).high == math.inf
+    assert moments.student(np.ones(1)).high == math.inf
 
 
 def test_bad_input() -> None:

@@ -9,26 +9,27 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from factormech.central.pure import trace_body as body
-from factormech.central.pure.covariance import (
+from factormech.errors import BadValue, Unavailable
+from factormech.mechanisms.pure import bodies as body
+from factormech.mechanisms.pure.bouncy import radial_p_value
+from factormech.mechanisms.pure.covariance import (
     NOISES,
     MomentRelease,
+    SketchRelease,
     ball_matrices,
     ball_vectors,
     binary_rows,
     covariance,
+    diameter,
     frobenius_errors,
+    lift,
     marginal_errors,
     marginals,
     released_covariances,
 )
-from factormech.central.pure.diagnostics import radial_p_value
-from factormech.central.pure.eigenvalues import EigenvalueChain, TraceNoise, haar
-from factormech.central.pure.jl import jl_matrix
-from factormech.central.pure.trace_sketch import SketchRelease, diameter, lift
-from factormech.errors import BadValue
-from factormech.numerics.symmetric import pack, unpack
-from factormech.unavailable import Unavailable
+from factormech.mechanisms.pure.eigenvalues import EigenvalueChain, TraceNoise, haar
+from factormech.mechanisms.pure.jl import jl_matrix
+from factormech.numerics.vectors import pack, unpack
 from tests.statistics import FALSE_ALARM, binomial_p_value, mean_p_value
 
 pytestmark = pytest.mark.heavy
@@ -347,7 +348,7 @@ def test_bad_input() -> None:
 @pytest.mark.parametrize("scale", [1e-13, 1.0, 1e12])
 @pytest.mark.parametrize("d", [2, 9, 64])
 def test_ratios_of_densities_are_sums_of_logarithms(d: int, scale: float) -> None:
-    from factormech.central.pure import eigenvalue_kernels as kernels
+    from factormech.mechanisms.pure import eigenvalue_kernels as kernels
 
     rng = np.random.default_rng(d)
     old, new = (scale * np.sort(rng.standard_normal(d)) for _ in range(2))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.central.pure import trace_body as body
-from factormech.central.pure import trace_sketch
-from factormech.central.pure.trace_sketch import lift
-from factormech.numerics.symmetric import pack, unpack
+from factormech.mechanisms.pure import bodies as body
+from factormech.mechanisms.pure import covariance
+from factormech.mechanisms.pure.covariance import lift
+from factormech.numerics.vectors import pack, unpack
 
 
 def symmetric(d: int, seed: int) -> FloatArray:
@@ -37,7 +37,7 @@ def test_the_unique_minimiser_is_that_of_frank_wolfe(scale: float, more: int) ->
     assert found.gap == pytest.approx(certified(Y, T, A), abs=1e-9)
     assert found.gap <= 1e-8 * max(scale, 0.01) ** 2
     # Within √gap of the projection, each of them.
-    other = trace_sketch._corrected(Y, T, d, False, 1e-4, 5000)
+    other = covariance._corrected(Y, T, d, False, 1e-4, 5000)
     assert other.gap <= 1e-8
     assert np.linalg.norm(T @ pack(A - other.matrix)) <= 1.2e-4
 
@@ -52,8 +52,8 @@ def test_what_is_seen_without_noise_is_found() -> None:
 def test_a_sum_that_it_does_not_reach_is_left_to_frank_wolfe() -> None:
     T = np.random.default_rng(6).standard_normal((12, 10))
     Y = np.full(12, 0.2)
-    few = trace_sketch._interior(Y, T, 4, 1e-3, 1)
+    few = covariance._interior(Y, T, 4, 1e-3, 1)
     assert few.iterations == 1
     assert few.gap > 1e-6
     one = lift(Y, T, 4, iterations=1)
-    assert one.gap == trace_sketch._corrected(Y, T, 4, False, 1e-3, 1).gap
+    assert one.gap == covariance._corrected(Y, T, 4, False, 1e-3, 1).gap

@@ -23,8 +23,8 @@ from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_report_plugins.reporter import ReporterBase
 from snakemake_interface_report_plugins.settings import ReportSettingsBase
 
-from factormech import store
-from factormech.atomic import write_whole
+from factormech.store import hdf5
+from factormech.store.atomic import write_whole
 from factormech.tables.kinds import read_csv
 from snakemake_report_plugin_factormech import details, page, plots, times
 
@@ -154,7 +154,7 @@ def versions(path: Path) -> dict[str, str]:
     """The code and the libraries that the study's file of results names."""
     if not path.exists():
         return {}
-    made = store.read(path).provenance
+    made = hdf5.read(path).provenance
     found = {key.removesuffix("_version"): str(made[key]) for key in NAMED if key in made}
     package = {"factormech": found.pop("package")} if "package" in found else {}
     return package | found | ({"code": str(made["code"])} if "code" in made else {})

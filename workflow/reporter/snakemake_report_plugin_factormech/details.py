@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from factormech import provenance
 from factormech.claims.ledger import Claim, Ledger, files_in, read
 from factormech.claims.verdicts import rows_of
+from factormech.pipeline import provenance
 
 ROOT = Path(__file__).resolve().parents[3]
 UNJUDGED = "not evaluated"

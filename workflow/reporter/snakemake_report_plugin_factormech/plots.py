@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 
 from factormech import labels
-from factormech.experiments.base import Column, Curves, Experiment, TableKind
-from factormech.figures import style
-from factormech.tables import kinds, papers
-from factormech.tables.numerals import numeral
+from factormech.plots import style
+from factormech.studies.base import Column, Curves, Experiment, TableKind
+from factormech.tables import kinds, pivot
+from factormech.tables.cells import numeral
 from factormech.tables.pivot import named, value_label
 
 # Numbers over more than this factor are drawn on a logarithmic axis, where the kind does not say.
@@ -82,7 +82,7 @@ def _of_curves(curves: Curves) -> dict[str, Any]:
 
 def _of_paper(kind: Experiment | TableKind, frame: pd.DataFrame) -> dict[str, Any]:
     """The innermost number that varies is the axis, other rows tell panels apart, and heads of columns tell curves."""
-    paper = papers.papers_of(kind)[0]
+    paper = pivot.papers_of(kind)[0]
     varied = _varied(frame, paper.rows) or [paper.rows[-1]]
     numbers = [name for name in varied if kind.column(name).type != "text"]
     x = (numbers or varied)[-1]

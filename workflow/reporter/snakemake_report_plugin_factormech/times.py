@@ -24,7 +24,7 @@ HEADER = ("study", "jobs", "measured", "wall_seconds", "cpu_seconds")
 KINDS_HEADER = ("rule", "name", "jobs", "measured", "wall_seconds", "cpu_seconds", "start_seconds", "peak_mebibytes")
 # The wildcards that say what a job is about, the first that it has.
 ABOUT = ("mechanism", "norm", "bound", "study")
-# What a job says at its end (factormech.jobs.common.run).
+# What a job says at its end (factormech.pipeline.common.run).
 SAID = re.compile(r"^processor: ([\d.]+) s to start, ([\d.]+) s of work$", re.MULTILINE)
 
 

@@ -46,9 +46,9 @@ from typing import Any
 import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size, check_epsilon, check_positive_integer
-from factormech.bounds.central.one_dimensional import check_failure, least_noise
+from factormech.bounds.central.line import check_failure, least_noise
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.certify import trace_bound
+from factormech.norms.certificates import trace_bound
 from factormech.norms.matrices import checked_matrix
 from factormech.norms.weighted import checked_exponent
 from factormech.numerics.rounding import below

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from factormech.bounds.hard.best import best_witness
+from factormech.bounds.hard.certificate import best_witness
 from factormech.bounds.hard.divergence import kappa, kl_of_error
 from factormech.bounds.hard.pairs import from_witness, mix_level_set, mix_rows, weighted
 from factormech.bounds.hard.release import lower_bound_release

@@ -19,7 +19,7 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positiv
 from factormech.bounds.hard import divergence
 from factormech.bounds.hard.pairs import HardPairs
 from factormech.errors import BadValue
-from factormech.privacy import verify_ldp
+from factormech.privacy.guarantee import verify_ldp
 
 # Two-sided error of an interval, as everywhere in simulations.
 LEVEL = 1e-6

@@ -7,11 +7,9 @@ import math
 import numpy as np
 
 from factormech.bounds.packing.core import share, share_by_balls
-from factormech.bounds.packing.lower import lower_bound, prepare
-from factormech.bounds.packing.marginals import marginals
-from factormech.bounds.packing.parity import averaged_bound, full_parity, sparse_bound
+from factormech.bounds.packing.lower import lower_bound, prepare, users_needed
+from factormech.bounds.packing.marginals import averaged_bound, full_parity, marginals, sparse_bound
 from factormech.bounds.packing.random_queries import random_queries
-from factormech.bounds.packing.users import users_needed
 from factormech.seeds import rng_for
 
 

@@ -1,4 +1,6 @@
-r"""Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
+r"""Packings for marginals, conjunctions and full parity.
+
+Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
 
 *Data sets.* Split attributes into a word part of b, j blocks of o = 2^i or another order of a Hadamard matrix
 H = (h_0 = 1, h_1, …), and a part of c attributes that every such person has. For a word y ∈ {0,1}^{S×b} and S sequences
@@ -17,6 +19,21 @@ j = w − 1, c = 0 is the paper's case; j = 0, the packing of one-way marginals 
 better for few persons. For tables, all 2^w cells of a marginal, each block's contribution doubles,
 ⟨g_σ, g_τ⟩ + ⟨1−g_σ, 1−g_τ⟩ = (o/2)(1 + [σ = τ]), the word's doubles too, and the last part's stays; k grows 2^w-fold:
 the same bound but for the factor 2^{−(w−1−j)/2}.
+
+Full parity, k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data.
+
+‖W(h − h')‖₂/(n√k) = ‖h − h'‖₂/n for histograms h, h': the error is that of the histogram, whatever N. The data sets
+are r copies of each element of an s-set, the other n − rs persons of one fixed type. Sets with intersections of at most
+t (``families``) differ in at most rs persons, and their answers by at least (r/n)√(2(s − t)): by ``core``,
+
+.. math:: \mathrm{err} \ge \frac rn\sqrt{2(s-t)}\;κ\bigl(1 + (M-1)e^{-εrs}\bigr)
+          \qquad\text{for every whole } r \ge 1,\; rs \le n .
+
+r is whole: the bound depends on n and ε, and on nε alone only in the limit ε → 0. For s = r = n = 1 and
+e^ε ≥ N − 1 it is √2(N−1)/(N−1+e^ε), which randomized response attains.
+
+The same packings bound every workload whose columns, on some N types, satisfy ‖Wu‖ ≥ σ‖u‖ for all u with Σu = 0, with
+the factor σ/√k: :func:`sparse_bound`'s ``scale``; that is what ``lower`` and ``random_queries`` use.
 """
 
 from __future__ import annotations
@@ -25,14 +42,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
-from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, share
-from factormech.bounds.packing.families import log_words
+from factormech.bounds.packing.core import LowerBound, best_multiple, best_of_nested, nothing, share
+from factormech.bounds.packing.families import KINDS, LARGEST, log_words, set_families
 from factormech.errors import BadValue
 from factormech.numerics.rounding import below
+
+# Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
 
 # Steps of the search: sizes of parts, numbers of sequences, distances of codes.
 _RATIO = 1.3
@@ -203,3 +223,68 @@ def _steps(first: int, last: int) -> list[int]:
         found.append(value)
         value = max(value + 1, int(value * _RATIO))
     return [*found, last] if last >= first else found
+
+
+# Full parity, k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data.
+
+# Numbers of types that the mean over all data is tried with: a geometric grid.
+_RATIO_parity = 1.4
+
+
+def full_parity(types: int, users: int, epsilon: float) -> LowerBound:
+    """The better of :func:`sparse_bound` and :func:`averaged_bound` for all parities over N types.
+
+    Parameters
+    ----------
+    types
+        N, at least 2; W is any N × N matrix with WᵀW = N·I (N a power of two for parities, but nothing needs it).
+    users
+        n ≥ 1.
+    epsilon
+        The privacy budget, replace one.
+    """
+    found = [sparse_bound(types, users, epsilon), averaged_bound(types, users, epsilon)]
+    return max(found, key=lambda bound: bound.value)
+
+
+def sparse_bound(types: int, users: int, epsilon: float, *, scale: float = 1.0) -> LowerBound:
+    """The best packing of r copies of s-sets with intersections ≤ t, distances times ``scale`` (σ/√k, from below)."""
+    epsilon, n, N = check_epsilon(epsilon), check_positive_integer("users", users), checked_types(types)
+    families = set_families(N)
+    inside = np.flatnonzero(families.size <= n)
+    if not inside.size or scale <= 0.0:
+        return nothing(n, epsilon)
+    s, t, L = families.size[inside], families.overlap[inside], families.log_count[inside]
+    gain = np.sqrt(2.0 * (s - t)) / n
+    at, r, value = best_multiple(L, s, gain, n, epsilon)
+    witness: dict[str, Any] = {
+        "data": "r copies of each element of an s-set, the rest of one type",
+        "types": N,
+        "set_size": int(s[at]),
+        "largest_overlap": int(t[at]),
+        "copies": r,
+        "code": KINDS[families.kind[inside[at]]],
+        "log_size": float(L[at]),
+        "replacements": r * int(s[at]),
+        "distance": below(float(r * gain[at] * scale), 6),
+        "share": float(share(L[at], epsilon * r * int(s[at]))),
+    }
+    return LowerBound(below(value * scale, 6), n, epsilon, "packing", witness)
+
+
+def averaged_bound(types: int, users: int, epsilon: float) -> LowerBound:
+    """The mean over all data of the best number of types N' ≤ N: V₁(ε, (N'−1)/(n+N'−1))·√(2(N'−1))/n."""
+    epsilon, n, N = check_epsilon(epsilon), check_positive_integer("users", users), checked_types(types)
+    steps = math.ceil(math.log(N / 2.0) / math.log(_RATIO_parity))
+    sizes = np.unique(np.minimum(np.ceil(2.0 * _RATIO_parity ** np.arange(steps + 1)), N))
+    # ‖WP‖_{S₁} = (N' − 1)√N over N' types, and k = N: the two √N cancel.
+    value, used = best_of_nested(sizes - 1.0, sizes, 1, n, epsilon)
+    return LowerBound(value, n, epsilon, "averaging", {"data": "uniform over all histograms", "types": used})
+
+
+def checked_types(types: int) -> int:
+    """N from 2 to the largest for which families are tabulated."""
+    N = check_positive_integer("types", types, minimum=2)
+    if N > LARGEST:
+        raise BadValue("types", N, f"be at most {LARGEST}", "use that many of the types: the bound holds for more")
+    return N

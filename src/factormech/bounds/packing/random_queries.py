@@ -31,7 +31,7 @@ import numpy.typing as npt
 from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, share
 from factormech.bounds.packing.families import KINDS, set_families
-from factormech.bounds.packing.parity import checked_types
+from factormech.bounds.packing.marginals import checked_types
 from factormech.errors import BadValue
 from factormech.numerics.rounding import below
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from factormech.arrays import FloatArray
-from factormech.bounds import pairwise, rigorous, rigorous_pairs
+from factormech.bounds import pairwise, rigorous
 from factormech.bounds.protocols import faces, prior
 from factormech.bounds.protocols.faces import Problem
 from factormech.bounds.protocols.squared import Design
@@ -123,9 +123,9 @@ def _rigorous_design(
     r = np.array([math.fsum(row) for row in N.tolist()])
     kappa = 2 / (ratio + 1)
     g, omega = p - float(kappa) * r, _omega(found, n, ratio)
-    T = rigorous_pairs.dual_guess(C / scale, np.diag(p) - N - np.outer(g, g) / omega) / math.sqrt(scale)
+    T = rigorous.pair_dual_guess(C / scale, np.diag(p) - N - np.outer(g, g) / omega) / math.sqrt(scale)
     gain = rigorous.trace_below(T, C, error)
-    F, terms, wrong = rigorous_pairs.difference(T, C, p, N, g, omega)
+    F, terms, wrong = rigorous.difference(T, C, p, N, g, omega)
     eta = Fraction((rigorous.excess_of(F, T, C, terms, error) + wrong) * (1.0 + 1e-6))
     limit, spread = certificate(p, r, omega, ratio)
     if not (gain > 0.0 and limit > 0):

@@ -33,7 +33,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from factormech.arrays import FloatArray, IntArray
-from factormech.bounds.protocols import box, drive, faces, largest_proofs, prior, record
+from factormech.bounds.protocols import faces, largest_proofs, mean_squared, prior, record
 from factormech.bounds.protocols.largest_proofs import (
     CoinsProof,
     LargestProof,
@@ -112,17 +112,17 @@ class LargestSearch:
         """The bound on the number of users for an expected largest error of at most α."""
         largest = 0.5 * float(np.ptp(self.problem.rows, axis=1).max())
         target = record.checked_error(alpha, largest, "the largest error of constant answers")
-        reached = drive.most_users(lambda users: self._proof(users, data), target, self._many(target), data)
+        reached = mean_squared.most_users(lambda users: self._proof(users, data), target, self._many(target), data)
         last, found = (0, None) if reached is None else reached
         # The risk of coins falls as users are drawn; for given data the users that it serves need not be an interval.
         if data == "drawn" and self.coins is not None and self.coins.error(last + 1, data) >= target:
             found = self.coins
-            last = drive.last_users(found, target, last + 1, data)
+            last = mean_squared.last_users(found, target, last + 1, data)
         if found is None:
             raise record.vacuous("alpha", alpha, "ask for a smaller error, or for another ε")
         fewest = 1
         if data == "given":
-            fewest = drive.fewest_users(lambda users: self._proof(users, data), found, target, last, data)
+            fewest = mean_squared.fewest_users(lambda users: self._proof(users, data), found, target, last, data)
         return self._record(found, data, last + 1, float(alpha), fewest)
 
     def _many(self, target: Fraction) -> int:
@@ -204,7 +204,7 @@ class LargestSearch:
         """The same of Theorem E, to some per cent, for the r of ``sizes``."""
         trace, cap, prior_ = largest_proofs.numbers(len(face.types), self.epsilon)
         information = np.minimum(trace[:, None] * face.largest / face.sizes, cap[:, None] * face.means)
-        drawn = box.about(face.sizes) / np.sqrt(users * information + prior_[:, None] * face.means)
+        drawn = prior.about(face.sizes) / np.sqrt(users * information + prior_[:, None] * face.means)
         return np.asarray(drawn), face.sizes, face.spreads[face.sizes - 1]
 
     def _weighted(self, face: _Face) -> tuple[tuple[int, ...], FloatArray, FloatArray, FloatArray]:

@@ -24,8 +24,8 @@ from typing import TypeAlias
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.norms.approximate import certificate, projections
-from factormech.norms.approximate.boxes import Boxes
+from factormech.norms import approximate, splitting
+from factormech.norms.boxes import Boxes
 from factormech.norms.subsets import zonal
 from factormech.norms.subsets.classes import SubsetClass
 from factormech.numerics.rounding import TINY, UNIT, above, gamma, spectral_norm_above, squared_norms_above, sum_above
@@ -66,7 +66,7 @@ def completed(queries: SubsetClass, boxes: Boxes, roots: Roots, shift: FloatArra
     """The vectors with others beside them that bring their products into the boxes, up to rounding; and the shift."""
     for _ in range(_COMPLETIONS):
         P = product(queries, roots)
-        target, shift = projections.into_boxes(P, boxes, shift)
+        target, shift = splitting.into_boxes(P, boxes, shift)
         E = np.where(queries.exists, target - P, 0.0)
         rows, columns = (math.sqrt(float(part.max())) for part in _squares(queries, roots))
         balance = rows / columns if rows > 0.0 < columns else 1.0
@@ -81,7 +81,7 @@ def upper_end(queries: SubsetClass, boxes: Boxes, roots: Roots, shift: FloatArra
     r, a = _squares(queries, roots)
     operations = sum(root.shape[1] for root in roots) + len(roots) + _EXTRA
     error = np.broadcast_to((above(gamma(operations), 4) * np.sqrt(np.multiply.outer(r, a)))[:, :, None], shape)
-    outside = certificate.outside(boxes, product(queries, roots), shift, error.reshape(len(r), -1))
+    outside = approximate.outside(boxes, product(queries, roots), shift, error.reshape(len(r), -1))
     v = np.where(queries.exists, outside, 0.0).reshape(shape)
     squares = (v**2 * queries.on_columns.reshape(shape)).sum(axis=(0, 2))
     residuals = squares * (1.0 + 2.0 * gamma(len(r) * (d + 1) + 4)) + TINY

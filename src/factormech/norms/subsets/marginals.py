@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from factormech.errors import BadValue
-from factormech.norms.approximate.boxes import checked_alpha
+from factormech.norms.boxes import checked_alpha
 from factormech.norms.subsets.hardness import Hardness
 from factormech.numerics.rational import least, root_above, root_below
 from factormech.numerics.rounding import rounded_down, rounded_up

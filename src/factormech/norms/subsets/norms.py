@@ -16,10 +16,10 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.approximate import certificate as dense_certificate
-from factormech.norms.approximate.boxes import Boxes, around, checked_alpha, of_eta, of_margin
+from factormech.norms import approximate as dense_certificate
+from factormech.norms.approximate import labels_of
+from factormech.norms.boxes import Boxes, around, checked_alpha, of_eta, of_margin
 from factormech.norms.certified import CertifiedNorm
-from factormech.norms.labels import labels_of
 from factormech.norms.subsets import certificate, classes, marginals, semidefinite, zonal
 from factormech.norms.subsets.classes import SubsetClass, doubled, subset_class
 from factormech.norms.subsets.hardness import Hardness

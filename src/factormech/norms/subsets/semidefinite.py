@@ -23,8 +23,8 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.norms.approximate import projections, symmetry
-from factormech.norms.approximate.boxes import Boxes
+from factormech.norms import involutions, splitting
+from factormech.norms.boxes import Boxes
 from factormech.norms.subsets import zonal
 from factormech.norms.subsets.classes import SubsetClass
 
@@ -233,4 +233,4 @@ def _root(triangle: FloatArray, n: int) -> FloatArray:
     matrix = np.zeros((n, n))
     columns, rows = np.tril_indices(n)
     matrix[rows, columns] = np.where(rows == columns, triangle, triangle / 2.0**0.5)
-    return projections.root_in_cone(matrix + np.triu(matrix, 1).T, symmetry.trivial(n))
+    return splitting.root_in_cone(matrix + np.triu(matrix, 1).T, involutions.trivial(n))

@@ -1,4 +1,0 @@
-"""Kinds of study that are one module each: what is asked, measured, tabulated and drawn.
-
-:mod:`~factormech.experiments.base` says what a kind is; the registry knows them all.
-"""

@@ -1,1 +1,0 @@
-"""What one private report can say: mutual information, capacity, contraction, divergences, each beside its limit."""

@@ -1,1 +1,0 @@
-"""What the rules of the workflow call: read files, call a room, write a file."""

@@ -1,1 +1,0 @@
-"""Errors as numbers: metrics and sample complexity."""

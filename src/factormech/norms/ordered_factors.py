@@ -1,0 +1,236 @@
+r"""Optimal factors of prefix sums and ranges, and the fixed point of their weights.
+
+The optimal factors of prefix sums and of ranges, as what they do to vectors: O(n · shifts) a column.
+
+Roots of the tridiagonal T are sums of resolvents (:mod:`factormech.norms.resolvents`), and a resolvent is one
+elimination along a chain, D_c^{1/2} L_s⁻¹ D_c^{1/2}. Of the two ways to write each factor, the ones below difference
+the argument before the chain smooths it, so that differences cost it no digits.
+
+Prefix, with B = W⁻¹ the backward difference, L_s = Bᵀ D_q⁻¹ B + s D_w, and K_s = B D_w⁻¹ Bᵀ + s D_q (the same chain
+read from the other end with q and w exchanged), if t^{−1/4} ≈ Σ ω/(t + s) and t^{−3/4} ≈ Σ ω'/(t + s'):
+
+.. math:: R = Σ ω L_s^{-1} D_w^{1/2}, \quad A = Σ ω' D_w^{1/2} L_{s'}^{-1} B^T D_q^{-1}, \quad
+          A^T = Σ ω' K_{s'}^{-1} B D_w^{-1/2} .
+
+Ranges, with N the Laplacian of the path over n + 1, WᵀW = N⁻¹ and L_s = N + s D_q:
+
+.. math:: R = W N Σ ω' L_{s'}^{-1} D_q^{1/2}, \qquad A = Σ ω D_q^{1/2} L_s^{-1} .
+
+If the two rules err by δ and δ' relatively, RA − W is W times a function of the spectrum below δ + δ' + δδ'.
+
+The fixed point of the weights, from a coarse domain to a fine one, with Anderson's acceleration.
+
+The dual of γ₍ₚ₎ is max ‖D_√w W D_√q‖_* over the weights; its fixed point is q_j ∝ q_j a_j and
+w_i ∝ (w_i r_i)^{(p−2)/p}. Its steps are those of the logarithms of the weights. Steps of q alone never lower the dual;
+an accelerated step that lowers it is taken back, and a plain step follows.
+
+Scaling all of q by t divides every a by √t: along smooth directions twice the residual is Newton's step, and along
+rough ones any step is small. So it is the roughness, the corners at both ends, that a coarse start must get right, and
+:func:`refined` does: at a fixed distance from an end the weights of different domains are proportional.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from factormech.arrays import FloatArray, check_dense_size
+from factormech.errors import BadValue
+from factormech.norms.resolvents import Chain, ResolventSum, in_lanes, inverse_power
+from factormech.numerics.descent import Anderson
+
+# The optimal factors of prefix sums and of ranges, as what they do to vectors: O(n · shifts) a column.
+
+TOLERANCE = 1e-12
+Map = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class ChainFactor:
+    """A factor whose two products run along a chain; both take and give (length, columns) or (length,)."""
+
+    shape: tuple[int, int]
+    forward: Map
+    backward: Map
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        """The factor times each column."""
+        return self._columns(self.forward, vectors, self.shape[1])
+
+    def apply_transposed(self, vectors: FloatArray) -> FloatArray:
+        """The transpose times each column."""
+        return self._columns(self.backward, vectors, self.shape[0])
+
+    def dense(self) -> FloatArray:
+        """The factor as a matrix."""
+        check_dense_size("factor", *self.shape)
+        return self.apply(np.eye(self.shape[1]))
+
+    @staticmethod
+    def _columns(product: Map, vectors: FloatArray, length: int) -> FloatArray:
+        values = np.asarray(vectors, dtype=np.float64)
+        if values.ndim not in (1, 2) or values.shape[0] != length:
+            rule = f"be ({length},) or ({length}, columns)"
+            raise BadValue("shape of vectors", values.shape, rule, "give one number for each row")
+        return product(values[:, None])[:, 0] if values.ndim == 1 else product(values)
+
+
+def resolvents(chain: Chain, rule: ResolventSum, vectors: FloatArray) -> FloatArray:
+    """Σ_k ω_k L_{s_k}⁻¹ times each column of (n, columns)."""
+    from factormech.norms import chain_kernels
+
+    rows = np.ascontiguousarray(vectors.T)
+    found = np.zeros_like(rows)
+    chain_kernels.add_solutions(chain.resistances, chain.leaks, chain.end, *in_lanes(rule), rows, found)
+    return found.T
+
+
+def prefix_factors(w: FloatArray, q: FloatArray) -> tuple[ChainFactor, ChainFactor, float]:
+    """R, A and the error of the two rules together, for the weights of the dual of :mod:`.prefix`."""
+    n = q.size
+    root, columns = np.sqrt(w)[:, None], q[:, None]
+    chain = Chain(q, w)
+    reversed_chain = Chain(np.ascontiguousarray(w[::-1]), np.ascontiguousarray(q[::-1]))
+    quarter, three_quarters, error = _rules(chain)
+
+    def backward(y: FloatArray) -> FloatArray:
+        return resolvents(reversed_chain, three_quarters, _difference(y / root)[::-1])[::-1]
+
+    left = ChainFactor(
+        (n, n), lambda z: resolvents(chain, quarter, root * z), lambda y: root * resolvents(chain, quarter, y)
+    )
+    right = ChainFactor(
+        (n, n), lambda x: root * resolvents(chain, three_quarters, _difference_transposed(x / columns)), backward
+    )
+    return left, right, error
+
+
+def ranges_factors(q: FloatArray) -> tuple[ChainFactor, ChainFactor, float]:
+    """R, A and the error of the two rules together, for the weights of the dual of :mod:`.ranges`."""
+    from factormech.workloads.ranges import AllRanges
+
+    n = q.size
+    root, W = np.sqrt(q)[:, None], AllRanges("all_ranges", n)
+    chain = Chain(np.full(n, n + 1.0), q, n + 1.0)
+    quarter, three_quarters, error = _rules(chain)
+
+    def laplacian(y: FloatArray) -> FloatArray:
+        steps = np.diff(y, axis=0, prepend=0.0, append=0.0)
+        return np.asarray((steps[:-1] - steps[1:]) / (n + 1.0))
+
+    left = ChainFactor(
+        (W.queries, n),
+        lambda z: W.answer(laplacian(resolvents(chain, three_quarters, root * z))),
+        lambda y: root * resolvents(chain, three_quarters, laplacian(W.adjoint(y))),
+    )
+    right = ChainFactor(
+        (n, n), lambda x: root * resolvents(chain, quarter, x), lambda y: resolvents(chain, quarter, root * y)
+    )
+    return left, right, error
+
+
+def _rules(chain: Chain) -> tuple[ResolventSum, ResolventSum, float]:
+    lowest, highest = chain.spectrum()
+    quarter = inverse_power(0.25, lowest, highest, TOLERANCE)
+    three_quarters = inverse_power(0.75, lowest, highest, TOLERANCE)
+    error = math.expm1(math.log1p(quarter.relative_error) + math.log1p(three_quarters.relative_error))
+    return quarter, three_quarters, error
+
+
+def _difference(y: FloatArray) -> FloatArray:
+    """B y: y_i − y_{i−1}."""
+    return np.diff(y, axis=0, prepend=0.0)
+
+
+def _difference_transposed(y: FloatArray) -> FloatArray:
+    """Bᵀ y: y_i − y_{i+1}."""
+    return -np.diff(y, axis=0, append=0.0)
+
+
+# The fixed point of the weights, from a coarse domain to a fine one, with Anderson's acceleration.
+
+MEMORY = 9
+# No optimal weight is near e^FLOOR of the largest: a wild step is cut here before floats overflow.
+FLOOR = -60.0
+COARSEST = 64
+RATIO = 4
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What a problem says of one choice of weights.
+
+    Attributes
+    ----------
+    lower, upper
+        Both ends, without their margins.
+    step
+        What the fixed point adds to the logarithms of the weights, by blocks end to end.
+    """
+
+    lower: float
+    upper: float
+    step: FloatArray
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """Logarithms of the best weights, after how many evaluations, and whether their gap is small enough."""
+
+    logs: FloatArray
+    iterations: int
+    reached: bool
+
+
+Evaluate = Callable[[FloatArray], Ends]
+
+
+def accelerated(evaluate: Evaluate, logs: FloatArray, gap: float, iterations: int) -> FixedPoint:
+    """Iterate until upper ≤ (1 + gap) lower, or ``iterations`` evaluations; the best point is returned."""
+    best, best_gap = logs, np.inf
+    safe, safe_step, safe_lower = logs, np.zeros_like(logs), -np.inf
+    memory = Anderson(MEMORY)
+    for done in range(1, iterations + 1):
+        found = evaluate(logs)
+        here = found.upper / found.lower - 1.0
+        if here < best_gap:
+            best, best_gap = logs, here
+        if here <= gap:
+            return FixedPoint(best, done, True)
+        if found.lower < safe_lower * (1.0 - 0.1 * gap) and len(memory) > 1:
+            memory.forget()
+            logs = safe + 0.5 * safe_step
+            continue
+        safe, safe_step, safe_lower = logs, found.step, found.lower
+        logs = memory.extrapolate(logs + found.step, found.step)
+    return FixedPoint(best, iterations, False)
+
+
+def levels(n: int) -> list[int]:
+    """Sizes of the domains solved one after the other, the last being n."""
+    sizes = [n]
+    while sizes[0] > RATIO * COARSEST:
+        sizes.insert(0, -(-sizes[0] // RATIO))
+    return sizes
+
+
+def refined(logs: FloatArray, n: int) -> FloatArray:
+    """A start for n weights from the logarithms of fewer: stretched inside, kept at the ends, and blended between.
+
+    The two agree at a sixteenth of the coarse domain by a constant factor, and the blend moves from one to the other
+    between a quarter and four times that distance.
+    """
+    m = logs.size
+    stretched = np.interp((np.arange(n) + 0.5) * (m / n) - 0.5, np.arange(m), logs)
+    result: FloatArray = np.array(stretched)
+    near, far = m / 64.0, m / 4.0
+    reach, middle = int(far), m // 16
+    blend = np.clip(np.log((np.arange(reach) + 0.5) / near) / np.log(far / near), 0.0, 1.0)
+    blend = blend * blend * (3.0 - 2.0 * blend)
+    for end in (slice(None), slice(None, None, -1)):
+        kept = logs[end][:reach] + stretched[end][middle] - logs[end][middle]
+        result[end][:reach] = (1.0 - blend) * kept + blend * stretched[end][:reach]
+    return result

@@ -1,0 +1,1 @@
+"""What the rules of the workflow call: planning, jobs, freshness, recovery and provenance."""

@@ -1,0 +1,174 @@
+"""Curves of mechanisms with lower bounds, bands over what is summarised, and notes on what is missing.
+
+What such a figure shows is declared (:class:`factormech.studies.drawn.Compared`), and the study may say more
+(:mod:`factormech.studies.drawing`). Lower bounds are lines, and what lies below the strongest is shaded. With
+``band`` the strongest of them is one band, "below the bound for unbiased strategies", whose edge is the bound; of the
+bounds only those that a paper published keep their line. Ratios over a lower bound have an axis from 1, below which no
+curve can be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from factormech import labels
+from factormech.arrays import FloatArray
+from factormech.plots import axes as scales
+from factormech.plots import curves, style
+from factormech.plots.compared_caption import accuracy, words
+from factormech.plots.curves import Entry
+from factormech.plots.style import Style
+from factormech.studies.drawing import Drawing
+from factormech.tables.panels import VACUOUS, Curve, Name, Panel, View, view
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from factormech.studies.base import Experiment
+
+__all__ = ["draw", "words"]
+
+# With points, curves stand side by side over this share of the distance between two x.
+SPREAD = 0.36
+POINT_SIZE, MEDIAN_SIZE = 3.0, 3.2
+
+
+def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None, band: bool = False) -> Figure:
+    """Return the figure of a table of this kind of study."""
+    table = view(frame, experiment, drawing)
+    ratios = table.shown.height == "ratio"
+    looks = looks_of(table)
+    lines = style.bound_styles(table.bounds)
+    if band:
+        lines = {name: look for name, look in lines.items() if name in labels.PUBLISHED_BOUNDS}
+    with style.context():
+        figure, panels = curves.canvas(len(table.panels))
+        for ax, panel in zip(panels, table.panels, strict=True):
+            _prepare(ax, panel, table)
+            if not ratios:
+                _draw_impossible(ax, panel, band=band)
+                _draw_bounds(ax, panel, lines)
+            (_draw_points if table.shown.points else _draw_curves)(ax, panel, table, looks)
+        curves.finish(
+            figure,
+            panels,
+            [panel.title for panel in table.panels],
+            [*curves.entries(table.drawn, looks), *_bound_entries(table, lines, band=band)],
+            x_label=table.axis.label,
+            y_label=table.shown.label.format(accuracy=accuracy(table)),
+            notes=[_notes(panel, table, lines) for panel in table.panels],
+            footer=[*curves.not_drawn(table), *table.left_out],
+            set_limits=scales.set_ratio_limits if ratios else scales.set_decades,
+        )
+    return figure
+
+
+def looks_of(table: View) -> dict[Name, Style]:
+    """A colour and marker for each value of the first column of curves, and a line for each of the second."""
+    series = table.roles.series
+    if not series:
+        return dict.fromkeys(table.names, style.plain(""))
+    firsts = list(dict.fromkeys(name[0] for name in table.names))
+    symbol = table.columns[series[0]].short
+    by_first = style.mechanism_styles(firsts) if series[0] == "mechanism" else style.series_styles(firsts, symbol)
+    if len(series) == 1:
+        return {name: replace(by_first[name[0]], label=table.label(name)) for name in table.names}
+    dashes = list(dict.fromkeys(name[1:] for name in table.names))
+    lines = {rest: style.LINES[i % len(style.LINES)] for i, rest in enumerate(dashes)}
+    return {n: replace(by_first[n[0]], label=table.label(n), line=lines[n[1:]]) for n in table.names}
+
+
+def _prepare(ax: Axes, panel: Panel, table: View) -> None:
+    """Scales, limits and ticks."""
+    if table.shown.height == "bounds":
+        scales.prepare(ax, panel, table.roles.x)
+        return
+    scales.prepare_x(ax, panel.x, table.roles.x)
+    scales.set_ratios(ax, float(np.nanmax([1.0, *(v for curve in panel.curves for v in curve.high.tolist())])))
+
+
+def _draw_curves(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
+    curves.draw_curves(ax, panel, looks, table.drawn)
+
+
+def _draw_points(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
+    """Every number that is summarised as a point, and a line through the middles, curves side by side."""
+    if len(panel.x) > 1:
+        room = np.exp(0.5 * _least_step(panel.x))
+        ax.set_xlim(panel.x[0] / room, panel.x[-1] * room)
+    found: dict[Name, Curve] = {curve.name: curve for curve in panel.curves}
+    for i, (name, shift) in enumerate(zip(table.drawn, _shifts(panel.x, len(table.drawn)), strict=True)):
+        look, curve = looks[name], found[name]
+        x, y = curve.points or (np.zeros(0), np.zeros(0))
+        ax.plot(x * shift, y, clip_on=False, zorder=2.5, **style.points(look, POINT_SIZE))
+        middle = style.as_drawn(look, MEDIAN_SIZE)
+        ax.plot(panel.x * shift, curve.middle, zorder=3 + 0.01 * i, clip_on=False, **middle)
+
+
+def _shifts(x: FloatArray, count: int) -> list[float]:
+    """Factors by which the points of each curve stand beside x, the first leftmost."""
+    places = SPREAD * _least_step(x) * np.linspace(-0.5, 0.5, count) if count > 1 else np.zeros(1)
+    return [float(shift) for shift in np.exp(places)]
+
+
+def _least_step(x: FloatArray) -> float:
+    """The least distance of two x, in natural logarithms."""
+    return float(np.diff(np.log(x)).min()) if len(x) > 1 else 1.0
+
+
+def _draw_impossible(ax: Axes, panel: Panel, *, band: bool) -> None:
+    """What lies below the strongest bound, shaded; as a band, to both sides of the panel and with its edge drawn."""
+    xs, strongest = curves.across(ax, panel.x, panel.strongest_bound())
+    curves.shade_below(ax, xs, strongest, style.BAND if band else style.IMPOSSIBLE, edge=band)
+
+
+def _draw_bounds(ax: Axes, panel: Panel, looks: dict[str, Style]) -> None:
+    """Bounds as lines; a vacuous bound has no line there."""
+    for i, bound in enumerate(panel.bounds):
+        if bound.name not in looks:
+            continue
+        look = looks[bound.name]
+        xs, y = curves.across(ax, panel.x, bound.positive().middle)
+        # A single point between vacuous ones is no line: a dash marks it.
+        alone = np.isfinite(y) & ~np.isfinite(_shifted(y, 1)) & ~np.isfinite(_shifted(y, -1))
+        ax.plot(xs, y, zorder=1.5 + 0.01 * i, **style.line(look))
+        ax.plot(xs[alone], y[alone], color=look.colour, linestyle="", marker="_", markersize=9, zorder=1.5)
+
+
+def _shifted(y: FloatArray, by: int) -> FloatArray:
+    shifted = np.roll(y, by)
+    shifted[0 if by > 0 else -1] = np.nan
+    return shifted
+
+
+def _bound_entries(table: View, lines: dict[str, Style], *, band: bool) -> list[Entry]:
+    """The bounds in the legend, and what the shade means."""
+    if not table.bounds or table.shown.height != "bounds":
+        return []
+    entries = [curves.line_entry(style.line(look), look.label) for look in lines.values()]
+    if band:
+        name = "Below the bound for unbiased strategies (certified)"
+        return [*entries, curves.patch_entry(style.BAND, name, edge=style.BAND_EDGE)]
+    which = {1: "bound", 2: "stronger bound"}.get(len(table.bounds), "strongest bound")
+    name = f"Below the {which} for unbiased strategies"
+    return [*entries, curves.patch_entry(style.IMPOSSIBLE, name, edge=style.IMPOSSIBLE_EDGE)]
+
+
+def _notes(panel: Panel, table: View, lines: dict[str, Style]) -> list[str]:
+    """What this panel lacks, a line per status."""
+    found = curves.lacking(panel, table)
+    for bound in panel.bounds:
+        vacuous = panel.x[bound.middle <= 0]
+        if vacuous.size and bound.name in lines and table.shown.height == "bounds":
+            label = _short_bound(bound.name, panel)
+            found.setdefault(VACUOUS, []).append(curves.at(label, vacuous.tolist(), panel, table.axis))
+    return [f"{status}: {', '.join(names)}" for status, names in found.items()]
+
+
+def _short_bound(name: str, panel: Panel) -> str:
+    return "lower bound" if len(panel.bounds) == 1 else f"{name.replace('svd', 'SVD').replace('-', ' ')} bound"

@@ -1,0 +1,1 @@
+"""What a privacy guarantee is, its exact verification, composition, calibration and audit."""

@@ -1,0 +1,87 @@
+"""Users that all marginals of one width take for an expected largest error, from above and below, to d in the
+thousands.
+
+The factorization mechanism with the best polynomial (guaranteed for every number of users, and predicted by the central
+limit theorem) over certified lower bounds (:mod:`factormech.mechanisms.local.factorized.marginal_users`). Nothing is
+simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.errors import BadValue
+from factormech.studies.axes import ALPHA, ATTRIBUTES, EPSILON, WIDTH
+from factormech.studies.base import Asked, Column, Curves, Experiment, Problem, split
+
+SERIES = ("users/guaranteed", "users/predicted", "users/bound")
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Three numbers of users at every width, ε, α and number of attributes."""
+    from factormech.mechanisms.local.factorized.marginal_users import least_users, sufficient_users
+
+    for width, epsilon, alpha, attributes in asked.points("marginal_width", "epsilon", "alpha", "attributes"):
+        guaranteed, predicted = sufficient_users(attributes, width, epsilon, alpha)
+        below = least_users(attributes, width, epsilon, alpha)
+        for series, users in zip(SERIES, (guaranteed, predicted, below), strict=True):
+            yield {
+                "marginal_width": width, "epsilon": epsilon, "alpha": alpha, "attributes": attributes, "shown": series,
+                "needed_users": float(users), "least_users": below,
+            }  # fmt: skip
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """No number of users is below what is proved to be needed."""
+    return None if row["needed_users"] >= row["least_users"] else ("needed_users", "be at least least_users")
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Widths above a number of attributes, and an α that a constant answer has."""
+    for i, alpha in enumerate(asked["alpha"]):
+        if not 0.0 < alpha < 0.5:
+            rule = "be above 0 and below 1/2, the error of a constant"
+            yield BadValue(f"grid.alpha[{i}]", alpha, rule, "give for example 0.05")
+    least = min(asked["attributes"])
+    for i, width in enumerate(asked["marginal_width"]):
+        if width > least:
+            rule = f"be at most {least}, the smallest number of attributes"
+            yield BadValue(f"grid.marginal_width[{i}]", width, rule, "give a smaller one, or more attributes")
+
+
+def _seconds(asked: Asked) -> float:
+    points = len(asked["alpha"]) * len(asked["attributes"]) * len(asked["epsilon"])
+    return 0.5 + float(points * sum(6e-5 * float(w) ** 4.2 for w in asked["marginal_width"]))
+
+
+EXPERIMENT = Experiment(
+    kind="marginals-users",
+    description="Users for all marginals of one width, above and below, at thousands of attributes.",
+    axes=(WIDTH, replace(EPSILON, default=(1.0,)), replace(ALPHA, default=(0.05,)), ATTRIBUTES),
+    columns=(
+        WIDTH.column(),
+        EPSILON.column(),
+        ALPHA.column(),
+        ATTRIBUTES.column(),
+        Column("shown"),
+        Column("needed_users", at_least=0.0),
+        Column("least_users", at_least=0.0),
+    ),
+    keys=("marginal_width", "epsilon", "alpha", "attributes", "shown"),
+    measure=measure,
+    check=check,
+    refuse=refuse,
+    parts=split("marginal_width"),
+    figure=Curves(
+        panel=("marginal_width", "epsilon", "alpha"),
+        x="attributes",
+        y="needed_users",
+        series="shown",
+        below="least_users",
+        x_scale="log2",
+        y_scale="log",
+        text="Users for expected largest error α of all marginals of one width; shaded: below the lower bound.",
+    ),
+    seconds=_seconds,
+)

@@ -1,0 +1,1 @@
+"""What studies measure, where several kinds share it."""

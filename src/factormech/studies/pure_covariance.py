@@ -1,0 +1,198 @@
+"""Second moments and covariances under pure privacy: errors in Frobenius norm (Nikolov, SODA 2023, Section 6).
+
+Rows are in the unit ball of R^d. ``trace`` is K-norm noise of the body of moments, ``l2-ball`` noise of the Frobenius
+ball around it, each with or without the projection on K = {A ⪰ 0, tr A ≤ 1}; ``jl-balanced`` is the release of
+ℓ = Nε measurements. A covariance is M̂ − μ̂μ̂ᵀ, with half of ε for the mean
+(:mod:`factormech.mechanisms.pure.covariance`), and is asked of projections alone. All of the noise is
+invariant under rotations, so data are tried along the axes: s directions with equally many rows, s = 1, 2, 4 … d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.errors import BadValue
+from factormech.studies import pure
+from factormech.studies.axes import COORDINATES
+from factormech.studies.base import REASON, Asked, Axis, Column, Curves, Experiment, Problem, Setting, split
+from factormech.studies.sweeps import swept
+
+MOMENT, COVARIANCE = "second-moment", "covariance"
+JL = "jl-balanced"
+NAMES = ("trace", "trace-projection", "l2-ball", "l2-ball-projection", JL)
+# The lift through T is an iteration for each release; above, it takes minutes.
+LIFTED = 16
+LEVEL = 0.01
+SIZE = replace(COORDINATES, entry={"type": "integer", "minimum": 2, "maximum": 128})
+STATISTIC = Axis("statistic", {"type": "string", "enum": [MOMENT, COVARIANCE]}, MOMENT, default=(MOMENT, COVARIANCE))
+MECHANISM = Axis(
+    "mechanism",
+    {"type": "string", "enum": list(NAMES)},
+    "trace-projection",
+    default=NAMES,
+    note="A covariance needs a projection.",
+)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Every mechanism and statistic on noise that all data and all n share."""
+    from factormech.seeds import rng_for
+    from factormech.studies.measures.pure import users_of
+
+    epsilon = asked["epsilon"]
+    for d, statistic, mechanism in asked.points("coordinates", "statistic", "mechanism"):
+        if statistic == COVARIANCE and not mechanism.endswith("-projection"):
+            continue
+        rng = rng_for(asked.seed, "pure-covariance", str(d), statistic, mechanism)
+        reason, errors = _errors_of(mechanism, statistic, d, asked, rng)
+        for product in asked["users_times_epsilon"]:
+            n = users_of(product, epsilon)
+            row = {
+                "coordinates": d,
+                "statistic": statistic,
+                "mechanism": mechanism,
+                "users_times_epsilon": product,
+                "users": n,
+            }
+            row["epsilon"] = epsilon
+            yield row | ({"reason": reason} if errors is None else _worst(errors, d, n))
+
+
+def _errors_of(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+    """A function (M, μ, n) → errors of all draws, or why there is none."""
+    from factormech.errors import Unavailable
+    from factormech.mechanisms.pure.covariance import MomentRelease, ball_vectors
+
+    epsilon, draws = asked["epsilon"], asked["draws"]
+    if mechanism == JL:
+        return _sketched(d, asked, rng)
+    noise, projected = mechanism.removesuffix("-projection"), mechanism.endswith("-projection")
+    share = epsilon if statistic == MOMENT else 0.5 * epsilon
+    drawn = MomentRelease.of(d, share, noise=noise, projected=projected).draw(rng, draws)
+    if isinstance(drawn, Unavailable):
+        return drawn.reason, None
+    if statistic == MOMENT:
+        return "", lambda moment, mean, n: drawn.moments(moment, n) - moment
+    z = ball_vectors(d, 2.0, share, rng, draws)
+    return "", lambda moment, mean, n: _covariances(drawn.moments(moment, n), mean + z / n) - _covariances(moment, mean)
+
+
+def _covariances(moments: Any, means: Any) -> Any:
+    """M − μμᵀ, with the means moved into the unit ball."""
+    import numpy as np
+
+    inside = means / np.maximum(np.linalg.norm(means, axis=-1, keepdims=True), 1.0)
+    return moments - inside[..., :, None] * inside[..., None, :]
+
+
+def _sketched(d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+    import numpy as np
+
+    from factormech.mechanisms.pure.covariance import SketchRelease
+    from factormech.mechanisms.pure.jl import balanced_rows
+
+    if d > LIFTED:
+        return f"sketches are lifted up to d = {LIFTED} only", None
+    epsilon = asked["epsilon"]
+    drawn: dict[int, Any] = {}
+
+    def errors(moment: Any, _: Any, n: int) -> Any:
+        rows = balanced_rows(n, epsilon, d * (d + 1) // 2)
+        if rows not in drawn:
+            release = SketchRelease.of(d, epsilon, rows)
+            drawn[rows] = [release.draw(rng, 1) for _ in range(asked["matrices"])]
+        return np.concatenate([one.moments(moment, n) for one in drawn[rows]]) - moment
+
+    return "", errors
+
+
+def _worst(errors: Any, d: int, n: int) -> dict[str, Any]:
+    """The worst of the data tried by half of the draws, on the other half."""
+    import numpy as np
+
+    from factormech.mechanisms.pure.errors import spread
+    from factormech.studies.measures.pure import chosen
+
+    sizes = sorted({min(2**i, d, n) for i in range(d.bit_length() + 1)})
+    found = []
+    for s in sizes:
+        mean = spread(n, np.arange(s), d) / n
+        found.append(np.linalg.norm(errors(np.diag(mean), mean, n), axis=(1, 2)))
+    best = chosen(np.array(found)[None, :, :, None])
+    error = best.error
+    return {"sparsity": float(sizes[best.data]), "frobenius_error": error.value, "low": error.low, "high": error.high}
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """The error is within its interval."""
+    return (
+        None if row["low"] <= row["frobenius_error"] <= row["high"] else ("frobenius_error", "be between low and high")
+    )
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Products of no whole number of users."""
+    yield from pure.refuse_products(asked)
+
+
+def _seconds(asked: Asked) -> float:
+    """Chains and eigenvalues; lifts where there are any."""
+    cubes = float(sum(d**3 for d in asked["coordinates"])) * len(asked["users_times_epsilon"]) * asked["draws"]
+    lifts = (
+        sum(d**2 for d in asked["coordinates"] if d <= LIFTED) * len(asked["users_times_epsilon"]) * asked["matrices"]
+    )
+    return float(2.0 + 6e-8 * cubes + 2e-3 * lifts * (JL in asked["mechanism"]))
+
+
+def _count(name: str, least: int, value: int, what: str) -> Setting:
+    return Setting(name, {"type": "integer", "minimum": least, "maximum": 10000}, what, value, default=value)
+
+
+_KIND = Experiment(
+    kind="pure-covariance",
+    description="Errors of second moments and covariances under pure privacy, against Nε.",
+    axes=(SIZE, STATISTIC, MECHANISM, pure.PRODUCT),
+    settings=(
+        _count("draws", 8, 100, "Draws of noise; half choose the worst data, the others measure."),
+        _count("matrices", 8, 16, "Random matrices of JL release, one draw of noise for each."),
+    ),
+    columns=(
+        SIZE.column(),
+        STATISTIC.column(),
+        Column("mechanism"),
+        pure.PRODUCT.column(),
+        pure.SPENT,
+        pure.USERS,
+        pure.SPARSITY,
+        Column("frobenius_error", empty="reason", at_least=0.0),
+        Column("low", empty="reason", at_least=0.0),
+        Column("high", empty="reason", at_least=0.0),
+        REASON,
+    ),
+    keys=("coordinates", "statistic", "mechanism", "users_times_epsilon"),
+    complete=False,
+    measure=measure,
+    check=check,
+    refuse=refuse,
+    parts=split("coordinates"),
+    figure=Curves(
+        panel="coordinates",
+        x="users_times_epsilon",
+        y="frobenius_error",
+        series="mechanism",
+        dash="statistic",
+        low="low",
+        high="high",
+        bars="a 99 % interval",
+        x_scale="log",
+        text=(
+            "ε-DP, one of N users replaced, N fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: "
+            f"s directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
+        ),
+    ),
+    seconds=_seconds,
+    seeded=True,
+)
+EXPERIMENT = swept(_KIND, pure.EPSILON)

@@ -1,0 +1,149 @@
+"""Loss of private learners against the number of users, on data that a concept labels, over the lower bound.
+
+The learner by η outputs the concept of the least estimated penalty (:mod:`factormech.learning.realizable`); the
+agnostic one, of the largest agreement, runs on the same kind of law. For each the worst realizable law found is sought
+again for every number of users (:mod:`factormech.learning.realizable_populations`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.studies.agnostic_learning import interval_of_mean, refuse_sizes
+from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
+from factormech.studies.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+
+# Learner and randomizer.
+LEARNERS = {
+    "realizable/half-sphere": ("realizable", "half-sphere"),
+    "realizable/priv-unit": ("realizable", "priv-unit"),
+    "learner/half-sphere": ("agnostic", "half-sphere"),
+    "learner/priv-unit": ("agnostic", "priv-unit"),
+}
+
+
+def _check_learner(name: str) -> None:
+    from factormech.errors import UnknownName
+
+    if name not in LEARNERS:
+        raise UnknownName("learner", name, LEARNERS)
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Rows of one part: classes × ε × users × learners."""
+    from factormech.learning.agnostic import AgnosticLearner
+    from factormech.learning.concepts import concept_class
+    from factormech.learning.realizable import RealizableLearner
+    from factormech.learning.realizable_bounds import learning_certificate, learning_floor
+    from factormech.learning.realizable_populations import realizable_laws, worst_for_learner
+    from factormech.learning.reports import losses
+    from factormech.seeds import rng_for
+
+    made: dict[str, type[RealizableLearner] | type[AgnosticLearner]]
+    made = {"realizable": RealizableLearner, "agnostic": AgnosticLearner}
+    for name, size in asked.points("concept_class", "class_size"):
+        concepts = concept_class(name, size)
+        certificate = learning_certificate(concepts)
+        laws = realizable_laws(concepts, certificate)
+        for epsilon, title in asked.points("epsilon", "learners"):
+            kind, randomizer = LEARNERS[title]
+            learner = made[kind](concepts, epsilon, asked["loss"], randomizer=randomizer)
+            for users in asked["users"]:
+                axes = ("realizable-learning", name, str(size), str(epsilon), str(users))
+                law = worst_for_learner(learner, laws, users, rng_for(asked.seed, *axes, "search"))
+                found = learner.losses(law, users, asked["trials"], rng_for(asked.seed, *axes, "trials"))
+                low, high = interval_of_mean(found, 0.0, float(losses(concepts, law).max()))
+                yield {
+                    "concept_class": name, "class_size": size, "epsilon": epsilon, "users": users, "learner": title,
+                    "concepts": concepts.size, "trials": asked["trials"], "distance": learner.reports.distance,
+                    "loss": float(found.mean()), "low": low, "high": high,
+                    "predicted": min(learner.predicted_loss(users), 1.0),
+                    "lower_bound": learning_floor(certificate, epsilon, users),
+                    "predicted_users": learner.predicted_users(), "guaranteed_users": learner.guaranteed_users(),
+                }  # fmt: skip
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """What is predicted is above the lower bound; what is measured is not surely below it, nor above the prediction."""
+    if row["predicted"] < row["lower_bound"]:
+        return "predicted", "be at least lower_bound"
+    if row["high"] < row["lower_bound"]:
+        return "high", "be at least lower_bound"
+    return ("low", "be at most predicted") if row["low"] > row["predicted"] else None
+
+
+def _seconds(asked: Asked) -> float:
+    rows = len(asked["epsilon"]) * len(asked["learners"])
+    cells = len(asked["concept_class"]) * len(asked["class_size"])
+    return float(cells * (0.5 + rows * (0.3 + sum(0.1 + 5e-4 * asked["trials"] + 2e-8 * n * asked["trials"]
+                                                 for n in asked["users"]))))  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    kind="realizable-learning",
+    description="Loss of private learners against the number of users on realizable data, over its lower bound.",
+    axes=(
+        CONCEPT_CLASS,
+        replace(CLASS_SIZE, default=(4,)),
+        replace(EPSILON, default=(1.0,)),
+        replace(USERS, entry={"type": "integer", "minimum": 1, "maximum": 10000000}),
+    ),
+    settings=(
+        Setting(
+            "learners",
+            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            "Learners, realizable ones by η and agnostic ones, by the randomizer of their reports.",
+            ["realizable/half-sphere"],
+            default=["realizable/half-sphere", "learner/half-sphere"],
+            names=Family(lambda: LEARNERS, _check_learner),
+        ),
+        Setting(
+            "loss",
+            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"},
+            "The loss α that the factorizations are made for.",
+            0.1,
+            default=0.1,
+        ),
+        Setting(
+            "trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 300, default=300
+        ),
+    ),
+    columns=(
+        CONCEPT_CLASS.column(),
+        CLASS_SIZE.column(),
+        EPSILON.column(),
+        USERS.column(),
+        Column("learner"),
+        Column("concepts", at_least=1),
+        Column("trials", at_least=2),
+        Column("distance", at_least=0.0),
+        Column("loss", at_least=0.0),
+        Column("low", at_least=0.0),
+        Column("high", at_least=0.0),
+        Column("predicted", at_least=0.0),
+        Column("lower_bound", at_least=0.0),
+        Column("predicted_users", at_least=1),
+        Column("guaranteed_users", at_least=1),
+    ),
+    keys=("concept_class", "class_size", "epsilon", "users", "learner"),
+    measure=measure,
+    check=check,
+    refuse=refuse_sizes,
+    parts=split("concept_class", "class_size"),
+    figure=Curves(
+        panel=("concept_class", "class_size", "epsilon"),
+        x="users",
+        y="loss",
+        series="learner",
+        low="low",
+        high="high",
+        bars="a 99 % interval (empirical Bernstein)",
+        below="lower_bound",
+        x_scale="log",
+        y_scale="log",
+        text="Expected loss on the worst realizable law found; no learner is in the band on every realizable law",
+    ),
+    seconds=_seconds,
+    seeded=True,
+)
