@@ -50,10 +50,6 @@ ONE, TWO, THREE = "studies.one.", "studies.two.", "studies.three."
 MINE = "workloads.mine"
 # Settings that are changed, and words of the answer: the key and value first.
 SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "two axes for one figure": (
-        {f"{ONE}grid.domain_size": [8, 16], f"{ONE}grid.epsilon": [0.5, 1.0]},
-        "studies.one.grid.epsilon = [0.5, 1.0]: must have one value here, where domain sizes vary",
-    ),
     "a path out of the project": ({f"{MINE}.file": "../secret.csv"}, "workloads.mine.file = '../secret.csv'"),
     "a way out and elsewhere in": ({f"{MINE}.file": "x/../../etc/passwd"}, "stay inside the folder of the project"),
     "data out of the project": ({"data": "../elsewhere"}, "data = '../elsewhere'"),
@@ -398,15 +394,15 @@ FILES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "a pipe for a matrix": ("q.mtx", os.mkfifo, "q.mtx"),
     "a link to nothing": ("q.csv", lambda p: p.symlink_to("nothing"), "q.csv"),
     "a link to itself": ("q.csv", lambda p: p.symlink_to(p), "q.csv"),
-    "a form feed": ("q.csv", lambda p: p.write_text("1,2\f3,4\n"), "row 1, column 2 = '2\\x0c3'"),
-    "a separator of lines": ("q.csv", lambda p: p.write_text("1,2\u20283,4\n", encoding="utf-8"), "row 1, column 2"),
-    "underscores": ("q.csv", lambda p: p.write_text("1_000,2\n"), "row 1, column 1 = '1_000'"),
-    "hexadecimal numbers": ("q.csv", lambda p: p.write_text("0x10,2\n"), "row 1, column 1 = '0x10'"),
+    "a form feed": ("q.csv", lambda p: p.write_text("1,2\f3,4\n"), "line 1 = '\\x0c'"),
+    "a separator of lines": ("q.csv", lambda p: p.write_text("1,2\u20283,4\n", encoding="utf-8"), "line 1, column 2"),
+    "underscores": ("q.csv", lambda p: p.write_text("1_000,2\n"), "line 1, column 1 = '1_000'"),
+    "hexadecimal numbers": ("q.csv", lambda p: p.write_text("0x10,2\n"), "line 1, column 1 = '0x10'"),
     "specks": ("q.csv", lambda p: p.write_text("1e-200,0\n"), "largest entry = 1e-200"),
     "giants": ("q.csv", lambda p: p.write_text("1e200,0\n"), "be a finite number"),
-    "a zero among numbers": ("q.csv", lambda p: p.write_bytes(b"1,\x002\n"), "row 1, column 2"),
+    "a zero among numbers": ("q.csv", lambda p: p.write_bytes(b"1,\x002\n"), "line 1 = "),
     "quotes": ("q.csv", lambda p: p.write_text('"1,2\n'), "q.csv"),
-    "a comma too many": ("q.csv", lambda p: p.write_text("1,2,\n"), "row 1, column 3"),
+    "a comma too many": ("q.csv", lambda p: p.write_text("1,2,\n"), "line 1, column 3"),
     "a zero at the end": ("q.mtx", _market(b"array real general\n2 2\n1\n2\n3\n4\0"), "q.mtx"),
     "a zero in a matrix": ("q.mtx", _market(b"coordinate real general\n2 2 1\n1 1 \0 1\n"), "q.mtx"),
     "imaginary numbers": ("q.mtx", _market(b"array complex general\n1 1\n1 2\n"), "hold real numbers"),

@@ -25,6 +25,8 @@ NAME_COLUMN = ("", "name", "names", "query", "queries", "index", "id", "label", 
 # Lines that are looked at to tell which delimiter a file has.
 _LOOKED_AT = 20
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|nan|inf(inity)?)\s*", re.IGNORECASE)
+# What may be meant as a number: 1_000, 1'000, 0x10; as the name of a row it would hide the number.
+_MISTYPED = re.compile(r"\s*[+-]?(0x[0-9a-f]+|\d[\d_.' ]*)\s*", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
@@ -164,7 +166,7 @@ def _layout(cells: _Cells, where: str) -> tuple[bool, bool]:
         return True, True
     if not texts:
         return False, False
-    if len(texts) == 1 and not is_number(head[0]) and (named or count == 1):
+    if len(texts) == 1 and not is_number(head[0]) and (named or count == 1) and not _MISTYPED.fullmatch(head[0]):
         return False, True
     _refuse_mixed(cells, where)
     raise AssertionError  # pragma: no cover
@@ -180,7 +182,7 @@ def _check_header(head: list[str], count: int, where: str) -> None:
 def _refuse_mixed(cells: _Cells, where: str) -> None:
     """A first line of numbers and texts is neither a row nor a header."""
     head = cells.row(0)
-    j = next(i for i, cell in enumerate(head) if not is_number(cell) and (i or not _all_named(cells)))
+    j = next((i for i, cell in enumerate(head) if not is_number(cell) and (i or not _all_named(cells))), 0)
     remedy = _remedy(head[j])
     if len(head) > 2:
         remedy += "; or, if line 1 is a header, let its first cell be 'query' and begin each row with a name"
