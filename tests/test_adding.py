@@ -80,7 +80,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "config.yaml").write_text(yaml.safe_dump({"workloads": WORKLOADS, "studies": {"small-epsilon": STUDY}}))
     np.savetxt(folder / "grades.csv", np.eye(8)[:3], delimiter=",")
     (package / "workloads/windows.py").write_text(WINDOWS)
-    (package / "local/coins.py").write_text(COINS)
+    (package / "mechanisms/local/coins.py").write_text(COINS)
     made(folder, "small-epsilon")
     return folder
 

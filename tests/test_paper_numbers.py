@@ -247,9 +247,12 @@ def beyond(constant: float) -> pd.DataFrame:
     for n in (4, 16, 64, 256, 1024, 4096, 16384, 65536):
         logarithm = math.log(n) / math.pi
         best = logarithm + constant + 0.3 / math.log(n)
-        place = {"study": "t", "domain_size": n, "order": 2.0, "logarithm": logarithm, "trace_bound": best / 1.01}
+        place = {"study": "t", "domain_size": n, "p": 2.0, "logarithm": logarithm, "trace_bound": best / 1.01}
         for name, ratio in (("optimal", 1.0), ("square-root", 1.05)):
-            rows.append(place | {"factorization": name, "error": ratio * best, "lower_bound": best, "ratio": ratio})
+            rows.append(
+                place
+                | {"factorization": name, "order_p_error": ratio * best, "lower_bound": best, "ratio_to_bound": ratio}
+            )
     return pd.DataFrame(rows)
 
 

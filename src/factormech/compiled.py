@@ -44,7 +44,7 @@ from factormech.code import Code, Sources
 from factormech.errors import BadValue
 from factormech.store.atomic import write_whole
 
-# The machine code of compiled kernels, kept between processes: one sealed file for each state of a module's cod.
+# The machine code of compiled kernels, kept between processes: one sealed file for each state of a module's code.
 
 # At most so many files are kept: some ten states of every module of the package.
 KEPT_FILES = 300

@@ -94,7 +94,7 @@ def test_the_code_of_a_name_is_all_that_makes_it() -> None:
     from factormech.code import code_of
     from factormech.studies.registry import module_of
 
-    needed = {"sources", "distance", "factor_release", "norms", "splitting", "release", "witness", "priv_unit", "drawn"}
+    needed = {"sources", "factors", "releases", "approximate", "splitting", "release", "certificate", "cap_randomizers"}
     found = code_of(module_of("local-release"), local_releases.module_of("shifted/priv-unit")).files
     assert needed <= {path.stem for path in found}
     assert local_releases.module_of("rappor") == "factormech.mechanisms.local.subsets"

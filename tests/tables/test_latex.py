@@ -14,7 +14,7 @@ import pytest
 
 from factormech import labels
 from factormech.studies.drawn import PaperTable, Shown
-from factormech.tables import kinds, pivot
+from factormech.tables import kinds, papers
 from factormech.tables.latex import LINE, latex_text, typeset
 from tests.tables.printed import Printed, number, printed
 
@@ -256,4 +256,4 @@ def test_a_study_without_a_number_says_why() -> None:
 def test_every_kind_has_tables_of_its_columns() -> None:
     for name in kinds.names():
         kind = kinds.declared(name)
-        assert all({*paper.names} <= {column.name for column in kind.columns} for paper in pivot.papers_of(kind)), name
+        assert all({*paper.names} <= {column.name for column in kind.columns} for paper in papers.papers_of(kind)), name

@@ -56,7 +56,7 @@ from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds.certificates import RATIO_BITS, exponential_bound, rounded_up
 from factormech.errors import BadValue
 
-# The bound of ``parametric.py`` with every rounding accounted for: it holds in exact arithmetic, on large domai.
+# The bound of ``parametric.py`` with every rounding accounted for: it holds in exact arithmetic, on large domains.
 
 # Unit roundoffs of double and of extended precision, the latter as this machine has it.
 _UNIT = 2.0**-53

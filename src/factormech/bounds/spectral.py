@@ -149,7 +149,7 @@ def worst_case_interval(
     return average, math.exp(epsilon) * (average + centred_squared / domain_size)
 
 
-# A lower bound on the variance of every unbiased linear ε-LDP strategy on given data, even one made for these d.
+# A lower bound on the variance of every unbiased linear ε-LDP strategy on given data, even one made for these data.
 
 NAME = "data-svd"
 # What an eigenvalue may be off by, in roundings of the largest for each type: a model of the solver, not a proof.

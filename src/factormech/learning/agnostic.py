@@ -49,7 +49,7 @@ from factormech.mechanisms.local.factorized import release
 from factormech.mechanisms.local.factorized.tails import expected_maximum
 from factormech.numerics.roots import least_whole
 
-# Agnostic learning and refutation without interaction: the concept of the largest estimate, and whether it is l.
+# Agnostic learning and refutation without interaction: the concept of the largest estimate, and whether it is large.
 
 
 class AgnosticLearner:
@@ -181,7 +181,7 @@ class AgnosticRefuter:
         return tails.balanced(np.sqrt(self.reports.variances / n), self.signal)
 
 
-# A learner turned into a refuter by one more round of fresh users (Edmonds, PhD thesis, Toronto, 2023, Lemma 50.
+# A learner turned into a refuter by one more round of fresh users (Edmonds, PhD thesis, Toronto, 2023, Lemma 50).
 
 # Parts of α and of β that the learner may have.
 _ACCURACIES = (0.4, 0.55, 0.7, 0.8)

@@ -60,7 +60,7 @@ from factormech.mechanisms.local.factorized.tails import expected_largest
 from factormech.norms.approximate import eta_norm
 from factormech.numerics.roots import least_whole
 
-# Realizable learning and refutation without interaction: private estimates of how much each concept is contradi.
+# Realizable learning and refutation without interaction: private estimates of how much each concept is contradicted.
 
 
 class PenaltyReports:
@@ -240,7 +240,7 @@ class RealizableRefuter:
         return tails.balanced(np.sqrt(self.reports.variances / n), self.signal)
 
 
-# Kearns' non-adaptive learner of monotone conjunctions, run on randomized bits: realizable only, polynomial in .
+# Kearns' non-adaptive learner of monotone conjunctions, run on randomized bits: realizable only, polynomial in d.
 
 
 class KearnsLearner:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.studies.base import Column
 from factormech.studies.sample_complexity import LOWER_BOUND
-from factormech.tables import kinds, pivot
+from factormech.tables import kinds, papers
 from factormech.tables.cells import numeral
 from factormech.tables.kinds import is_empty
 from factormech.tables.panels import number
@@ -71,7 +71,7 @@ def numbers(frame: pd.DataFrame) -> list[Number]:
     kind = kinds.declared(kinds.kind_of(frame))
     columns = {column.name: column for column in kind.columns}
     found = [*_grid(frame, [columns[name] for name in kind.keys]), *_settings(frame, columns, kind.keys)]
-    for paper in pivot.papers_of(kind):
+    for paper in papers.papers_of(kind):
         for shown in paper.shown:
             found += _shown(frame, columns[shown.column], [columns[name] for name in paper.columns])
     return list({one.name: one for one in reversed(found)}.values())[::-1]

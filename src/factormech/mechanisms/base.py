@@ -67,7 +67,7 @@ def html(facts: Mapping[str, str]) -> str:
     return f"<table>{rows}</table>"
 
 
-# The protocol of a mechanism: a name with its settings, fitted to a workload, with exact errors and its guarant.
+# The protocol of a mechanism: a name with its settings, fitted to a workload, with exact errors and its guarantee.
 
 FAMILIES = {
     "local": "factormech.mechanisms.local.fitted",

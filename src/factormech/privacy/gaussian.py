@@ -122,7 +122,7 @@ def _mills_slope(y: Any) -> Any:
     return np.where(y > 30.0, series, 1 - y * _mills(np.minimum(y, 30.0)))
 
 
-# The privacy of Gaussian noise, enclosed: δ(ε) of given floats between two numbers that hold in exact arithmeti.
+# The privacy of Gaussian noise, enclosed: δ(ε) of given floats between two numbers that hold in exact arithmetic.
 
 _DIGITS = 60
 _MOST_DIGITS = 2000

@@ -123,7 +123,8 @@ def _where_in(part: pd.DataFrame, whole: pd.DataFrame) -> str:
     return ", ".join(text for text in (some, *spans) if text)
 
 
-# The one verdict on a table of simulated collections: do all measured errors agree with the exact ones at once?.
+# The one verdict on a table of simulated collections: do all measured errors agree with the exact ones at once? A
+# table of simulated collections as its readers see it.
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-# A table of simulated collections as its readers see it: measured next to exact, one verdict, and what is missi.
+# A table of simulated collections as its readers see it: measured next to exact, one verdict, and what is missing.
 
 MOST_PANELS, MOST_COLUMNS = 12, 4
 

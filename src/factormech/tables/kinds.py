@@ -234,12 +234,12 @@ def write(frame: pd.DataFrame, csv_path: Path | str, latex_path: Path | str) -> 
 
 def latex(frame: pd.DataFrame, width: float | None = None, *, star: str = "") -> str:
     """The tables that a paper prints of a study, as LaTeX: see :func:`factormech.tables.latex.typeset`."""
-    from factormech.tables import pivot
+    from factormech.tables import papers
     from factormech.tables.latex import LINE, typeset
 
     kind = declared(kind_of(frame))
     columns = {column.name: column for column in kind.columns}
-    return typeset(frame, pivot.papers_of(kind), columns, width=width or LINE, star=star)
+    return typeset(frame, papers.papers_of(kind), columns, width=width or LINE, star=star)
 
 
 def check(frame: pd.DataFrame, name: str = "table") -> None:

@@ -331,7 +331,7 @@ def _gap(name: Name, status: str, where: FloatArray, x: FloatArray, reasons: tup
     return Gap(name, status, tuple(where.tolist()), tuple(dict.fromkeys(reasons)), everywhere=len(where) == len(x))
 
 
-# What the views of tables share: one study, places of its grid, numbers along an axis, phrases for what is miss.
+# What the views of tables share: one study, places of its grid, numbers along an axis, phrases for what is missing.
 
 
 def check_one_study(frame: pd.DataFrame) -> None:

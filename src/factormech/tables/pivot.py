@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from factormech import labels
-from factormech.studies.base import Column, Curves, Experiment, TableKind
+from factormech.studies.base import Column
 from factormech.studies.drawn import PaperTable, Shown
 from factormech.tables.cells import Cell, as_text, is_number, numeral, told_once, with_best
 from factormech.tables.consistency_view import LABELS as PROCESSINGS
@@ -300,31 +300,4 @@ def _width(rows: Rows, paper: PaperTable) -> str:
         f"the intervals of the CSV file reach ±{numeral(100 * width, 2)} % of the number (median)"
         if width > 5e-5
         else ""
-    )
-
-
-# The tables that a paper prints of every kind of study: those that the kind declares, or that its figure sugges.
-
-
-def papers_of(kind: Experiment | TableKind) -> tuple[PaperTable, ...]:
-    """The tables of a kind: its own, those of its curves, or all numbers at each of its keys."""
-    if kind.tables:
-        return kind.tables
-    curves = kind.figure
-    if isinstance(curves, Curves):
-        return (_of_curves(curves, getattr(kind, "swept", ())),)
-    numbers = [column.name for column in kind.columns if column.type == "number" and column.name not in kind.keys]
-    return (PaperTable(rows=kind.keys, shown=tuple(map(Shown, numbers))),)
-
-
-def _of_curves(curves: Curves, swept: tuple[str, ...]) -> PaperTable:
-    """A row for each place of a panel, a column for each curve."""
-    return PaperTable(
-        rows=(*(name for name in swept if name not in curves.place), *curves.panels, curves.x),
-        columns=tuple(name for name in (curves.series, curves.dash) if name),
-        shown=(Shown(curves.y),),
-        best="min" if curves.below else "",
-        bound=curves.below or "",
-        beside=curves.references,
-        ends=(curves.low, curves.high) if curves.low and curves.high else (),
     )

@@ -16,7 +16,7 @@ import pandas as pd
 from factormech import labels
 from factormech.plots import style
 from factormech.studies.base import Column, Curves, Experiment, TableKind
-from factormech.tables import kinds, pivot
+from factormech.tables import kinds, papers
 from factormech.tables.cells import numeral
 from factormech.tables.pivot import named, value_label
 
@@ -82,7 +82,7 @@ def _of_curves(curves: Curves) -> dict[str, Any]:
 
 def _of_paper(kind: Experiment | TableKind, frame: pd.DataFrame) -> dict[str, Any]:
     """The innermost number that varies is the axis, other rows tell panels apart, and heads of columns tell curves."""
-    paper = pivot.papers_of(kind)[0]
+    paper = papers.papers_of(kind)[0]
     varied = _varied(frame, paper.rows) or [paper.rows[-1]]
     numbers = [name for name in varied if kind.column(name).type != "text"]
     x = (numbers or varied)[-1]

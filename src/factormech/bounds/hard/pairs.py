@@ -45,7 +45,7 @@ from factormech.norms.certificates import dual_norm
 from factormech.norms.matrices import checked_matrix
 from factormech.numerics.rounding import TINY, above, below, gamma, spectral_norm_above, squared_norms_above, sum_above
 
-# Families of pairs of distributions, hard to tell apart through a randomizer, that answer a workload differentl.
+# Families of pairs of distributions, hard to tell apart through a randomizer, that answer a workload differently.
 
 _SUM_TOLERANCE = 1e-9
 

@@ -52,7 +52,7 @@ from factormech.workloads.base import Workload
 from factormech.workloads.conjunctions import Conjunctions
 from factormech.workloads.marginals import Marginals
 
-# One door: a workload, the number of persons and ε go in, the best bound of this room comes out, with its witne.
+# One door: a workload, the number of persons and ε go in, the best bound of this room comes out, with its witness.
 
 # Domains up to this size are looked at through their Gram matrix.
 DENSE_LIMIT = 2048

@@ -66,7 +66,7 @@ from factormech.norms.certificates import dual_norm
 from factormech.numerics.rounding import above
 from factormech.privacy.guarantee import verify_ldp
 
-# Lower bounds for learners by queries: on correlational queries, and on users with sequential reports or stream.
+# Lower bounds for learners by queries: on correlational queries, and on users with sequential reports or streams.
 
 # What the sums of the last lines may lose to rounding.
 _SLACK = 1.0 - 1e-9

@@ -29,7 +29,7 @@ from factormech.numerics.rounding import TINY, above, gamma, squared_norms_above
 from factormech.workloads.base import Workload
 from factormech.workloads.ranges import AllRanges, Prefix
 
-# Factors of this room as what they do to vectors, the norms of their rows, and the largest entry of their produ.
+# Factors of this room as what they do to vectors, the norms of their rows, and the largest entry of their products.
 
 # Numbers made at once where a factor is asked for its rows or its largest entries.
 BLOCK = 1 << 22
@@ -212,7 +212,7 @@ def _unit_blocks(factor: Factor) -> Iterator[FloatArray]:
         yield block
 
 
-# A factorization LR of a workload W as a mechanism needs it: with the sensitivity of R and the miss of LR prove.
+# A factorization LR of a workload W as a mechanism needs it: with the sensitivity of R and the miss of LR proved.
 
 # |W − LR| may be this large, relatively to the largest |W|, where the factorization claims to be exact.
 RESIDUAL_LIMIT = 1e-8

@@ -136,7 +136,7 @@ def _integrals(p: float, m: FloatArray) -> FloatArray:
     return np.asarray(c * np.exp((np.log(total) - 0.5 * (p / c) ** 2 - 0.5 * math.log(2.0 * math.pi)) / p))
 
 
-# The mean of repeated draws to a stated relative width: a bounded number of looks, each at its share of the lev.
+# The mean of repeated draws to a stated relative width: a bounded number of looks, each at its share of the level.
 
 FIRST = 256
 LEVEL = 1e-6

@@ -53,7 +53,7 @@ import scipy.linalg
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 
-# Consistency: the data vector nearest to an unbiased estimate, in the workload's own distance, that users could.
+# Consistency: the data vector nearest to an unbiased estimate, in the workload's own distance, that users could have.
 
 BoolArray = npt.NDArray[np.bool_]
 

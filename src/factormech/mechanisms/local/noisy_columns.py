@@ -36,7 +36,7 @@ from factormech.numerics.vectors import root
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from factormech.privacy.guarantee import REAL_LAW, Guarantee
 
-# Columns with the noise that makes them private: reports of single users, and sums of those of whole population.
+# Columns with the noise that makes them private: reports of single users, and sums of those of whole populations.
 
 # Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
 # relatively.

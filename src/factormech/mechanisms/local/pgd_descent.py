@@ -151,7 +151,7 @@ def check_bounds(lower: RealArray, ratio: float) -> tuple[RealArray, float]:
     return z, a
 
 
-# One run of the published strategy optimiser: from one strategy with one step size, at constant or falling step.
+# One run of the published strategy optimiser: from one strategy with one step size, at constant or falling steps.
 
 # Steps are halved this often at most, in the search and in the long run: far beyond the range of useful ones.
 HALVINGS = 400

@@ -233,7 +233,7 @@ def sample_complexity_order(alpha: float, epsilon: float, width: float, queries:
     return width / (epsilon * alpha), width**2 / (queries * epsilon * alpha**2)
 
 
-# The body of second moments: K = {A ⪰ 0, tr A ≤ 1} = conv{xxᵀ : ‖x‖ ≤ 1}, symmetric d × d matrices, Frobenius n.
+# The body of second moments: K = {A ⪰ 0, tr A ≤ 1} = conv{xxᵀ : ‖x‖ ≤ 1}, symmetric d × d matrices, Frobenius norm.
 
 # Eigenvalues and traces of data may be off by rounding.
 _TOLERANCE = 1e-9

@@ -182,7 +182,7 @@ def _halves(values: FloatArray) -> FloatArray:
     return np.concatenate([values[:, :half], values[:, values.shape[1] - half :]])
 
 
-# The gauge ‖z‖_B of a body, by a walk over its facet cones, with its own proof; and the audit that privacy need.
+# The gauge ‖z‖_B of a body, by a walk over its facet cones, with its own proof; and the audit that privacy needs.
 
 _AGREE = 1e-9  # by how much the two sides of a gauge may differ, next to it
 

@@ -187,7 +187,7 @@ def marginal_errors(found: FloatArray, truth: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(((marginals(found) - marginals(truth)) ** 2).mean(axis=-1)))
 
 
-# JL release of second moments: noise on ℓ random measurements of M, then the A in K whose measurements are near.
+# JL release of second moments: noise on ℓ random measurements of M, then the A in K whose measurements are nearest.
 
 TOLERANCE = 1e-3
 ITERATIONS = 2000

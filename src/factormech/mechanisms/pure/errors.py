@@ -42,7 +42,7 @@ from factormech.mechanisms.pure.bodies import body_of, checked_queries, half_spr
 from factormech.mechanisms.pure.jl import jl_matrix
 from factormech.mechanisms.pure.mechanism import Draws, Release, checked_counts
 
-# Errors of releases on given data: E‖Ŷ − Q(X)‖₂/√k (the mean of norms that Nikolov, SODA 2023, calls err), simu.
+# Errors of releases on given data: E‖Ŷ − Q(X)‖₂/√k (the mean of norms that Nikolov, SODA 2023, calls err), simulated.
 
 
 def errors_on(

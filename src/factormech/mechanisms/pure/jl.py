@@ -52,7 +52,7 @@ from factormech.mechanisms.pure.mechanism import Law, NoisyRelease, Release, che
 from factormech.privacy.guarantee import Guarantee
 from factormech.workloads.base import scatter
 
-# JL release: answers through a random matrix T of few rows, noise there, and the nearest point of TK lifted bac.
+# JL release: answers through a random matrix T of few rows, noise there, and the nearest point of TK lifted back.
 
 MATRICES = ("gaussian", "signs")
 TIES = ("corral", "centre")

@@ -38,7 +38,7 @@ from factormech.mechanisms.pure.errors import mean_error
 from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
 
-# Lower bounds under pure privacy as rows for tables: errors against nε, persons against 1/α, Theorem 1.4's two .
+# Lower bounds under pure privacy as rows for tables: errors against nε, persons against 1/α, Theorem 1.4's two sides.
 
 PARITY_SIZES = (2**8, 2**12, 2**16)
 RANDOM_SHAPES = ((16, 256), (64, 1024), (256, 512))
@@ -278,7 +278,7 @@ def users_within(
     return high, low
 
 
-# Random signs with some queries longer than the others; errors of releases whose choices are made on other nois.
+# Random signs with some queries longer than the others; errors of releases whose choices are made on other noise.
 
 # Intervals of errors miss with this probability.
 SKEWED_LEVEL = 0.01

@@ -42,7 +42,7 @@ from factormech.norms.certified import CertifiedNorm
 from factormech.numerics.rounding import TINY, above, gamma
 from factormech.workloads.base import Workload
 
-# Factors of a workload up to a shift of every row and an approximation: |RA − c1ᵀ − W| ≤ a, checked on the floa.
+# Factors of a workload up to a shift of every row and an approximation: |RA − c1ᵀ − W| ≤ a, checked on the floats.
 
 # What may be lost to rounding by factors that are called exact, relative to the largest entry of W.
 EXACT = 1e-9

@@ -374,7 +374,7 @@ def _check_stopping(relative_width: float, level: float, first: int, looks: int)
         raise BadValue("looks", looks, "be at least 1", f"give for example {LOOKS}")
 
 
-# Users who are drawn: how many make a mechanism accurate for a *distribution* of types rather than for a data s.
+# Users who are drawn: how many make a mechanism accurate for a *distribution* of types rather than for a data set.
 
 
 def worst_variances(release: LocalRelease) -> FloatArray:

@@ -79,7 +79,8 @@ from factormech.mechanisms.local.strategy import RESIDUAL_LIMIT, StrategyMatrix
 from factormech.numerics.rounding import gamma
 from factormech.privacy.guarantee import Guarantee, loss_of_ratio
 
-# Columns with Laplace or Gaussian noise in every coordinate, decoded for a workload (``mechanisms/local/matrix_.
+# Columns with Laplace or Gaussian noise in every coordinate, decoded for a workload
+# (``mechanisms/local/matrix_mechanism.py``).
 
 
 class AdditiveRelease(LocalRelease):
@@ -217,7 +218,7 @@ def symmetric_root(covariance: FloatArray) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-# A strategy matrix as a mechanism that answers a workload: the mechanisms of McKenna et al. beside factorizatio.
+# A strategy matrix as a mechanism that answers a workload: the mechanisms of McKenna et al. beside factorizations.
 
 
 class StrategyRelease(LocalRelease):
@@ -279,7 +280,7 @@ class StrategyRelease(LocalRelease):
         return self.strategy.privacy_loss
 
 
-# A mechanism that asks nobody: the answers are constants, where all types give the same ones (to the distance a.
+# A mechanism that asks nobody: the answers are constants, where all types give the same ones (to the distance a).
 
 
 class Constant(LocalRelease):

@@ -48,7 +48,7 @@ from factormech.bounds.staircase import smallest_omega
 from factormech.mechanisms.local.optimal.problem import BoolArray, Problem
 from factormech.numerics.vectors import root
 
-# Centred coordinates in which the information of staircase rows is computed, halved where the problem is symmet.
+# Centred coordinates in which the information of staircase rows is computed, halved where the problem is symmetric.
 
 # float32 or float64: the first where a search may err, the second where a result is stated.
 Real: TypeAlias = npt.NDArray[Any]

@@ -239,7 +239,7 @@ def _singles(n: int) -> BoolArray:
     return np.eye(n, dtype=np.bool_)
 
 
-# The optimiser for any workload: sets found by pricing, masses by a quasi-Newton method, rows kept within a bud.
+# The optimiser for any workload: sets found by pricing, masses by a quasi-Newton method, rows kept within a budget.
 
 # Rows for each user type, where no budget is given.
 ROWS_PER_TYPE = 16

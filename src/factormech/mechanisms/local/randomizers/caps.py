@@ -211,7 +211,7 @@ def _proposals(size: int, dimension: int, height: float, rng: np.random.Generato
     return along[kept], across[kept]
 
 
-# Simulate the sum of the reports of a whole population on spherical caps, exactly, with a few numbers for each .
+# Simulate the sum of the reports of a whole population on spherical caps, exactly, with a few numbers for each user.
 
 # Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: a fifth of a second of one
 # core, so that a study of a thousand trials takes minutes.
