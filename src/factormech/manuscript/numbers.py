@@ -1,6 +1,6 @@
 r"""The numbers of a study as macros of LaTeX, so that a manuscript names numbers and never types them.
 
-A macro is called after the study, what is counted and how: ``\fmFigureOneMedianRatio``, ``\fmFigureOneEpsilonMax``,
+A macro is called after the study, what is counted and how: ``\fmFigureOneMedianImprovement``, ``\fmFigureOneEpsilonMax``,
 ``\fmFigureOneOptimisedMedianSampleComplexity``. Names of LaTeX have letters alone, so that digits are spelt.
 """
 
