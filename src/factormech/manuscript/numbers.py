@@ -1,7 +1,8 @@
 r"""The numbers of a study as macros of LaTeX, so that a manuscript names numbers and never types them.
 
 A macro is called after the study, what is counted and how: ``\fmFigureOneMedianImprovement``,
-``\fmFigureOneEpsilonMax``, ``\fmFigureOneOptimisedMedianSampleComplexity``. Names of LaTeX have letters alone, so that digits are spelt.
+``\fmFigureOneEpsilonMax``, ``\fmFigureOneOptimisedMedianSampleComplexity``. Names of LaTeX
+have letters alone, so that digits are spelt.
 """
 
 from __future__ import annotations
