@@ -14,7 +14,7 @@ from factormech.config.studies import Config, Study, load
 from factormech.studies import registry
 from factormech.studies.asked import Asked
 from factormech.studies.run import parts_of
-from factormech.tables.kinds import part_of, table_of
+from factormech.tables.rows import part_of, table_of
 
 ROOT = Path(__file__).parents[1]
 

@@ -264,8 +264,7 @@ def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
         ("src/factormech/plots/style.py", "\nOTHER = 1\n", {"draw"}),
         ("src/factormech/mechanisms/local/registry.py", "\nOTHER = 1\n", set()),
         ("src/factormech/cli/norms.py", "\nOTHER = 1\n", set()),
-        # The parts, too: evaluate takes part_of from tables/kinds.py, which also typesets with labels.
-        ("src/factormech/labels.py", "\nOTHER = 1\n", {"evaluate", "tabulate", "draw"}),
+        ("src/factormech/labels.py", "\nOTHER = 1\n", {"tabulate", "draw"}),
     ],
 )
 def test_what_depends_on_a_module_is_made_again(project: Path, file: str, text: str, stale: set[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from factormech.studies.columns import MEANINGS
 from factormech.tables import kinds
+from factormech.tables.rows import KIND, ORIGIN, STUDY
 
 PAGE = Path(__file__).parents[1] / "docs" / "columns.md"
 BAR = r"\|"
@@ -25,7 +26,7 @@ older tables are read, are in `renamed.py` beside it. `python tools/columns_page
 
 def kinds_by_column() -> dict[str, list[str]]:
     """The kinds of table that have a column, by its name."""
-    found: dict[str, list[str]] = {name: ["all"] for name in (kinds.STUDY, kinds.KIND, kinds.ORIGIN)}
+    found: dict[str, list[str]] = {name: ["all"] for name in (STUDY, KIND, ORIGIN)}
     for kind in kinds.names():
         for column in kinds.declared(kind).columns:
             found.setdefault(column.name, []).append(kind)

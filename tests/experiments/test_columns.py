@@ -15,11 +15,12 @@ from factormech.studies.columns import MEANINGS, meaning
 from factormech.studies.registry import experiment, names
 from factormech.studies.renamed import RENAMED
 from factormech.tables import kinds
+from factormech.tables.rows import KIND, ORIGIN, STUDY
 
 GALLERY = Path(__file__).parents[2] / "docs/gallery"
 NO_TABLE = {"claims", "jobs", "run", "times"}
 TABLES = sorted(path for path in GALLERY.glob("*.csv") if path.stem not in NO_TABLE)
-OF_ALL = {kinds.STUDY, kinds.KIND, kinds.ORIGIN}
+OF_ALL = {STUDY, KIND, ORIGIN}
 
 
 def test_no_name_is_defined_twice_and_none_is_unused() -> None:

@@ -28,7 +28,7 @@ from factormech.studies.asked import Asked, check_parts, split, whole
 from factormech.studies.base import REASON, Curves
 from factormech.studies.run import modules_of, parts_of, seconds_of
 from factormech.tables import kinds as tables
-from factormech.tables.kinds import format_of, part_of, table_of
+from factormech.tables.rows import format_of, part_of, table_of
 from tests.experiments import toy
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import frame_of, project

@@ -23,7 +23,7 @@ from factormech.plots import style
 from factormech.studies import local_approximation, local_error, local_release, local_releases
 from factormech.studies.asked import Asked
 from factormech.studies.base import Experiment
-from factormech.tables.kinds import part_of, table_of
+from factormech.tables.rows import part_of, table_of
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps, said
 

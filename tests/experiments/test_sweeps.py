@@ -17,8 +17,8 @@ from factormech.studies.base import Column, Curves, Experiment, PaperTable, Show
 from factormech.studies.run import parts_of
 from factormech.studies.sweeps import quantity, swept
 from factormech.tables import kinds as tables
-from factormech.tables.kinds import part_of, table_of
 from factormech.tables.papers import papers_of
+from factormech.tables.rows import part_of, table_of
 from tests.studies import ROOT, frame_of, project
 
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

@@ -11,7 +11,7 @@ import pytest
 from factormech.numerics.intervals import clopper_pearson
 from factormech.studies import agnostic_learning, class_norms, learning_users, realizable_learning, refutation
 from factormech.studies.asked import Asked
-from factormech.tables.kinds import part_of, table_of
+from factormech.tables.rows import part_of, table_of
 from tests.studies import quick, refusals
 from tests.studies import rows_of as rows_of_kind
 

@@ -326,7 +326,9 @@ def rigorous_pair_objective(
     big = float(Fraction(omega) * mass)
     r = np.array([math.fsum(row) for row in N.tolist()])
     g = p - float(2 / (ratio + 1)) * r
-    T = pair_dual_guess(C / scale, np.diag(p) - N - np.outer(g, g) / big) / math.sqrt(scale)
+    # P does not see the mean of g, which a small Ω would drown the form in.
+    h = g - g.mean()
+    T = pair_dual_guess(C / scale, np.diag(p) - N - np.outer(h, h) / big) / math.sqrt(scale)
     gain = trace_below(T, C, entry_error)
     if not gain > 0.0:
         return 0.0

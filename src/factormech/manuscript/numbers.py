@@ -19,9 +19,9 @@ from factormech.studies.base import Column
 from factormech.studies.sample_complexity import LOWER_BOUND
 from factormech.tables import kinds, papers
 from factormech.tables.cells import numeral
-from factormech.tables.kinds import is_empty
 from factormech.tables.panels import number
 from factormech.tables.pivot import value_label
+from factormech.tables.rows import is_empty
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from factormech.spec import shared
 from factormech.store import hdf5
 from factormech.studies.asked import Asked
 from factormech.studies.registry import experiment
-from factormech.tables.kinds import part_of
+from factormech.tables.rows import part_of
 
 
 def main() -> None:

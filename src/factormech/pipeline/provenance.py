@@ -133,7 +133,7 @@ def matching(frame: pd.DataFrame, point: Mapping[str, Any], where: str) -> pd.Da
 def parts_of(study: str, folder: Path) -> dict[str, Record]:
     """Return the parts of a study in the folder of a run, by the digest that the rows of its table name as origin."""
     from factormech.store import hdf5
-    from factormech.tables.kinds import DIGITS
+    from factormech.tables.rows import DIGITS
 
     records = (hdf5.read(path, "part") for path in sorted((folder / "results" / "parts" / study).glob("*.h5")))
     return {record.provenance["content_digest"][:DIGITS]: record for record in records}

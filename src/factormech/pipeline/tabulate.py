@@ -11,7 +11,7 @@ from factormech.store import hdf5
 from factormech.studies.asked import Asked
 from factormech.studies.registry import experiment
 from factormech.tables import kinds as tables
-from factormech.tables.kinds import table_of
+from factormech.tables.rows import table_of
 
 
 def main() -> None:

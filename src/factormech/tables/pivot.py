@@ -23,8 +23,8 @@ from factormech.studies.base import Column
 from factormech.studies.drawn import PaperTable, Shown
 from factormech.tables.cells import Cell, as_text, is_number, numeral, told_once, with_best
 from factormech.tables.consistency_view import LABELS as PROCESSINGS
-from factormech.tables.kinds import is_empty
 from factormech.tables.panels import told
+from factormech.tables.rows import is_empty
 
 if TYPE_CHECKING:
     import pandas as pd
