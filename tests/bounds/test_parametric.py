@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from factormech.bounds.certificates import largest_violation
-from factormech.bounds.parametric import Problem, best_weights, negative_log, objective_bound, parametric, solve
+from factormech.bounds.parametric import WeightSearch, best_weights, negative_log, objective_bound, parametric, solve
 from factormech.bounds.spectral import centred_svd
 from factormech.bounds.staircase import InformationLimit, information_of_size, largest_information, smallest_omega
 from factormech.errors import BadValue
@@ -112,7 +112,7 @@ def test_any_weights_give_a_bound(seed: int) -> None:
 def test_the_gradient(n: int, epsilon: float, symmetric: bool) -> None:
     rng = np.random.default_rng(1)
     C = create("prefix", n).centred_gram()
-    problem = Problem.of(C, np.arange(n)[::-1] if symmetric else np.arange(n))
+    problem = WeightSearch.of(C, np.arange(n)[::-1] if symmetric else np.arange(n))
     limit = limit_of(n, epsilon)
     x = np.append(0.3 * rng.normal(size=len(problem.sizes)), 0.4)
     value, gradient = negative_log(problem, limit, x, barrier=0.1)
@@ -130,8 +130,8 @@ def test_the_reflection_separates_even_and_odd_vectors(n: int) -> None:
     p = np.concatenate([half, half[: n // 2][::-1]])
     p /= p.sum()
     omega = 2 * smallest_omega(p) + 0.1
-    folded = Problem.of(C, np.arange(n)[::-1])
-    whole = Problem.of(C, np.arange(n))
+    folded = WeightSearch.of(C, np.arange(n)[::-1])
+    whole = WeightSearch.of(C, np.arange(n))
     trace, by_weight, by_omega = folded.root_trace(p[: len(half)], omega)
     expected, each, by_omega_expected = whole.root_trace(p, omega)
     assert trace == pytest.approx(expected, rel=1e-12)

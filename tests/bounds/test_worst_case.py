@@ -9,7 +9,7 @@ import pytest
 
 from factormech.bounds.certificates import largest_violation
 from factormech.bounds.pairwise import certified
-from factormech.bounds.parametric import Problem
+from factormech.bounds.parametric import WeightSearch
 from factormech.bounds.staircase import InformationLimit
 from factormech.bounds.worst_case import _negative, _root, best_prior, prior_bound, worst_case
 from factormech.errors import BadValue, Unavailable
@@ -49,7 +49,7 @@ def test_the_uniform_prior_is_the_average(n: int) -> None:
     p /= p.sum()
     limit = InformationLimit.of(n, epsilon)
     assert limit is not None
-    T, _, _ = Problem.of(C, np.arange(n)).root_trace(p, limit.ceiling)
+    T, _, _ = WeightSearch.of(C, np.arange(n)).root_trace(p, limit.ceiling)
     expected = T**2 / math.sinh(epsilon / 2) ** 2 - np.trace(C) / n
     assert prior_bound(C, epsilon, np.full(n, 1 / n), p) == pytest.approx(expected, rel=1e-9)
 

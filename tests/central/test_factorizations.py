@@ -12,7 +12,7 @@ from factormech.mechanisms.central import registry
 from factormech.mechanisms.central.factorization import (
     BLOCK,
     Factorization,
-    Identity,
+    IdentityFactor,
     Queries,
     blocked_row_squares,
     of_matrices,
@@ -115,7 +115,7 @@ def test_rows_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(
             peaks(Queries(workload), z, shift), np.abs(workload.matrix() @ z + shift[:, None]).max(axis=0)
         )
-    assert Identity(3).row_squares().tolist() == [1.0, 1.0, 1.0]
+    assert IdentityFactor(3).row_squares().tolist() == [1.0, 1.0, 1.0]
 
 
 def test_given_factors_must_multiply_to_the_workload() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from factormech.config.studies import ConfigErrors, load
 from factormech.studies import registry
-from factormech.studies.drawing import Drawing, Key, roles
+from factormech.studies.drawing import Drawing, KeyColumn, roles
 from factormech.studies.run import parts_of
 from factormech.tables import kinds as tables
 from factormech.tables.compare import improvement_of_study, slopes_of_study
@@ -18,12 +18,12 @@ from tests.studies import ROOT, frame_of
 
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 KEYS = [
-    Key("workload", False, 2),
-    Key("domain_size", True, 3),
-    Key("epsilon", True, 8),
-    Key("alpha", True, 8),
-    Key("seed", True, 5),
-    Key("mechanism", False, 4),
+    KeyColumn("workload", False, 2),
+    KeyColumn("domain_size", True, 3),
+    KeyColumn("epsilon", True, 8),
+    KeyColumn("alpha", True, 8),
+    KeyColumn("seed", True, 5),
+    KeyColumn("mechanism", False, 4),
 ]
 OWN: dict[str, Any] = {"panels": ("workload",), "series": ("mechanism",)}
 
@@ -38,7 +38,7 @@ def test_without_a_word_the_longest_axis_is_x_and_seeds_are_summarised() -> None
 def test_among_equals_the_kinds_own_x_is_x() -> None:
     assert roles(KEYS, Drawing(), x="alpha", longest=True, **OWN).x == "alpha"
     assert roles(KEYS, Drawing(), x="domain_size", **OWN).x == "domain_size"
-    single = [Key(key.name, key.numeric, 1) for key in KEYS]
+    single = [KeyColumn(key.name, key.numeric, 1) for key in KEYS]
     assert roles(single, Drawing(), x="epsilon", longest=True, **OWN).x == "epsilon"
 
 
@@ -53,7 +53,7 @@ def test_what_the_study_says_is_done() -> None:
 @pytest.mark.parametrize("kind", registry.names())
 def test_every_varying_column_has_one_role(kind: str) -> None:
     drawable = registry.experiment(kind).drawable
-    keys = [Key(column.name, column.type != "text", 2) for column in drawable]
+    keys = [KeyColumn(column.name, column.type != "text", 2) for column in drawable]
     for key in keys:
         found = roles(keys, Drawing(), x=key.name)
         every = [found.x, *found.panels, *found.series, *found.rest, *found.summarised]

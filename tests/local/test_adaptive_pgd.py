@@ -17,7 +17,7 @@ from factormech.errors import BadValue
 from factormech.mechanisms.local import pgd_descent
 from factormech.mechanisms.local.adaptive_pgd import MECHANISM, inner_ratio, optimise, random_strategy
 from factormech.mechanisms.local.optimal.problem import Step, silent
-from factormech.mechanisms.local.pgd_descent import Problem
+from factormech.mechanisms.local.pgd_descent import DescentProblem
 from factormech.mechanisms.local.registry import solve_with_report, solve_with_rows
 from factormech.mechanisms.local.solved import Solution
 from factormech.mechanisms.local.strategy import StrategyMatrix
@@ -338,7 +338,7 @@ def test_precision_follows_size_budget_and_scale() -> None:
         (1e-7, large, math.e): np.float64,
     }
     for (scale, entries, ratio), kind in kinds.items():
-        problem = Problem(StrategyObjective(scale**2 * np.eye(8)), ratio, 1.0, False, silent)
+        problem = DescentProblem(StrategyObjective(scale**2 * np.eye(8)), ratio, 1.0, False, silent)
         assert problem.precision(entries) is kind
 
 

@@ -13,7 +13,13 @@ from factormech.errors import BadValue
 from factormech.mechanisms.local import populations, registry
 from factormech.mechanisms.local.errors import Question, built, questions_of
 from factormech.studies.measures import collection as room
-from factormech.studies.measures.collection import Collection, CollectionGrid, as_frame, collect, collection_agreement
+from factormech.studies.measures.collection import (
+    CollectionGrid,
+    CollectionRun,
+    as_frame,
+    collect,
+    collection_agreement,
+)
 from factormech.workloads.registry import create
 from tests import solutions
 
@@ -24,7 +30,7 @@ def asked(*names: str, n: int = 16, seed: int = 0) -> list[Question]:
     return [questions_of([(create(name, n, seed=seed), seed)])[0] for name in names]
 
 
-def rows_of(mechanism: str, questions: Sequence[Question], epsilon: float = 1.0) -> list[Collection]:
+def rows_of(mechanism: str, questions: Sequence[Question], epsilon: float = 1.0) -> list[CollectionRun]:
     return list(collect(mechanism, built(mechanism), questions, [epsilon], GRID))
 
 

@@ -176,7 +176,7 @@ def test_ends_need_no_solver() -> None:
     good = semidefinite.solve(queries, boxes)
     true = certified(queries, boxes, good)
     for size in (1e-3, 0.3):
-        noisy = semidefinite.Solution(
+        noisy = semidefinite.SemidefiniteSolution(
             good.dual + size * rng.standard_normal(good.dual.shape) * (good.dual != 0),
             np.abs(good.row_weights + 0.1 * size * rng.standard_normal(good.row_weights.shape)),
             np.abs(good.column_weights + 0.1 * size * rng.standard_normal(good.column_weights.shape)),

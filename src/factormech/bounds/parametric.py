@@ -96,7 +96,7 @@ REFLECTION_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Problem:
+class WeightSearch:
     """The search over weights that are equal within orbits, by orbit.
 
     Attributes
@@ -114,7 +114,7 @@ class Problem:
     odd: FloatArray
 
     @classmethod
-    def of(cls, centred_gram: FloatArray, partner: IntArray) -> Problem:
+    def of(cls, centred_gram: FloatArray, partner: IntArray) -> WeightSearch:
         """The problem for C, each type's weight being its partner's; ``partner`` is the identity or the reflection."""
         C, n = centred_gram, len(centred_gram)
         first = np.flatnonzero(np.arange(n) <= partner)
@@ -166,7 +166,7 @@ def root_trace(K: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
     return float(np.sum(np.sqrt(values))), np.asarray((A @ vectors[:, keep]) * values**-0.25)
 
 
-def negative_log(problem: Problem, limit: InformationLimit, point: FloatArray, barrier: float) -> Valued:
+def negative_log(problem: WeightSearch, limit: InformationLimit, point: FloatArray, barrier: float) -> Valued:
     """log(B/n) − 2 log T − β log(1 − ω_least/ω) and its gradient; infinite unless Y ≻ 0 on the complement of 1."""
     s, place = problem.sizes, Place.of(point, limit, problem.sizes)
     p, omega = place.weights, place.omega
@@ -230,7 +230,7 @@ def best_weights(
     """p for each type, and ω: the best that the search finds, from uniform weights or from better ones, for trace 1."""
     C, n = centred_gram, len(centred_gram)
     partner = reflection(C)
-    problem = Problem.of(C, partner)
+    problem = WeightSearch.of(C, partner)
     first = np.flatnonzero(np.arange(n) <= partner)
     point, steps = np.zeros(len(problem.sizes) + 1), STEPS_LIMIT
     barriers: tuple[float, ...] = BARRIERS
@@ -254,7 +254,7 @@ def warm_steps(domain_size: int) -> int:
     return max(int(WARM_STEPS * min(1.0, (WARM_SIZE / domain_size) ** 2)), LEAST_STEPS)
 
 
-def _value(problem: Problem, limit: InformationLimit, point: FloatArray) -> float:
+def _value(problem: WeightSearch, limit: InformationLimit, point: FloatArray) -> float:
     return negative_log(problem, limit, point, BARRIERS[-1])[0]
 
 
@@ -384,6 +384,6 @@ def objective_bound(centred_gram: FloatArray, weights: FloatArray, omega: float,
     if math.isinf(omega):
         return 0.0
     partner = reflection(centred_gram) if np.array_equal(p, p[::-1]) else np.arange(len(p))
-    problem = Problem.of(centred_gram, partner)
+    problem = WeightSearch.of(centred_gram, partner)
     trace, _, _ = problem.root_trace(p[np.arange(len(p)) <= partner], omega)
     return len(p) * trace**2 / limit.at(omega)[0]

@@ -39,13 +39,13 @@ class Answer:
         return "\n".join(part for line in self.lines for part in _wrapped(line, width))
 
 
-class Line(str):
+class WrappedLine(str):
     """A line with its own way to wrap: continuation lines are indented by ``indent``; with None it is not wrapped."""
 
     indent: int | None = None
 
     @classmethod
-    def of(cls, text: str, indent: int | None = None) -> Line:
+    def of(cls, text: str, indent: int | None = None) -> WrappedLine:
         """Return a line with this indent; None for a row of a table."""
         made = cls(text)
         made.indent = indent
@@ -53,7 +53,7 @@ class Line(str):
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:
-    indent = line.indent if isinstance(line, Line) else len(line) - len(line.lstrip())
+    indent = line.indent if isinstance(line, WrappedLine) else len(line) - len(line.lstrip())
     if width is None or indent is None or len(line) <= width:
         return [line]
     import textwrap
@@ -113,7 +113,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
     def put(row: Sequence[str]) -> str:
         numbers = [text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True)]
-        return Line.of("  ".join([short(row[0], widths[0]).ljust(widths[0]), *numbers]).rstrip())
+        return WrappedLine.of("  ".join([short(row[0], widths[0]).ljust(widths[0]), *numbers]).rstrip())
 
     return [put(row) for row in cells]
 
@@ -121,7 +121,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 def pairs(values: Mapping[str, str]) -> list[str]:
     """Return ``name  value`` lines, aligned."""
     width = max(map(len, values))
-    return [Line.of(f"{key:<{width}}  {value}", width + 2) for key, value in values.items()]
+    return [WrappedLine.of(f"{key:<{width}}  {value}", width + 2) for key, value in values.items()]
 
 
 def short(text: str, width: int = 32) -> str:

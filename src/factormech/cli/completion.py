@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from factormech.cli.answer import Answer, Line
+from factormech.cli.answer import Answer, WrappedLine
 
 if TYPE_CHECKING:
     from factormech.cli.parser import Parser
@@ -41,9 +41,11 @@ def completion(args: argparse.Namespace) -> Answer:
     """Print the script of a shell, or the words that may stand in the place of the last one."""
     if args.shell == "words":
         found = words(args.words or [""])
-        return Answer({"words": found, "status": "ok"}, [Line.of(word) for word in found])
+        return Answer({"words": found, "status": "ok"}, [WrappedLine.of(word) for word in found])
     text = f"{HOW[args.shell]}\n{SCRIPTS[args.shell]}"
-    return Answer({"shell": args.shell, "script": text, "status": "ok"}, [Line.of(line) for line in text.split("\n")])
+    return Answer(
+        {"shell": args.shell, "script": text, "status": "ok"}, [WrappedLine.of(line) for line in text.split("\n")]
+    )
 
 
 def words(given: Sequence[str]) -> list[str]:

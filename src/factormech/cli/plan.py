@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, Line, both_errors, in_points, number, short, table, titled
+from factormech.cli.answer import Answer, WrappedLine, both_errors, in_points, number, short, table, titled
 from factormech.cli.asked import epsilon_of, target_of, workload_of
 from factormech.cli.progress import Progress, expected_seconds
 from factormech.errors import BadValue
@@ -106,8 +106,10 @@ def _commands(args: argparse.Namespace, ranking: Ranking, best: Ranked) -> list[
     goal = " --objective worst" if ranking.metric == "mse" else ""
     return [
         "To have it:",
-        Line.of(f"  factormech strategy optimise {args.workload}{said} --epsilon {args.epsilon:g}{goal} --out Q.h5"),
-        Line.of("  factormech strategy export Q.h5 Q.csv"),
+        WrappedLine.of(
+            f"  factormech strategy optimise {args.workload}{said} --epsilon {args.epsilon:g}{goal} --out Q.h5"
+        ),
+        WrappedLine.of("  factormech strategy export Q.h5 Q.csv"),
         "",
     ]
 

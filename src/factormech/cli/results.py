@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, Line, counted, pairs
+from factormech.cli.answer import Answer, WrappedLine, counted, pairs
 from factormech.cli.studies import config_of, study_named
 from factormech.errors import BadValue
 from factormech.mechanisms.base import in_words
@@ -74,7 +74,7 @@ def _line(one: Mapping[str, Any], width: int) -> str:
     (parts, of_parts), (solutions, of_solutions) = one["parts"], one["solutions"]
     state = "complete" if not one["missing"] else f"no {' or '.join(one['missing'])} yet"
     text = f"{one['study']:<{width}}  {state:<22}  {parts} of {counted(of_parts, 'part')}"
-    return Line.of(text + (f", {solutions} of {counted(of_solutions, 'solution')}" if of_solutions else ""))
+    return WrappedLine.of(text + (f", {solutions} of {counted(of_solutions, 'solution')}" if of_solutions else ""))
 
 
 def show(args: argparse.Namespace) -> Answer:
@@ -105,7 +105,7 @@ def show(args: argparse.Namespace) -> Answer:
     for file, request in requests.items():
         groups.setdefault(_kind_of(request), []).append(file)
     for kind, together in groups.items():
-        lines += ["", f"{kind}:", *(Line.of(f"  {_marked(file)}") for file in together)]
+        lines += ["", f"{kind}:", *(WrappedLine.of(f"  {_marked(file)}") for file in together)]
     return Answer(data | {"files": files, "status": "ok"}, lines)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, Line, counted, pairs, short, terminal_width
+from factormech.cli.answer import Answer, WrappedLine, counted, pairs, short, terminal_width
 from factormech.cli.progress import duration
 from factormech.errors import BadValue, UnknownName
 
@@ -117,7 +117,7 @@ def _by_paper(found: Mapping[str, Study]) -> list[str]:
             item = short(study.artefact, item_width)
             left = room - name_width - item_width - 6
             title = short(study.title, left) if left > 12 else ""
-            lines.append(Line.of(f"  {study.name:<{name_width}}  {item:<{item_width}}  {title}".rstrip()))
+            lines.append(WrappedLine.of(f"  {study.name:<{name_width}}  {item:<{item_width}}  {title}".rstrip()))
     several = counted(len(found), "study", "studies")
     return [*lines, "", f"{several}; factormech study show STUDY has the settings and files of one"]
 

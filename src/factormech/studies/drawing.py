@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from factormech.errors import BadValue
 
-__all__ = ["FORMATS", "MOST_PANELS", "NONE", "STATISTICS", "Drawing", "Key", "Roles", "problems", "roles"]
+__all__ = ["FORMATS", "MOST_PANELS", "NONE", "STATISTICS", "Drawing", "KeyColumn", "Roles", "problems", "roles"]
 
 Statistic = Literal["median", "mean", "min", "max"]
 STATISTICS: tuple[Statistic, ...] = ("median", "mean", "min", "max")
@@ -78,7 +78,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Key:
+class KeyColumn:
     """A column that may have a role: whether its values are numbers, and how many different ones there are."""
 
     name: str
@@ -100,7 +100,7 @@ class Roles:
 
 
 def roles(
-    keys: Sequence[Key],
+    keys: Sequence[KeyColumn],
     drawing: Drawing,
     *,
     x: str,
@@ -145,7 +145,7 @@ def roles(
     return Roles(across, tuple(own), lines, tuple(rest), summarised, statistic, drawing.quantiles)
 
 
-def _across(free: Sequence[Key], x: str, *, longest: bool) -> str:
+def _across(free: Sequence[KeyColumn], x: str, *, longest: bool) -> str:
     """The column of x, of those that are free."""
     numbers = [key for key in free if key.numeric]
     most = max(numbers, key=lambda key: (key.values, key.name == x), default=None)

@@ -22,7 +22,7 @@ from factormech.studies.central_bounds import BUDGET, COLUMNS, COPIED, check
 from factormech.studies.central_bounds import refuse as orders
 
 if TYPE_CHECKING:
-    from factormech.bounds.central.published import Entry
+    from factormech.bounds.central.published import PublishedSize
 
 LIU, EDMONDS = STATEMENTS = ("liu2024", "edmonds2020")
 _FORMS = {
@@ -45,7 +45,7 @@ def family_of(name: str, statements: str) -> tuple[str, int] | None:
     return None
 
 
-def entries_of(name: str, statements: str, sizes: tuple[int, ...], p: float) -> Iterator[Entry]:
+def entries_of(name: str, statements: str, sizes: tuple[int, ...], p: float) -> Iterator[PublishedSize]:
     """Closed forms of a family at these sizes."""
     from factormech.bounds.central import published
 

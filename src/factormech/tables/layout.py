@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech import labels
 from factormech.studies.base import Column
-from factormech.studies.drawing import MOST_PANELS, Drawing, Key, Roles, roles
+from factormech.studies.drawing import MOST_PANELS, Drawing, KeyColumn, Roles, roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def arranged(
     x, panels, series, longest
         As :func:`factormech.studies.drawing.roles` takes them.
     """
-    keys = [Key(c.name, c.type != "text", int(frame[c.name].nunique())) for c in columns if c.name in frame]
+    keys = [KeyColumn(c.name, c.type != "text", int(frame[c.name].nunique())) for c in columns if c.name in frame]
     found = roles(keys, drawing, x=x, panels=panels, series=series, longest=longest)
     if frame.duplicated([found.x, *found.panels, *found.series, *found.summarised]).any():
         found = replace(found, panels=(*found.panels, *found.rest))

@@ -31,7 +31,7 @@ _ROUNDINGS = 64
 
 
 @dataclass(frozen=True)
-class Entry:
+class PublishedSize:
     """One size of a family.
 
     Attributes
@@ -63,7 +63,7 @@ class Entry:
     polytope_width: float
 
 
-def prefix_entries(sizes: Sequence[int], p: float, *, local: bool = False) -> Iterator[Entry]:
+def prefix_entries(sizes: Sequence[int], p: float, *, local: bool = False) -> Iterator[PublishedSize]:
     """Prefix sums: Theorem 5 (central), or with ``local`` Corollary 4's log²T.
 
     The trace bound below and Mathias's norm above (``norms.closed_forms``) hold for every p.
@@ -73,10 +73,10 @@ def prefix_entries(sizes: Sequence[int], p: float, *, local: bool = False) -> It
         lower, upper = closed_forms.prefix_interval(T)
         growth = math.log(T) ** 2 if local else T ** (1.0 / p) * math.log(T)
         source = ("local", "edmonds2020 Corollary 4") if local else ("central", "liu2024 Theorem 5")
-        yield Entry("prefix", T, 0, T, p, *_total(lower, upper, T, p), growth, *source, prefix_width(T))
+        yield PublishedSize("prefix", T, 0, T, p, *_total(lower, upper, T, p), growth, *source, prefix_width(T))
 
 
-def parity_entries(attributes: Sequence[int], w: int, p: float, *, local: bool = False) -> Iterator[Entry]:
+def parity_entries(attributes: Sequence[int], w: int, p: float, *, local: bool = False) -> Iterator[PublishedSize]:
     """Parities of exactly w attributes (Theorem 6), or with ``local`` of at most w (Corollary 5): γ₍ₚ₎ = √k, κ = 2."""
     p = checked_exponent(p)
     for d in attributes:
@@ -86,10 +86,10 @@ def parity_entries(attributes: Sequence[int], w: int, p: float, *, local: bool =
         growth = (d / w) ** w if local else k ** (0.5 + 1.0 / p)
         source = ("local", "edmonds2020 Corollary 5") if local else ("central", "liu2024 Theorem 6")
         family = "parities-up-to" if local else "parities"
-        yield Entry(family, d, w, k, p, *_total(root, root, k, p), growth, *source, hadamard_width())
+        yield PublishedSize(family, d, w, k, p, *_total(root, root, k, p), growth, *source, hadamard_width())
 
 
-def marginal_entries(attributes: Sequence[int], w: int, p: float) -> Iterator[Entry]:
+def marginal_entries(attributes: Sequence[int], w: int, p: float) -> Iterator[PublishedSize]:
     """All marginals of w attributes, 2^w C(d, w) cells (Corollary 6; the constant in its exponent Ω(√w) is set to 1).
 
     Cells of one marginal sum to the total, as those of any other do, so the rows are dependent and κ = 0, unless there
@@ -101,7 +101,9 @@ def marginal_entries(attributes: Sequence[int], w: int, p: float) -> Iterator[En
         k, value = 2**w * math.comb(d, w), closed_forms.marginals_exactly(d, w)
         width = 0.0 if w < d else 2.0 / math.sqrt(k)
         source = ("local", "edmonds2020 Corollary 6")
-        yield Entry("marginals", d, w, k, p, *_total(value, value, k, p), (d / w) ** math.sqrt(w), *source, width)
+        yield PublishedSize(
+            "marginals", d, w, k, p, *_total(value, value, k, p), (d / w) ** math.sqrt(w), *source, width
+        )
 
 
 def _total(lower: float, upper: float, k: int, p: float) -> tuple[float, float]:

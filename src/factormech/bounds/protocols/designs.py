@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from factormech.arrays import FloatArray
 from factormech.bounds import pairwise, rigorous
 from factormech.bounds.protocols import faces, prior
-from factormech.bounds.protocols.faces import Problem
+from factormech.bounds.protocols.faces import CentredAnswers
 from factormech.bounds.protocols.squared import Design
 
 # A hardest centre is searched for up to so many types; weights of pairs too, and where ε is at least the last number.
@@ -34,7 +34,7 @@ _LEAST, _BITS = 0.02, 40
 _STEPS = 200
 
 
-def more_designs(problem: Problem, epsilon: float) -> list[Design]:
+def more_designs(problem: CentredAnswers, epsilon: float) -> list[Design]:
     """The designs of this module on the domain and its initial halves, quarters and so on; pairs also on spaced types.
 
     So all that is tried on the smaller domain is tried again in the larger one.
@@ -51,7 +51,7 @@ def more_designs(problem: Problem, epsilon: float) -> list[Design]:
     return [design for design in found if design is not None]
 
 
-def centred_design(problem: Problem, types: tuple[int, ...]) -> Design | None:
+def centred_design(problem: CentredAnswers, types: tuple[int, ...]) -> Design | None:
     """The design with the hardest centre on a face; ``None`` where the uniform centre is the hardest."""
     if problem.symmetric or len(types) > CENTRE_LIMIT:
         return None
@@ -100,7 +100,7 @@ def nuclear_norm(gram: FloatArray, centre: FloatArray) -> tuple[float, FloatArra
     return float(np.sqrt(values).sum()), 0.5 * np.asarray(diagonal)
 
 
-def pairs_design(problem: Problem, epsilon: float, types: tuple[int, ...]) -> Design | None:
+def pairs_design(problem: CentredAnswers, epsilon: float, types: tuple[int, ...]) -> Design | None:
     """The design of the best weights of pairs on a face; ``None`` where they prove nothing or are too many."""
     m = len(types)
     if m > PAIRS_LIMIT:

@@ -37,7 +37,7 @@ DOMAIN_LIMIT = 1024
 
 
 @dataclass(frozen=True)
-class Problem:
+class CentredAnswers:
     """A workload as the bounds see it: its answers, less a constant per query.
 
     Attributes
@@ -68,7 +68,7 @@ class Problem:
         return int(self.rows.shape[1])
 
 
-def problem_of(workload: Workload | Any) -> Problem:
+def problem_of(workload: Workload | Any) -> CentredAnswers:
     """The problem of a workload or of a (k, n) matrix, refused where no query differs between two types."""
     symmetric = isinstance(workload, Workload) and workload.centred_walsh_spectrum() is not None
     name = workload.name if isinstance(workload, Workload) else "workload"
@@ -81,7 +81,7 @@ def problem_of(workload: Workload | Any) -> Problem:
     if not W.any():
         raise BadValue("workload", name, "ask something that differs between users", "these answers need no users")
     gram = W.T @ W
-    return Problem(W, gram, (len(W) + 4) * _UNIT * float(np.trace(gram)) * _SLACK, symmetric)
+    return CentredAnswers(W, gram, (len(W) + 4) * _UNIT * float(np.trace(gram)) * _SLACK, symmetric)
 
 
 def sizes(largest: int) -> list[int]:
@@ -93,7 +93,7 @@ def sizes(largest: int) -> list[int]:
     return [*(m for m in found if m < largest), largest]
 
 
-def families(problem: Problem) -> list[tuple[int, ...]]:
+def families(problem: CentredAnswers) -> list[tuple[int, ...]]:
     """The faces that are tried, each once."""
     found: dict[tuple[int, ...], None] = {}
     n = problem.types
@@ -144,7 +144,9 @@ def distinct_queries(rows: FloatArray) -> FloatArray:
     return np.asarray(np.unique(shifted * np.sign(first)[:, None] + 0.0, axis=0))
 
 
-def form_on(problem: Problem, types: tuple[int, ...], centre: FloatArray | None = None) -> tuple[FloatArray, float]:
+def form_on(
+    problem: CentredAnswers, types: tuple[int, ...], centre: FloatArray | None = None
+) -> tuple[FloatArray, float]:
     """FᵀWᵀWF on a face, FFᵀ = Diag m − mmᵀ, and a bound on the spectral norm of what is wrong with it."""
     index = np.asarray(types)
     G, size = problem.gram[np.ix_(index, index)], len(types)

@@ -37,17 +37,17 @@ from factormech.workloads.base import Workload
 _CHANGES = 60
 
 
-class Proof(Protocol):
+class ErrorProof(Protocol):
     """What a bound follows from."""
 
     def error(self, users: int, data: str) -> Fraction | float:
         """A bound on the error with this many users; it may be below 0."""
 
 
-ProofAt = Callable[[int], Proof | None]
+ProofAt = Callable[[int], ErrorProof | None]
 
 
-def last_users(proof: Proof, error: Fraction, start: int, data: str) -> int:
+def last_users(proof: ErrorProof, error: Fraction, start: int, data: str) -> int:
     """The largest N ≥ ``start`` with a bound of at least ``error``, which ``start`` has."""
     low, high = start, 2 * start
     while proof.error(high, data) >= error:
@@ -58,7 +58,7 @@ def last_users(proof: Proof, error: Fraction, start: int, data: str) -> int:
     return low
 
 
-def first_users(proof: Proof, error: Fraction, start: int, data: str) -> int:
+def first_users(proof: ErrorProof, error: Fraction, start: int, data: str) -> int:
     """The least N such that N … ``start`` have bounds of at least ``error``, which ``start`` has."""
     low, high = 0, start
     while high - low > 1:
@@ -67,7 +67,7 @@ def first_users(proof: Proof, error: Fraction, start: int, data: str) -> int:
     return high
 
 
-def most_users(proof_at: ProofAt, error: Fraction, start: int, data: str) -> tuple[int, Proof] | None:
+def most_users(proof_at: ProofAt, error: Fraction, start: int, data: str) -> tuple[int, ErrorProof] | None:
     """The largest N that is found to have a bound of at least ``error``, and its proof.
 
     The search halves N from ``start`` until a proof is found, and follows each proof as far as it goes.
@@ -91,7 +91,7 @@ def most_users(proof_at: ProofAt, error: Fraction, start: int, data: str) -> tup
     return users, found
 
 
-def fewest_users(proof_at: ProofAt, proof: Proof, error: Fraction, last: int, data: str) -> int:
+def fewest_users(proof_at: ProofAt, proof: ErrorProof, error: Fraction, last: int, data: str) -> int:
     """The least N so that all of N … ``last`` are found to have bounds of at least ``error``."""
     fewest = first_users(proof, error, last, data)
     for _ in range(_CHANGES):

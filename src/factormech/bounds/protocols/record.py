@@ -207,7 +207,7 @@ def _squared(bound: ProtocolBound, rows: FloatArray) -> dict[str, Any]:
     }
 
 
-def _dual(problem: faces.Problem, shares: FloatArray) -> tuple[list[list[int]], int]:
+def _dual(problem: faces.CentredAnswers, shares: FloatArray) -> tuple[list[list[int]], int]:
     """T = V·Diag(z_i/(√m·g_i))·Vᵀ, rounded, with rows and columns of sum 0."""
     m = problem.types
     form, _ = faces.form_on(problem, tuple(range(m)))

@@ -26,7 +26,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds.protocols import faces, prior
-from factormech.bounds.protocols.faces import Problem
+from factormech.bounds.protocols.faces import CentredAnswers
 from factormech.bounds.protocols.prior import Field
 
 CONSTANT, ROOT = "constant", "square-root"
@@ -83,20 +83,20 @@ class Choice:
     beta: Fraction
 
 
-def squared_designs(problem: Problem) -> list[Design]:
+def squared_designs(problem: CentredAnswers) -> list[Design]:
     """The faces with uniform priors, for the search."""
     found = (design_of(problem, types) for types in faces.families(problem))
     return [design for design in found if design is not None]
 
 
-def design_of(problem: Problem, types: tuple[int, ...]) -> Design | None:
+def design_of(problem: CentredAnswers, types: tuple[int, ...]) -> Design | None:
     """One face with a uniform prior, for the search; ``None`` where every query is constant on it."""
     form, _ = faces.form_on(problem, types)
     gains = faces.singular_values_near(form)
     return Design(types, gains, np.ones(len(gains)), float(np.trace(form))) if len(gains) else None
 
 
-def constant_answers(problem: Problem) -> float:
+def constant_answers(problem: CentredAnswers) -> float:
     """What constant answers err at most in the sum: those in the middle of each range, or the means over the types."""
     W = problem.rows
     middle = 0.5 * (W.max(axis=1) + W.min(axis=1)), W.mean(axis=1)
@@ -266,7 +266,7 @@ class SquaredProof:
         return more**2 * drawn - b / (b + 1) * more * Fraction(self.design.trace) / users
 
 
-def proof_of(problem: Problem, choice: Choice, epsilon: float, users: int) -> SquaredProof:
+def proof_of(problem: CentredAnswers, choice: Choice, epsilon: float, users: int) -> SquaredProof:
     """The choice with every rounding accounted for."""
     design = choice.design
     if design.limit is None:
@@ -275,7 +275,7 @@ def proof_of(problem: Problem, choice: Choice, epsilon: float, users: int) -> Sq
     return SquaredProof(design, choice.field, choice.beta, best_shares(design, users, numbers), numbers)
 
 
-def lowered(problem: Problem, design: Design) -> Design:
+def lowered(problem: CentredAnswers, design: Design) -> Design:
     """The design of a face with singular values bounded from below, and c from above."""
     centre = None if design.centre is None else np.array([float(x) for x in design.centre])
     form, error = faces.form_on(problem, design.types, centre)

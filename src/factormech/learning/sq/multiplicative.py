@@ -57,7 +57,7 @@ Ending = Literal["learned", "stalled", "smaller-value"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class LearnerPlan:
     """What the learner is promised to do.
 
     Attributes
@@ -110,7 +110,7 @@ class Learned:
 
 def plan(
     concepts: ConceptClass, dimension: float, alpha: float, failure: float, *, tolerance: float | None = None
-) -> Plan:
+) -> LearnerPlan:
     """The promise for a class of dimension d; the tolerance is 1/(3d) unless given."""
     if not (math.isfinite(dimension) and dimension >= 0.5):
         raise BadValue("dimension", dimension, "be finite and at least 1/2", "give 1/V(μ), for example 3.0")
@@ -119,13 +119,13 @@ def plan(
     g, beta = 1.0 / dimension, check_failure(failure)
     tau = check_tolerance(min(1.0, g / 3.0) if tolerance is None else tolerance)
     if g - 2.0 * tau <= 0.0:
-        return Plan(dimension, alpha, tau, beta, tau, math.inf, math.inf, alpha + tau)
+        return LearnerPlan(dimension, alpha, tau, beta, tau, math.inf, math.inf, alpha + tau)
     x = 2.0 / 3.0 * (g - 2.0 * tau)
     far = tau + x
     M = math.floor(2.0 * math.log(2 * concepts.domain_size) / x**2)
     L, p = -math.log(beta), (g - far - tau) / (2.0 - far - tau)
     drawn = math.ceil((M + L + math.sqrt(L * L + 2.0 * M * L)) / p)
-    return Plan(dimension, alpha, tau, beta, far, M, M + 1 + drawn, alpha + tau + 0.5 * x)
+    return LearnerPlan(dimension, alpha, tau, beta, far, M, M + 1 + drawn, alpha + tau + 0.5 * x)
 
 
 class Learner:
@@ -140,7 +140,9 @@ class Learner:
         self.concepts = concepts
         self._known: dict[bytes, QueryValue] = {}
 
-    def run(self, promise: Plan, oracle: Oracle, rng: np.random.Generator, *, limit: int | None = None) -> Learned:
+    def run(
+        self, promise: LearnerPlan, oracle: Oracle, rng: np.random.Generator, *, limit: int | None = None
+    ) -> Learned:
         """Ask until a hypothesis is accepted, or ``limit`` queries are spent (by default what was promised)."""
         most = promise.queries if limit is None else limit
         if not math.isfinite(most):
@@ -209,7 +211,7 @@ def realizable_law(concepts: ConceptClass, concept: int, points: FloatArray) -> 
 # A dimension that turns out too small is put so much above the one that was met.
 _MARGIN = 1.05
 
-MakeOracle = Callable[[Plan, FloatArray, np.random.Generator], Oracle]
+MakeOracle = Callable[[LearnerPlan, FloatArray, np.random.Generator], Oracle]
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ class Runs:
         Each run, the loss of its hypothesis, and the users of its oracle.
     """
 
-    promise: Plan
+    promise: LearnerPlan
     runs: tuple[Learned, ...]
     losses: tuple[float, ...]
     spent: tuple[int, ...]
@@ -316,7 +318,7 @@ def counted_runs(
 
 
 def _run(
-    asked: LearningQuestion, promise: Plan, make_oracle: MakeOracle, rng: np.random.Generator, limit: int | None
+    asked: LearningQuestion, promise: LearnerPlan, make_oracle: MakeOracle, rng: np.random.Generator, limit: int | None
 ) -> tuple[Learned, float, int]:
     """A run on a random concept and law of points, the loss of its hypothesis and the users it spent."""
     concept = int(rng.integers(asked.concepts.size))

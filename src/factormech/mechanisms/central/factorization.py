@@ -54,7 +54,7 @@ class PeakFactor(Factor, Protocol):
 
 
 @dataclass(frozen=True)
-class Identity:
+class IdentityFactor:
     """I of size n."""
 
     size: int

@@ -15,7 +15,7 @@ from factormech.arrays import FloatArray
 from factormech.errors import Unavailable
 from factormech.mechanisms.central.factorization import (
     Factorization,
-    Identity,
+    IdentityFactor,
     KnownFactor,
     Queries,
     RangesFactor,
@@ -53,7 +53,9 @@ def output_noise(workload: Workload) -> Factorization:
     """L = I, R = W: noise on the answers, at the largest column norm of W."""
     square = float(workload.gram_diagonal().max())
     right = Queries(workload)
-    return Factorization(workload, Identity(workload.queries), right, root_above(square, workload.queries + 64), 0.0)
+    return Factorization(
+        workload, IdentityFactor(workload.queries), right, root_above(square, workload.queries + 64), 0.0
+    )
 
 
 def input_noise(workload: Workload) -> Factorization:
@@ -61,7 +63,7 @@ def input_noise(workload: Workload) -> Factorization:
     left: Factor = Queries(workload)
     if isinstance(workload, AllRanges):
         left = RangesFactor(workload, Queries(Prefix("prefix", workload.domain_size)))
-    return Factorization(workload, left, Identity(workload.domain_size), 1.0, 0.0)
+    return Factorization(workload, left, IdentityFactor(workload.domain_size), 1.0, 0.0)
 
 
 # Square roots ------------------------------------------------------------------------------------------------

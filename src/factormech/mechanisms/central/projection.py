@@ -43,7 +43,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.mechanisms.central import moments
-from factormech.mechanisms.central.factorization import Identity
+from factormech.mechanisms.central.factorization import IdentityFactor
 from factormech.mechanisms.central.mechanism import CentralMechanism, VerifiedDelta, check_users, checked_data
 from factormech.privacy.guarantee import UNIT_STEP_OF_EQUAL_TOTALS, Guarantee
 from factormech.workloads.base import Workload
@@ -239,5 +239,5 @@ class ProjectedMechanism:
             return np.asarray(np.linalg.norm(errors, ord=p, axis=0))
 
         # A projection does not enlarge distances, nor ‖·‖_p above ‖·‖_2 for p ≥ 2.
-        lipschitz = self.sigma if isinstance(self.base.left, Identity) and p >= 2.0 else None
+        lipschitz = self.sigma if isinstance(self.base.left, IdentityFactor) and p >= 2.0 else None
         return moments.estimate(draw, relative_width, level=level, looks=looks, lipschitz=lipschitz)

@@ -45,7 +45,7 @@ import numpy as np
 from factormech.arrays import FloatArray, RealArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.mechanisms.local.optimal.problem import Report, silent
-from factormech.mechanisms.local.pgd_descent import HALVINGS, Descent, Looked, Memory, Problem, project_columns
+from factormech.mechanisms.local.pgd_descent import HALVINGS, Descent, DescentProblem, Looked, Memory, project_columns
 from factormech.mechanisms.local.solved import Solution
 from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.mechanisms.local.strategy_objective import StrategyObjective
@@ -146,7 +146,7 @@ def optimise(
     if objective.root.shape[1] == 0:
         L = objective.constant
         return OptimisedStrategy(Q, L, 0, 0.0, "nothing to optimise", np.array([L]))
-    problem = Problem(objective, a, 1.0 / objective.trace, exact_chain_rule, report)
+    problem = DescentProblem(objective, a, 1.0 / objective.trace, exact_chain_rule, report)
     return _optimise(problem, Q, iterations)
 
 
@@ -186,7 +186,7 @@ def _checked_start(start: FloatArray, columns: int, ratio: float, rows: int | No
     return project_columns(Q, z * min(1.0, 1.0 / math.fsum(z)), ratio)
 
 
-def _optimise(problem: Problem, Q: FloatArray, iterations: int) -> OptimisedStrategy:
+def _optimise(problem: DescentProblem, Q: FloatArray, iterations: int) -> OptimisedStrategy:
     """Search for a step size, then the long run from the best short run."""
     memory = Memory(Q, problem.precision(Q.size))
     step, Q = _search(problem, Q, memory, max(1, iterations // 5))
@@ -208,7 +208,7 @@ def _settled(iterate: RealArray, ratio: float) -> FloatArray:
     return project_columns(Q, z * max(1.0, 1.0 / (ratio * math.fsum(z))), ratio)
 
 
-def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> tuple[float, RealArray]:
+def _search(problem: DescentProblem, start: FloatArray, memory: Memory, short: int) -> tuple[float, RealArray]:
     """The step size whose short run ends lowest, and the best strategy of that run."""
     step, known = _largest_step(problem, start, memory)
     best_objective, best_step, best = math.inf, step, np.asarray(start, dtype=memory.best.dtype)
@@ -228,7 +228,7 @@ def _search(problem: Problem, start: FloatArray, memory: Memory, short: int) -> 
     return best_step, best
 
 
-def _largest_step(problem: Problem, start: FloatArray, memory: Memory) -> tuple[float, Looked]:
+def _largest_step(problem: DescentProblem, start: FloatArray, memory: Memory) -> tuple[float, Looked]:
     """The largest step of the ladder whose first move keeps 1ᵀz feasible, and the look at the start."""
     step = problem.unit_step * 2.0**FIRST_RUNG
     descent = Descent(problem, start, step, memory, stage="step size", limit=0)

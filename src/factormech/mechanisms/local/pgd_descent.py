@@ -162,7 +162,7 @@ SINGLE_FROM, SINGLE_RATIO, SINGLE_TRACES = 2**13, 1.05, (1e-12, 1e12)
 
 
 @dataclass(frozen=True)
-class Problem:
+class DescentProblem:
     """What stays the same while Q moves."""
 
     objective: StrategyObjective
@@ -214,7 +214,7 @@ class Descent:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: DescentProblem,
         Q: RealArray,
         step: float,
         memory: Memory,

@@ -116,7 +116,7 @@ def subset_norm(queries: SubsetClass, quantity: str, alpha: float | None = None)
     return certified(subject, boxes, semidefinite.solve(subject, boxes))
 
 
-def certified(queries: SubsetClass, boxes: Boxes, found: semidefinite.Solution) -> CertifiedNorm:
+def certified(queries: SubsetClass, boxes: Boxes, found: semidefinite.SemidefiniteSolution) -> CertifiedNorm:
     """Prove both ends from a solution, or from any numbers of its form."""
     U = dense_certificate.feasible(boxes, found.dual)
     value = dense_certificate.numerator(boxes, U)
@@ -201,7 +201,7 @@ def _checked_class(name: str, attributes: int) -> SubsetClass:
         raise UnknownName("class on sets of attributes", name, [*classes.names(), "{w}-way-marginals"]) from None
 
 
-def _raised(found: semidefinite.Solution, by: float) -> tuple[FloatArray, FloatArray]:
+def _raised(found: semidefinite.SemidefiniteSolution, by: float) -> tuple[FloatArray, FloatArray]:
     p, q = np.maximum(found.row_weights, 0.0), np.maximum(found.column_weights, 0.0)
     return p + by * float(p.sum()), q + by * float(q.sum())
 

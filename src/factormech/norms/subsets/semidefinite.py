@@ -33,7 +33,7 @@ MOST_ENTRIES = 12_000
 
 
 @dataclass(frozen=True)
-class Solution:
+class SemidefiniteSolution:
     """What the solver found.
 
     Attributes
@@ -56,7 +56,7 @@ class Solution:
     record: dict[str, object]
 
 
-def solve(queries: SubsetClass, boxes: Boxes) -> Solution:
+def solve(queries: SubsetClass, boxes: Boxes) -> SemidefiniteSolution:
     """Solve the program of the boxes, a table like the ``values`` of the class."""
     import clarabel
     from scipy import sparse
@@ -85,7 +85,7 @@ def solve(queries: SubsetClass, boxes: Boxes) -> Solution:
         "variables": len(cost), "largest_block": max(size for size, _ in blocks.triangles),
     }  # fmt: skip
     p, q = blocks.spread(x[: blocks.weights])
-    return Solution(masses.table(x[blocks.weights :]), p, q, blocks.roots(z[plain:]), record)
+    return SemidefiniteSolution(masses.table(x[blocks.weights :]), p, q, blocks.roots(z[plain:]), record)
 
 
 def _plain_rows(queries: SubsetClass, masses: _Masses, blocks: _Blocks, shifted: bool) -> tuple[Any, Any]:

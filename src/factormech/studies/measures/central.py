@@ -39,7 +39,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.bounds.central.line import least_noise
-from factormech.bounds.central.published import Entry
+from factormech.bounds.central.published import PublishedSize
 from factormech.bounds.central.release import ONE_COUNT, CentralBound, general_bound, replacement_bounds
 from factormech.errors import BadValue, Unavailable, UnknownName
 from factormech.mechanisms.central import registry as central_registry
@@ -89,7 +89,9 @@ def workload_rows(
             yield from _rows(subject, p, k, ends, trace, budgets)
 
 
-def published_rows(entries: Iterable[Entry], budgets: Sequence[tuple[float, float]]) -> Iterator[dict[str, Any]]:
+def published_rows(
+    entries: Iterable[PublishedSize], budgets: Sequence[tuple[float, float]]
+) -> Iterator[dict[str, Any]]:
     """The same for the papers' families, from closed forms, beside the published growth."""
     for entry in entries:
         subject = {

@@ -50,7 +50,7 @@ _NUMBERS = (
 
 
 @dataclass(frozen=True)
-class Collection:
+class CollectionRun:
     """A mechanism run at one grid point. ``status`` is ``ok``, or ``refused`` or ``unavailable`` with a reason.
 
     Errors are in the metric ``mse``: the mean squared error of a normalised query, E‖Wx/N − estimate‖²/queries, which
@@ -135,7 +135,7 @@ def collect(
     questions: Sequence[Question],
     epsilons: Sequence[float],
     grid: CollectionGrid,
-) -> Iterator[Collection]:
+) -> Iterator[CollectionRun]:
     """Run a mechanism at every point of questions × epsilons × grid, domain by domain."""
     asked_twice = [q for q in questions if sum(_same(q, other) for other in questions) > 1]
     if grid.seeds and asked_twice:
@@ -156,7 +156,7 @@ def _same(one: Question, other: Question) -> bool:
 
 def _collect(
     mechanism: str, strategy_for: StrategyFor, questions: list[Question], epsilon: float, grid: CollectionGrid
-) -> Iterator[Collection]:
+) -> Iterator[CollectionRun]:
     """All points of one domain and budget; questions that share a strategy share its simulated reports."""
     sharing = [[asked] for asked in questions] if is_solved(mechanism) else [questions]
     for group in sharing:
@@ -165,7 +165,7 @@ def _collect(
 
 def _run(
     mechanism: str, strategy: Strategy | Unavailable, questions: list[Question], epsilon: float, grid: CollectionGrid
-) -> Iterator[Collection]:
+) -> Iterator[CollectionRun]:
     """Run one strategy on every population of the grid, and compare it on every question."""
     laws = [_law(strategy, asked) for asked in questions]
     for seed in grid.seeds or dict.fromkeys(asked.seed for asked in questions):
@@ -179,7 +179,7 @@ def _run_point(
     point: _Point,
     members: Sequence[tuple[Question, ErrorLaw | _Nothing]],
     grid: CollectionGrid,
-) -> Iterator[Collection]:
+) -> Iterator[CollectionRun]:
     """One collection, sampled once, compared on every question that can be answered from it."""
     domain_size = members[0][0].workload.domain_size
     counts = population(point.population, domain_size, point.users, grid.root_seed, str(point.seed))
@@ -237,12 +237,12 @@ def _row(
     result: Simulated | None,
     status: str,
     reason: str,
-) -> Collection:
+) -> CollectionRun:
     """One row, its errors in the metric ``mse``."""
     unit = 1.0 / (asked.workload.queries * float(point.users) ** 2)
     numbers: dict[str, Any] = {name: _NAN if result is None else getattr(result, name) for name in _NUMBERS}
     low, high = (_NAN, _NAN) if result is None else result.interval
-    return Collection(
+    return CollectionRun(
         workload=asked.workload.name,
         domain_size=asked.workload.domain_size,
         **asdict(point),
@@ -259,13 +259,13 @@ def _row(
     )
 
 
-def row_of(found: Collection) -> dict[str, Any]:
+def row_of(found: CollectionRun) -> dict[str, Any]:
     """Return a collection as a row of a table, by the names of its columns."""
     row = asdict(found)
     return row | {"ratio_to_exact": row.pop("ratio"), "z_score": row.pop("z")}
 
 
-def as_frame(rows: Iterable[Collection]) -> pd.DataFrame:
+def as_frame(rows: Iterable[CollectionRun]) -> pd.DataFrame:
     """A table with one row for each collection."""
     import pandas as pd
 
@@ -275,7 +275,7 @@ def as_frame(rows: Iterable[Collection]) -> pd.DataFrame:
 # Whether measured errors agree with exact ones over a whole grid: one verdict, at one simultaneous level.
 
 
-class Compared(Protocol):
+class HasExactLaw(Protocol):
     """A point of a grid compared with its exact law: a ``Simulated``, or a row of a table made of one."""
 
     @property
@@ -303,8 +303,8 @@ class Compared(Protocol):
     def relative_scale(self) -> float: ...
 
 
-class ComparedCollection(Compared, Protocol):
-    """A collection of a grid: a ``Collection``, or a row of its table. It was measured where the status is ``ok``."""
+class ComparedCollection(HasExactLaw, Protocol):
+    """A collection of a grid, a ``CollectionRun`` or a row of its table; it was measured where its status is ``ok``."""
 
     @property
     def mechanism(self) -> str: ...
@@ -355,7 +355,7 @@ class Agreement:
 
 
 def agreement(
-    results: Sequence[Compared], level: float = LEVEL, *, pools: Mapping[Hashable, Sequence[int]] | None = None
+    results: Sequence[HasExactLaw], level: float = LEVEL, *, pools: Mapping[Hashable, Sequence[int]] | None = None
 ) -> Agreement:
     """Compare all points with their exact errors at one simultaneous level.
 
@@ -393,7 +393,7 @@ def collection_agreement(rows: Iterable[ComparedCollection], level: float = LEVE
     return agreement(measured, level, pools=pools)
 
 
-def _pooled(results: Sequence[Compared]) -> tuple[float, float]:
+def _pooled(results: Sequence[HasExactLaw]) -> tuple[float, float]:
     """The smaller p-value of the mean error and the bias of independent points taken together, and z of the former.
 
     The sum of the points' mean errors, each relative to its expectation, is again a quadratic form of the kind of

@@ -28,7 +28,7 @@ from factormech.errors import Unavailable
 from factormech.mechanisms.local.adaptive_pgd import inner_ratio, random_strategy
 from factormech.mechanisms.local.errors import Question
 from factormech.mechanisms.local.optimal.problem import Step, silent
-from factormech.mechanisms.local.pgd_descent import Problem, step_columns
+from factormech.mechanisms.local.pgd_descent import DescentProblem, step_columns
 from factormech.mechanisms.local.registry import restore, solve_with_report, solve_with_rows, strategy_spec
 from factormech.mechanisms.local.strategy_objective import StrategyObjective
 from factormech.workloads.registry import create
@@ -116,7 +116,7 @@ def iterations(domain_size: int, repetitions: int) -> Iterator[Iteration]:
     projection, in the precision that the optimiser takes; the cost depends on n alone.
     """
     n, a, m = domain_size, inner_ratio(1.0), 4 * domain_size
-    problem = Problem(StrategyObjective(np.eye(n)), a, 1.0, False, silent)
+    problem = DescentProblem(StrategyObjective(np.eye(n)), a, 1.0, False, silent)
     precision = problem.precision(m * n)
     Q = random_strategy(m, n, a, np.random.default_rng(0)).astype(precision, order="F")
     z = Q.min(axis=1)

@@ -14,8 +14,8 @@ from factormech.mechanisms.local import registry as strategies
 from factormech.mechanisms.local.factorized import sources
 from factormech.mechanisms.local.factorized.factors import LocalFactorization, compressed
 from factormech.mechanisms.local.factorized.release import LocalRelease, check_accuracy
-from factormech.mechanisms.local.factorized.releases import Constant, FactorizationRelease
-from factormech.mechanisms.local.factorized.sources import Made, Request, Source
+from factormech.mechanisms.local.factorized.releases import ConstantRelease, FactorizationRelease
+from factormech.mechanisms.local.factorized.sources import FactorRequest, Made, Source
 from factormech.mechanisms.local.randomizers import registry as randomizers
 from factormech.workloads.base import Workload
 
@@ -82,7 +82,7 @@ def build(
     Of several factorizations (of different distance a) the one that is predicted to need the fewest users is taken.
     """
     source, epsilon = _source(name), check_epsilon(epsilon)
-    request = Request(name, workload, epsilon, alpha, seed, root_seed)
+    request = FactorRequest(name, workload, epsilon, alpha, seed, root_seed)
     if alpha is not None:
         check_accuracy(alpha, request.matrix)
     made: Made = source(request)
@@ -109,7 +109,7 @@ def release_of(
     """The mechanism of any checked factors, in the least dimension."""
     small = compressed(factors)
     if not len(small.right):
-        return Constant(name, small, epsilon)
+        return ConstantRelease(name, small, epsilon)
     built = randomizers.build(randomizer, len(small.right), epsilon, delta)
     return FactorizationRelease(name, small, built)
 

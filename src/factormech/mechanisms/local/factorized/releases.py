@@ -283,7 +283,7 @@ class StrategyRelease(LocalRelease):
 # A mechanism that asks nobody: the answers are constants, where all types give the same ones (to the distance a).
 
 
-class Constant(LocalRelease):
+class ConstantRelease(LocalRelease):
     """The answers −c of factors without inner dimension."""
 
     def __init__(self, name: str, factors: LocalFactorization, epsilon: float) -> None:

@@ -1,7 +1,7 @@
 """Where mechanisms come from: for each name of the registry the function that makes its factors or its release.
 
-Each takes the ``Request`` and returns factorizations to choose from (a list, or a function that looks for the best), a
-finished ``LocalRelease``, or ``Unavailable`` with the reason.
+Each takes the ``FactorRequest`` and returns factorizations to choose from (a list, or a function that looks for the
+best), a finished ``LocalRelease``, or ``Unavailable`` with the reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from factormech.workloads.ranges import Prefix
 
 
 @dataclass(frozen=True)
-class Request:
+class FactorRequest:
     """What is asked for: the workload, the budget, the accuracy where it matters, and the seeds of solvers."""
 
     name: str
@@ -58,10 +58,10 @@ class Request:
 # Given how many users any factors are predicted to need, the best ones.
 Choice = Callable[[Callable[[LocalFactorization], int]], LocalFactorization]
 Made = list[LocalFactorization] | Choice | LocalRelease | Unavailable
-Source = Callable[[Request], Made]
+Source = Callable[[FactorRequest], Made]
 
 
-def optimal(request: Request) -> Made:
+def optimal(request: FactorRequest) -> Made:
     """The factors of γ₂(W): exact, without shifts (Edmonds, Nikolov & Ullman, STOC 2020)."""
     from factormech.norms.by_workload import automatic_norm
 
@@ -69,45 +69,45 @@ def optimal(request: Request) -> Made:
     return [factorization(request.matrix, norm.left.dense(), norm.right.dense())]
 
 
-def approximate(request: Request) -> Made:
+def approximate(request: FactorRequest) -> Made:
     """γ₂(W, a), its a chosen for the accuracy."""
     return _searched(request, shifted=False)
 
 
-def shifted(request: Request) -> Made:
+def shifted(request: FactorRequest) -> Made:
     """γ̂₂(W, a), row shifts free, its a chosen for the accuracy."""
     return _searched(request, shifted=True)
 
 
-def half_alpha(request: Request) -> Made:
+def half_alpha(request: FactorRequest) -> Made:
     """γ₂(W, α/2): the choice of the papers."""
     a = 0.5 * request.accuracy()
     return [_of_norm(request.matrix, norm_at(request.workload, a, shifted=False), a)]
 
 
-def independent(request: Request) -> Made:
+def independent(request: FactorRequest) -> Made:
     """Noise on every query: R = I, the middle of every query's range being its public shift."""
     W = request.matrix
     middle = 0.5 * (W.max(axis=1) + W.min(axis=1))
     return [factorization(W, np.eye(len(W)), W - middle[:, None], -middle)]
 
 
-def one_query(request: Request) -> Made:
+def one_query(request: FactorRequest) -> Made:
     """Randomized response on one random query."""
     return OneQuery(request.name, request.matrix, request.epsilon)
 
 
-def dyadic_tree(request: Request) -> Made:
+def dyadic_tree(request: FactorRequest) -> Made:
     """The tree of intervals, decoded by least squares."""
     return _tree(request, releases.least_squares)
 
 
-def dyadic_tree_plain(request: Request) -> Made:
+def dyadic_tree_plain(request: FactorRequest) -> Made:
     """The tree of intervals, decoded by adding up the fewest."""
     return _tree(request, releases.plain)
 
 
-def polynomials(request: Request) -> Made:
+def polynomials(request: FactorRequest) -> Made:
     """Best uniform polynomials of every degree that is accurate enough (Thaler, Ullman & Vadhan, ICALP 2012)."""
     queries = polynomial.literals(request.workload)
     if queries is None:
@@ -118,7 +118,7 @@ def polynomials(request: Request) -> Made:
     return [factors for factors in found if factors.distance < limit]
 
 
-def symmetric_polynomial(request: Request) -> Made:
+def symmetric_polynomial(request: FactorRequest) -> Made:
     """The polynomial of the least norm: γ̂₂(W, a) itself for all marginals of one width."""
     queries = polynomial.literals(request.workload)
     if queries is None or len(np.unique(queries.widths)) != 1 or isinstance(request.workload, Conjunctions):
@@ -126,7 +126,7 @@ def symmetric_polynomial(request: Request) -> Made:
     return [polynomial.of_least_norm(request.workload, request.accuracy())]
 
 
-def strategy(request: Request) -> Made:
+def strategy(request: FactorRequest) -> Made:
     """A mechanism of ``mechanisms/local/registry.py`` on the same workload."""
     from factormech.mechanisms.local.calibrated_columns import CalibratedColumns
     from factormech.mechanisms.local.registry import strategy_for
@@ -150,7 +150,7 @@ def strategy(request: Request) -> Made:
     return Unavailable(f"the outputs of {request.name} over {request.workload.domain_size} types are too many to list")
 
 
-def _searched(request: Request, *, shifted: bool) -> Made:
+def _searched(request: FactorRequest, *, shifted: bool) -> Made:
     alpha, W = request.accuracy(), request.matrix
     search = best_distance(request.workload, alpha, shifted=shifted)
 
@@ -175,7 +175,7 @@ def _decoded(W: FloatArray, columns: FloatArray, inverse: FloatArray) -> LocalFa
     return factorization(W, R, columns, (R @ columns - W).mean(axis=1), distance=1e-8 * float(np.abs(W).max()))
 
 
-def _tree(request: Request, decode: Callable[[FloatArray], LocalFactorization]) -> Made:
+def _tree(request: FactorRequest, decode: Callable[[FloatArray], LocalFactorization]) -> Made:
     if not isinstance(request.workload, Prefix):
         return Unavailable("the dyadic tree answers thresholds (the workload prefix) only")
     return [decode(request.matrix)]
