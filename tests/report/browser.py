@@ -17,6 +17,8 @@ from typing import Any
 
 CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 # No sandbox, for tests may run as root in a container; and none of the browser's own traffic, which a log would show.
+# What a script may take on a busy machine; the driver's own limit is 30.
+SECONDS = 120
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -83,7 +85,7 @@ def request(method: str, url: str, body: dict[str, Any] | None = None) -> Any:
     data = None if method == "GET" else json.dumps(body or {}).encode()
     asked = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(asked, timeout=60) as answer:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(asked, timeout=SECONDS + 30) as answer:
             return json.load(answer)["value"]
     except urllib.error.HTTPError as error:
         raise RuntimeError(json.load(error)["value"]["message"]) from None
@@ -96,7 +98,7 @@ def browser(width: int = 1400, height: int = 900) -> Iterator[Browser]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, driver() as address:
         arguments = [*FLAGS, f"--window-size={width},{height}", f"--user-data-dir={folder}"]
         options = {"binary": CHROMIUM, "args": arguments}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": logs}
+        wanted = {"timeouts": {"script": 1000 * SECONDS}, "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": logs}
         session = request("POST", f"{address}/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
         try:
             yield Browser(address, session)
