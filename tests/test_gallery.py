@@ -56,8 +56,8 @@ def test_what_is_made_is_copied_once_and_listed(
     assert copied == made | {"config.yaml", "README.md", "p.md", "thumbnails", "times.csv", "run.csv", "claims.csv"}
     assert "No whole run has been measured yet" in (tmp_path / "full-run.md").read_text()
     contents, page = (target / "README.md").read_text(), (target / "p.md").read_text()
-    assert "## [p](p.md)\n\n* [First](p.md#one) (Figure 1)" in contents
-    assert '<a id="one"></a>\n\n## First\n\n*Figure 1*\n\n<a href="one.svg"><img src="thumbnails/one.webp"' in page
+    assert "## [p](p.md)\n\n* [First](p.md#first) (Figure 1)" in contents
+    assert '## First\n\n*Figure 1*\n\n<a href="one.svg"><img src="thumbnails/one.webp"' in page
     assert "What it shows." in page
     assert "<summary>Notes</summary>\n\nWhat is missing." in page
     with Image.open(target / "thumbnails/one.webp") as small:

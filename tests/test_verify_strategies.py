@@ -34,6 +34,7 @@ CASES = {
     "general": ("prefix", 20, 1.0, {"rows": 40}),
     "pairs": ("prefix", 20, 4.0, {}),
     "game": ("prefix", 20, 1.0, {"objective": "worst"}),
+    "triples": ("at-most-3-way-parities", 64, 3.0, {}),
 }
 
 
@@ -83,7 +84,9 @@ def test_honest_files_hold(tool: ModuleType, files: dict[str, Path]) -> None:
         "general": "general",
         "pairs": "general",
         "game": "game",
+        "triples": "symmetric",
     }
+    assert "by triples, proved exactly" in tool.verify(files["triples"])
     assert "proved exactly" in tool.verify(files["exact"])
     assert "by the rigorous bound" in tool.verify(files["general"])
     gap = float(tool.verify(files["pairs"]).split("gap ")[1].split()[0])
@@ -186,6 +189,11 @@ LIES = {
     "other pairs": ("pairs", dataset("bound_pairs", scaled(1.01)), "its weights give"),
     "negative pairs": ("pairs", dataset("bound_pairs", scaled(-1.0)), "no weights"),
     "no pairs": ("pairs", without("bound_pairs"), "its weights give"),
+    "a bound from triples raised": ("triples", attribute(rigorous_lower_bound=scaled(1 + 1e-6)), "its triples give"),
+    "other prices": ("triples", dataset("triple_prices", scaled(0.9)), "its triples give"),
+    "other squares": ("triples", dataset("triple_roots", scaled(0.9)), "its triples give"),
+    "squares that are not there": ("triples", dataset("triple_sizes", lambda x: x + 0.5), "not there"),
+    "no squares": ("triples", without("triple_roots"), "not complete"),
     "no proof": ("exact", without("certificate"), "nothing proves"),
     "no rigorous proof": ("worst", without("bound_weights"), "nothing proves"),
     "a certificate's bound raised": ("exact", claimed("objective_bound", lambda x: x + "1"), "certificate"),
@@ -227,12 +235,13 @@ FIELDS = (
     "domain_size", "epsilon", "objective", "lower_bound", "gap", "average_variance", "worst_variance",
     "rigorous_lower_bound", "workload", "options", "chosen", "mechanism", "kind", "rows", "json_attributes", "seed",
 )  # fmt: skip
-# A weaker claim is true.
-TRUE = {f"rigorous_lower_bound: {what}" for what in ("minus", "zero")}
+# A weaker claim is true, and squares that no size refers to say nothing.
+TRUE = {f"rigorous_lower_bound: {what}" for what in ("minus", "zero")} | {"triples, triple_roots one more"}
 ARRAYS = {
     "general": ("weights", "prior", "supports", "bound_weights"),
     "pairs": ("bound_weights", "bound_pairs"),
     "symmetric": ("table-0", "masks-0", "weights-0", "permuted", "bound_weights"),
+    "triples": ("triple_prices", "triple_roots", "triple_sizes"),
 }
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "as text": lambda x: "abc",

@@ -47,7 +47,7 @@ Numbers may be written as `100000` or `1e5`, and as `0.01` or `1%`; norms as `ga
 * BLAS runs on one thread unless `OMP_NUM_THREADS` says otherwise, as in the workflow: equal questions have equal
   answers.
 
-### CSV files
+## CSV files
 
 A CSV file may have a header with the names of the user types, and names of the queries in its first column; both are
 kept to the answers. It may use commas, semicolons or tabs, quotes, UTF-8, UTF-16 or Latin-1, with or without a byte
@@ -172,7 +172,7 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
         "`paper` reads the finished table of a study and solves nothing. `--width`, `--size`, `--font`, `--monochrome`,"
         " `--panels` and `--mechanisms` say how the figure is printed and what it shows. Every number of the caption "
         "and of the table's grid is a macro of `…-numbers.tex`; `references.bib` has what the study is based on. "
-        "[An example](../examples/paper/README.md) is compiled by the tests.",
+        "The example in examples/paper is compiled by the tests.",
         ["paper gaussian-calibration --width 84mm --size 7 --formats pdf,svg"],
     ),
     (

@@ -122,7 +122,7 @@ def pages(config: Config, root: Path) -> dict[str, str]:
     papers = {paper: list(studies) for paper, studies in itertools.groupby(shown, key=lambda study: study.paper)}
     contents = "".join(
         f"\n## [{heading(paper)}]({paper}.md)\n\n"
-        + "".join(f"* [{study.title}]({paper}.md#{study.name}) ({study.artefact})\n" for study in studies)
+        + "".join(f"* [{study.title}]({paper}.md#{anchor(study.title)}) ({study.artefact})\n" for study in studies)
         for paper, studies in papers.items()
     )
     return {"README.md": HEAD + contents} | {
@@ -138,6 +138,11 @@ def heading(paper: str) -> str:
     return path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if path.exists() else paper
 
 
+def anchor(title: str) -> str:
+    """The anchor of a heading, as the forges and the site make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
 def entry(study: Study, root: Path, before: str) -> str:
     """A study: a picture that leads to its figure, its caption, its tables and what made them."""
     caption = (GALLERY / f"{study.name}.txt").read_text(encoding="utf-8").strip()
@@ -149,7 +154,7 @@ def entry(study: Study, root: Path, before: str) -> str:
     shown = f'<img src="{picture}" width="{WIDTH}" alt="{study.title}">'
     link = f'<a href="{study.name}.svg">{shown if (GALLERY / picture).exists() else "The figure"}</a>'
     return (
-        f'<a id="{study.name}"></a>\n\n## {study.title}\n\n*{study.artefact}*\n\n{link}\n\n'
+        f"## {study.title}\n\n*{study.artefact}*\n\n{link}\n\n"
         f"{caption}\n\n{notes}`snakemake {study.name}` · {' · '.join(tables)}{versions(root, study, before)}\n"
     )
 

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import verify_certificate
+import verify_triples
 from bound_formulas import bound_value
 from fixed_strategies import MARGIN, Array, fixed_matrix, size_law, subset_variance
 from strategy_files import MOST_PAIRED, Failed, check, check_place, check_record, check_shapes, read
@@ -224,6 +225,25 @@ def proved_by_weights(data: dict[str, Array], record: dict[str, Any], asked: Ask
     return float(min(value, proved))
 
 
+def proved_by_triples(data: dict[str, Array], record: dict[str, Any], asked: Asked) -> float:
+    """The lower bound on L that the triples prove, and that the record may not exceed."""
+    check(asked.spectrum is not None and "rigorous_lower_bound" in record, "triples of a bound without the bound")
+    assert asked.spectrum is not None
+    sizes = np.bitwise_count(np.arange(asked.n))
+    g = [float(asked.spectrum[2**j - 1]) for j in range(asked.n.bit_length())]
+    alike = np.abs(asked.spectrum - np.array(g)[sizes])[1:].max() <= 1e-9 * asked.spectrum[1:].max()
+    check(bool(alike), "the workload is not invariant under permutations of the attributes")
+    prices, roots, rows = (data.get(f"triple_{name}") for name in ("prices", "roots", "sizes"))
+    check(prices is not None and roots is not None and rows is not None, "the triples are not complete")
+    try:
+        bound = verify_triples.triple_bound(g, record["epsilon"], prices, roots, rows)
+    except ValueError as error:
+        check(False, str(error))
+    value, proved = float(bound) + asked.constant, record["rigorous_lower_bound"]
+    check(proved <= value * (1.0 + ROUNDING), f"its triples give {value:.12g} and not {proved:.12g}")
+    return float(min(value, proved))
+
+
 def check_bounds(data: dict[str, Array], record: dict[str, Any], asked: Asked, L: float) -> str:
     """What proves a lower bound holds, and is below L; says the gap to what is proved, computed here."""
     lower = record["lower_bound"]
@@ -237,6 +257,11 @@ def check_bounds(data: dict[str, Array], record: dict[str, Any], asked: Asked, L
         proved = proved_by_certificate(text.decode(), record, asked)
         check(Fraction(lower) <= proved, f"the certificate proves {float(proved):.12g} only")
         return f"{_gap(L, float(proved))} proved exactly"
+    if "triple_prices" in data:
+        value = proved_by_triples(data, record, asked)
+        check(value <= L, f"L = {L:.12g} is below its lower bound from triples {value:.12g}")
+        check(lower <= value * (1.0 + CLAIMED), f"its lower bound {lower:.12g} is above what is proved")
+        return f"{_gap(L, value)} by triples, proved exactly"
     if "bound_weights" in data:
         value = proved_by_weights(data, record, asked)
         check(value <= L, f"L = {L:.12g} is below its rigorous lower bound {value:.12g}")

@@ -98,7 +98,12 @@ def browser(width: int = 1400, height: int = 900) -> Iterator[Browser]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, driver() as address:
         arguments = [*FLAGS, f"--window-size={width},{height}", f"--user-data-dir={folder}"]
         options = {"binary": CHROMIUM, "args": arguments}
-        wanted = {"timeouts": {"script": 1000 * SECONDS}, "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": logs}
+        wanted = {
+            "timeouts": {"script": 1000 * SECONDS},
+            "browserName": "chrome",
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": logs,
+        }
         session = request("POST", f"{address}/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
         try:
             yield Browser(address, session)

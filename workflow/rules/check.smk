@@ -39,6 +39,7 @@ rule verify_strategies:
             tool("fixed_strategies"),
             tool("bound_formulas"),
             tool("verify_certificate"),
+            tool("verify_triples"),
             tool("strategy_files"),
             tool("workload_grams"),
         ],

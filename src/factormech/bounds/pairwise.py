@@ -42,8 +42,9 @@ s the least number with N ≥ 0 (the columns being distinct), P(Diag p − N)P =
 then B is attained at τ_1, and the bound is tr C·((n+a−1)/(a−1))², a = e^ε: what randomized response attains.
 
 If some Y has a negative eigenvalue −η, adding η to every p_u and dividing p, N, ω by the new sum of p repairs it: a
-poor search gives a poor bound, never a wrong one. Triangles of types would add more inequalities of this kind; what
-is left for them is small (0.3 % for prefix and all ranges, n = 16).
+poor search gives a poor bound, never a wrong one. Triples of types add more inequalities of this kind: for prefix and
+all ranges little is left for them (0.3 % at n = 16), for marginals and parities at large ε up to a sixth
+(``triples.py``).
 
 The best bound that is affordable at a domain size: what a figure should draw.
 """
@@ -56,7 +57,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
-from factormech.bounds import parametric
+from factormech.bounds import parametric, triples
 from factormech.bounds.centred import CentredGram
 from factormech.bounds.pair_search import (
     BARRIERS,
@@ -308,5 +309,8 @@ def certified(workload: Workload, epsilon: float) -> float:
     It holds for unbiased linear strategies (``registry.py``), in exact arithmetic, and is 0 where it is vacuous.
     """
     epsilon = check_epsilon(epsilon)
-    # The first is never below the others.
-    return (pairwise if workload.domain_size <= WEIGHTS_LIMIT else centred_svd)(workload, epsilon)
+    if workload.domain_size > WEIGHTS_LIMIT:
+        return centred_svd(workload, epsilon)
+    # It is never below the bounds of ``parametric.py`` and ``spectral.py``.
+    found = pairwise(workload, epsilon)
+    return max(found, triples.proved(workload, epsilon, found)[0]) if found > 0.0 else found

@@ -186,6 +186,9 @@ def _bound(workload: Workload, C: FloatArray, epsilon: float, solution: Solution
     if "certificate" in datasets:
         bound, problem = _certified(str(np.asarray(datasets["certificate"]).item()), workload, epsilon)
         by, said = "whole numbers", record.get("lower_bound")
+    elif "triple_prices" in datasets:
+        bound, problem = _by_triples(workload, epsilon, solution)
+        by, said = "whole numbers", record.get("rigorous_lower_bound")
     elif "bound_weights" in datasets:
         bound, problem = _weighted(workload, C, epsilon, solution)
         by, said = "outward rounding", record.get("rigorous_lower_bound")
@@ -219,7 +222,7 @@ def _unproved(solution: Solution) -> str:
     n, kept = int(solution.record["domain_size"]), solution.datasets
     if made_for(solution.record) == "worst" and proof.CERTIFIED_UP_TO < n <= DOMAIN_LIMIT and "prior" in kept:
         return f"the bound of the worst case is proved anew for at most {proof.CERTIFIED_UP_TO} user types only"
-    if "certificate" not in kept and "bound_weights" not in kept:
+    if not {"certificate", "triple_prices", "bound_weights"} & kept.keys():
         return "the file keeps no proof of the solver's bound; the proved bound follows from the workload alone"
     return "the solver computed its bound in floating point, and the proof in the file is of a weaker one"
 
@@ -265,6 +268,14 @@ def _parsed(text: str) -> certificates.RationalCertificate:
         multiplier=[int(entry) for entry in record["multiplier"]],
         multiplier_denominator=int(record["multiplier_denominator"]),
     )
+
+
+def _by_triples(workload: Workload, epsilon: float, solution: Solution) -> tuple[float, str]:
+    """The bound on L that the stored triples prove, in whole numbers; or 0 and why they prove nothing."""
+    try:
+        return proof.triple_bound(workload, epsilon, proof.triples_of(solution.datasets)).lower_bound, ""
+    except (ValueError, KeyError) as problem:
+        return 0.0, f"the triples of its bound are refused ({problem})"
 
 
 def _weighted(workload: Workload, C: FloatArray, epsilon: float, solution: Solution) -> tuple[float, str]:

@@ -25,7 +25,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
-from factormech.bounds import pairwise
+from factormech.bounds import pairwise, triples
 from factormech.bounds.centred import CentredGram
 from factormech.bounds.pairwise import certified
 from factormech.bounds.proved import same_for_all
@@ -177,6 +177,7 @@ class _Run:
         self.trace = float(np.trace(self.C))
         n = workload.domain_size
         self.weights: pairwise.PairwiseBound | None = None
+        self.triples: triples.TripleCertificate | None = None
         self.symmetric_variance: dict[str, float] = {}
         self.fixed: tuple[str, float] = ("", np.inf)
         self.variance_bound = self.worst_bound = 0.0
@@ -190,6 +191,8 @@ class _Run:
             # ``certified`` with the weights that it is made from, which are kept.
             self.weights = pairwise.solve(self.C, epsilon)
             self.variance_bound = pairwise.variance_of(workload, epsilon, self.weights)
+            by_triples, self.triples = triples.proved(workload, epsilon, self.variance_bound)
+            self.variance_bound = max(self.variance_bound, by_triples)
         else:
             self.variance_bound = certified(workload, epsilon)
         self.bound = n * self.variance_bound + self.trace
@@ -239,6 +242,8 @@ class _Run:
             return self.known.proof
         if self.weights is None:
             return proof.Proof()
+        if self.triples is not None:
+            return proof.triple_bound(self.workload, self.epsilon, self.triples)
         return proof.rigorous_bound(self.workload, self.C, self.epsilon, self.weights)
 
     @property

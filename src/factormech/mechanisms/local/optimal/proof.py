@@ -2,13 +2,14 @@
 
 What is kept beside an optimised strategy so that others can check its lower bound.
 
-Two proofs, both of the statement that no ε-LDP strategy has L = ‖W1‖²/n + tr(X_c⁺C) below a number:
+Three proofs, all of the statement that no ε-LDP strategy has L = ‖W1‖²/n + tr(X_c⁺C) below a number:
 
 * the *certificate* (``bounds/certificates.py``), integers for n ≤ 16 that ``tools/verify_certificate.py`` checks
 alone: it
   is as good as the exact solver's own bound;
 * the *rigorous bound* (``bounds/rigorous.py``, ``bounds/rigorous.py``) for n ≤ 512, with the weights p, N and ω
-  that it is made from: the record's ``lower_bound`` less what the roundings may have added to it, about 1e-9 of it.
+  that it is made from: the record's ``lower_bound`` less what the roundings may have added to it, about 1e-9 of it;
+* the *bound from triples* (``bounds/triples.py``) in place of it where it is higher, with its certificate.
 
 **The Gram matrix.** A certificate speaks of a rational matrix. Queries with whole coefficients have a whole Gram
 matrix, and floats that differ from whole numbers by rounding alone stand for it. Other floats are taken as they are:
@@ -33,8 +34,8 @@ import numpy as np
 import numpy.typing as npt
 
 from factormech.arrays import FloatArray
-from factormech.bounds import certificates, pairwise, rigorous
-from factormech.bounds.centred import as_whole
+from factormech.bounds import certificates, pairwise, rigorous, triples
+from factormech.bounds.centred import CentredGram, as_whole
 from factormech.bounds.staircase import InformationLimit
 from factormech.errors import BadValue
 from factormech.mechanisms.local.optimal.problem import Optimised
@@ -55,7 +56,7 @@ RIGOROUS_UP_TO = 512
 # What the centring of G may cost an entry of C, relatively to the largest entry of G: 32 roundings.
 CENTRING = 2.0**-48
 # What ``rigorous_bound`` keeps: datasets, and lines of the record.
-KEPT_DATASETS = ("bound_weights", "bound_pairs")
+KEPT_DATASETS = ("bound_weights", "bound_pairs", "triple_prices", "triple_roots", "triple_sizes")
 KEPT_RECORD = ("rigorous_lower_bound", "bound_omega")
 
 
@@ -107,7 +108,7 @@ def rigorous_bound(
     if limit is None or n > RIGOROUS_UP_TO:
         return Proof()
     error = CENTRING * float(workload.gram_diagonal().max())
-    weights, pairs = KEPT_DATASETS
+    weights, pairs = KEPT_DATASETS[:2]
     datasets = {weights: p}
     if found.pairs.any():
         datasets[pairs] = found.pairs
@@ -117,9 +118,26 @@ def rigorous_bound(
         bound = rigorous.rigorous_objective(C, epsilon, p, omega, entry_error=error)
     if not bound > 0.0:
         return Proof()
-    constant = Fraction(workload.total_squared()) * (1 - Fraction(1, 2**48)) / n
-    lower = rounded_down(Fraction(bound) + constant)
+    lower = rounded_down(Fraction(bound) + _constant_below(workload))
     return Proof(lower, datasets, dict(zip(KEPT_RECORD, (lower, float(omega)), strict=True)))
+
+
+def triple_bound(workload: Workload, epsilon: float, found: triples.TripleCertificate) -> Proof:
+    """The bound on L from triples: ``rigorous_lower_bound``, ``triple_prices``, ``triple_roots``, ``triple_sizes``."""
+    objective = triples.objective(CentredGram.of(workload), epsilon, found)
+    lower = rounded_down(objective + _constant_below(workload))
+    kept = dict(zip(KEPT_DATASETS[2:], (found.prices, found.roots, found.sizes), strict=True))
+    return Proof(lower, kept, {KEPT_RECORD[0]: lower})
+
+
+def triples_of(datasets: Mapping[str, npt.NDArray[Any]]) -> triples.TripleCertificate:
+    """What ``triple_bound`` kept."""
+    return triples.TripleCertificate(*(np.asarray(datasets[name], dtype=float) for name in KEPT_DATASETS[2:]))
+
+
+def _constant_below(workload: Workload) -> Fraction:
+    """‖W1‖²/n, rounded down."""
+    return Fraction(workload.total_squared()) * (1 - Fraction(1, 2**48)) / workload.domain_size
 
 
 def is_positive_semidefinite(matrix: list[list[int]]) -> bool:
