@@ -345,7 +345,8 @@ def plan(
     if metric not in ("mse", "linf"):
         raise UnknownName("metric", metric, ("mse", "linf"))
     if metric == "linf" and rmse is not None:
-        raise BadValue("rmse", rmse, "not be given for metric linf", "give alpha, the expected largest error")
+        remedy = f"give alpha = {rmse:g} instead, the expected largest error"
+        raise BadValue("rmse", rmse, "not be given for metric linf", remedy)
     W, target, epsilon = as_workload(queries), mean_square(rmse, alpha), check_budget(epsilon)
     check_target(W, target, metric, rmse)
     rank = ranking.by_mean_squared_error if metric == "mse" else ranking.by_largest_error
