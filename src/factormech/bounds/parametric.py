@@ -1,11 +1,10 @@
-r"""A lower bound with one weight per user type, and the search for the weights.
+r"""A lower bound with one weight per user type, and the search for the best weights.
 
-The search for the weights (p, ω) of ``parametric.py``.
+**The search for the weights.**
 
-A lower bound with one weight per user type, the best of which a concave problem finds.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020). In the notation of ``mechanisms/local/strategy.py``
-the average variance per user of an ε-LDP strategy Q is (tr(X_c⁺C) − tr C)/n, C = PGP. Write c = cosh(ε/2), b = e^{ε/2}.
+**The theorem.** Finding the best weights is a concave problem. Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB
+13(11), 2020). In the notation of ``mechanisms/local/strategy.py`` the average variance per user of an ε-LDP strategy
+Q is (tr(X_c⁺C) − tr C)/n, C = PGP. Write c = cosh(ε/2), b = e^{ε/2}.
 
 **Theorem.** Let p > 0 be weights of the types, Σp_u = 1, and let 1/c² ≥ ω ≥ 1 − n²/Σ(1/p_u), ω > 0. Then
 
@@ -75,7 +74,7 @@ from factormech.bounds.staircase import InformationLimit, feasible_omega, larges
 from factormech.numerics.descent import minimise
 from factormech.workloads.base import Workload
 
-# The search for the weights (p, ω) of ``parametric.py``.
+# The search for the weights.
 
 Valued: TypeAlias = tuple[float, FloatArray]
 # p and ω.
@@ -287,7 +286,7 @@ def reflection(centred_gram: FloatArray) -> IntArray:
     return types[::-1] if same else types
 
 
-# A lower bound with one weight per user type, the best of which a concave problem finds.
+# The theorem.
 
 # Weights are looked for in up to so many groups of neighbouring types, then interpolated.
 FINEST = 2048

@@ -1,9 +1,8 @@
-r"""The bounds with weights of types and pairs, with every rounding accounted for.
+r"""The bounds of ``parametric.py`` and ``pairwise.py`` with every rounding accounted for, in exact arithmetic.
 
-The bound of ``parametric.py`` with every rounding accounted for: it holds in exact arithmetic, on large domains.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); the theorem and the notation are those of
-``parametric.py``. What is proved from weights p and ω in floating point is this.
+**Weights of types.** This bound serves large domains, too. Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11),
+2020); the theorem and the notation are those of ``parametric.py``. What is proved from weights p and ω in floating
+point is this.
 
 **Statement.** Let a ≥ e^ε be rational, p > 0 with exact sum S, ω rational with 4a/(1+a)² ≥ ω ≥ 1 − n²/(S Σ1/p_u). By
 the theorem at ε' = log a, for every ε'-LDP strategy, so for every ε-LDP one,
@@ -29,12 +28,10 @@ doubles, ``congruence``), and a symmetric matrix with entries below E ≥ 0 has 
 floating-point Cholesky factorization that succeeds proves A ⪰ −γ_{n+1}/(1−γ_{n+1})·tr A (Rump, BIT 46, 2006, Lemma 2.1
 and §2), in whatever order its sums are taken.
 
-The bound of ``pairwise.py`` with every rounding accounted for: it holds in exact arithmetic.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); the theorem is that of ``pairwise.py``, the method that
-of ``rigorous.py``. Let a ≥ e^ε be rational, p floats with exact sum S > 0, N ≥ 0 a symmetric matrix of floats with zero
-diagonal, r = N1, g = p − 2r/(a+1), Ω > 0 a float. At ε' = log a the theorem's inequality, for p/S, N/S, Ω/S, says that
-for every ε-LDP strategy
+**Weights of pairs.** Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); the theorem is that of
+``pairwise.py``, the method that of ``rigorous.py``. Let a ≥ e^ε be rational, p floats with exact sum S > 0, N ≥ 0 a
+symmetric matrix of floats with zero diagonal, r = N1, g = p − 2r/(a+1), Ω > 0 a float. At ε' = log a the theorem's
+inequality, for p/S, N/S, Ω/S, says that for every ε-LDP strategy
 
 .. math:: \operatorname{tr}(X_cY) \le S\,B/n, \qquad Y = P\bigl(\operatorname{Diag} p - N - gg^\top/\Omega\bigr)P ;
 
@@ -56,7 +53,7 @@ from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds.certificates import RATIO_BITS, exponential_bound, rounded_up
 from factormech.errors import BadValue
 
-# The bound of ``parametric.py`` with every rounding accounted for: it holds in exact arithmetic, on large domains.
+# Weights of types.
 
 # Unit roundoffs of double and of extended precision, the latter as this machine has it.
 _UNIT = 2.0**-53
@@ -285,7 +282,7 @@ def _check(C: FloatArray, p: FloatArray, omega: float, entry_error: float) -> No
         raise BadValue("omega and entry_error", (omega, entry_error), "be above 0, and at least 0", "give finite ones")
 
 
-# The bound of ``pairwise.py`` with every rounding accounted for: it holds in exact arithmetic.
+# Weights of pairs.
 
 # ω and ν are rounded up to multiples of 2 to minus this.
 _BITS_rigorous_pairs = 120

@@ -1,9 +1,7 @@
-r"""From data sets that look alike to a bound on the error: packing, and averages over all data.
+r"""From data sets that look alike to a lower bound on the error: packings, and averages over all data.
 
-From M data sets that look alike to a bound on the error: packing, with its best constants.
-
-Setting. Data X are n persons, neighbours replace one, Q(X) is the mean of the columns q_x ∈ ℝᵏ, a mechanism is ε-DP
-(δ = 0), and its error is a **mean norm**, worst over the data:
+**Packing.** Its constants are the best ones. Data X are n persons, neighbours replace one, Q(X) is the
+mean of the columns q_x ∈ ℝᵏ, a mechanism is ε-DP (δ = 0), and its error is a **mean norm**, worst over the data:
 
 .. math:: \mathrm{err} = \max_X\; E\lVert M(X) - Q(X)\rVert_2 / \sqrt k .
 
@@ -31,12 +29,11 @@ most half of what κ gives for J ≤ 2. It is kept as :func:`share_by_balls`.
 
 Sizes M are astronomical: all is computed from ln M, ε Δ, in doubles whose rounding each function subtracts.
 
-A bound for many persons, from the mean over all data: no packing, and no constant lost to balls.
-
-With the conventions of ``core``, let D have the N(N−1)/2 columns q_i − q_j, and u be uniform on the histograms of n
-persons. As ``bounds/central/release.py`` proves, M(u) − nQ(u) and its shift by q_i − q_j are
-(ε, δ')-indistinguishable, δ' = (N−1)/(n+N−1), so a mean norm of n(M − Q) is at least V₁(ε, δ')·min ‖R‖_F‖A‖_{1→2} over
-RA = D, and that minimum is at least ‖D‖_{S₁}/√(N(N−1)/2). Since DDᵀ = N·WPWᵀ, W = (q_x), P = I − 11ᵀ/N,
+**Averages over all data.** For many users the mean over all data gives a bound without a packing, so no constant is
+lost to balls. With the conventions of ``core``, let D have the N(N−1)/2 columns q_i − q_j, and u be uniform on the
+histograms of n persons. As ``bounds/central/release.py`` proves, M(u) − nQ(u) and its shift by q_i − q_j are (ε,
+δ')-indistinguishable, δ' = (N−1)/(n+N−1), so a mean norm of n(M − Q) is at least V₁(ε, δ')·min ‖R‖_F‖A‖_{1→2} over RA
+= D, and that minimum is at least ‖D‖_{S₁}/√(N(N−1)/2). Since DDᵀ = N·WPWᵀ, W = (q_x), P = I − 11ᵀ/N,
 
 .. math:: \mathrm{err} \ge \frac{V_1(ε, δ')}{n\sqrt k}\,\sqrt{\frac{2}{N-1}}\,\lVert WP\rVert_{S_1} ,
           \qquad V_1(ε, 0) = \frac{2e^{-ε}}{1-e^{-2ε}} .
@@ -59,7 +56,7 @@ from factormech.bounds.central.line import least_noise
 from factormech.errors import BadValue
 from factormech.numerics.rounding import below
 
-# From M data sets that look alike to a bound on the error: packing, with its best constants.
+# Packing.
 
 # κ is computed up to this J and held constant beyond: it is within 1e-4 of its limit 1/√2 there.
 _LARGEST = 2**16
@@ -202,7 +199,7 @@ def _partial_sums() -> FloatArray:
     return sums
 
 
-# A bound for many persons, from the mean over all data: no packing, and no constant lost to balls.
+# Averages over all data.
 
 # Below this ε shifts are taken in groups, since the program of V₁ grows like 1/ε.
 _GROUPED = 0.05

@@ -1,11 +1,10 @@
 r"""Packings for marginals, conjunctions and full parity.
 
-Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
-
-*Data sets.* Split attributes into a word part of b, j blocks of o = 2^i or another order of a Hadamard matrix
-H = (h_0 = 1, h_1, …), and a part of c attributes that every such person has. For a word y ∈ {0,1}^{S×b} and S sequences
-σ ∈ {1 … o−1}^j, person σ has y_σ in the word part, g_{σ_i} = (h_0 + h_{σ_i})/2 in block i, and ones in the last part;
-there are r copies of each, and the other n − rS persons have no attribute at all.
+**Marginals and conjunctions.** For w out of d attributes this is the Hadamard packing of Nikolov's Theorem 7.3, as
+numbers. *Data sets.* Split attributes into a word part of b, j blocks of o = 2^i or another order of a Hadamard
+matrix H = (h_0 = 1, h_1, …), and a part of c attributes that every such person has. For a word y ∈ {0,1}^{S×b} and S
+sequences σ ∈ {1 … o−1}^j, person σ has y_σ in the word part, g_{σ_i} = (h_0 + h_{σ_i})/2 in block i, and ones in the
+last part; there are r copies of each, and the other n − rS persons have no attribute at all.
 
 *Distance.* Of the queries keep the conjunctions of one attribute of the word part, one of each block and w − 1 − j of
 the last part. On them two words z = y − y' apart differ by (r/n)Σ_σ z_σ ⊗ g_{σ_1} ⊗ … ⊗ g_{σ_j} ⊗ 1. The Gram matrix of
@@ -20,11 +19,10 @@ better for few persons. For tables, all 2^w cells of a marginal, each block's co
 ⟨g_σ, g_τ⟩ + ⟨1−g_σ, 1−g_τ⟩ = (o/2)(1 + [σ = τ]), the word's doubles too, and the last part's stays; k grows 2^w-fold:
 the same bound but for the factor 2^{−(w−1−j)/2}.
 
-Full parity, k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data.
-
-‖W(h − h')‖₂/(n√k) = ‖h − h'‖₂/n for histograms h, h': the error is that of the histogram, whatever N. The data sets
-are r copies of each element of an s-set, the other n − rs persons of one fixed type. Sets with intersections of at most
-t (``families``) differ in at most rs persons, and their answers by at least (r/n)√(2(s − t)): by ``core``,
+**Full parity.** k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data. ‖W(h −
+h')‖₂/(n√k) = ‖h − h'‖₂/n for histograms h, h': the error is that of the histogram, whatever N. The data sets are r
+copies of each element of an s-set, the other n − rs persons of one fixed type. Sets with intersections of at most t
+(``families``) differ in at most rs persons, and their answers by at least (r/n)√(2(s − t)): by ``core``,
 
 .. math:: \mathrm{err} \ge \frac rn\sqrt{2(s-t)}\;κ\bigl(1 + (M-1)e^{-εrs}\bigr)
           \qquad\text{for every whole } r \ge 1,\; rs \le n .
@@ -52,7 +50,7 @@ from factormech.bounds.packing.families import KINDS, LARGEST, log_words, set_fa
 from factormech.errors import BadValue
 from factormech.numerics.rounding import below
 
-# Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
+# Marginals and conjunctions.
 
 # Steps of the search: sizes of parts, numbers of sequences, distances of codes.
 _RATIO = 1.3
@@ -225,7 +223,7 @@ def _steps(first: int, last: int) -> list[int]:
     return [*found, last] if last >= first else found
 
 
-# Full parity, k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data.
+# Full parity.
 
 # Numbers of types that the mean over all data is tried with: a geometric grid.
 _RATIO_parity = 1.4

@@ -1,17 +1,14 @@
-"""What bounds on the expected largest error follow from.
+"""What bounds on the expected largest error follow from: Theorems C, D and E, and coins, with all roundings.
 
-One query: the Bayes risk of N coins, which no protocol on two types passes.
+**One query.** No protocol on two types passes the Bayes risk of N coins. Let a protocol have the transcript T and
+P(T|x) = g(T)Πφ_i(T, x_i) on two types, φ_i(T, 0)/φ_i(T, 1) between 1/a and a. With q = a/(1+a) let ψ_i(T, y) =
+(qφ_i(T, y) − (1−q)φ_i(T, 1−y))/(2q−1) ≥ 0. Then K(T|y) = g(T)Πψ_i(T, y_i) is a channel, as its sum over T is one, and
+T is its output for the randomized responses y_i of the types. So every protocol, interactive or not, is worth N coins
+of bias (1 + (a−1)p)/(1+a), p the share of the second type, and under every prior on p its expected error is at least
+the Bayes risk of N coins. The prior here has finitely many p, so that the risk is a finite sum of positive terms:
+nothing is integrated.
 
-Let a protocol have the transcript T and P(T|x) = g(T)Πφ_i(T, x_i) on two types, φ_i(T, 0)/φ_i(T, 1) between 1/a and a.
-With q = a/(1+a) let ψ_i(T, y) = (qφ_i(T, y) − (1−q)φ_i(T, 1−y))/(2q−1) ≥ 0. Then K(T|y) = g(T)Πψ_i(T, y_i) is a
-channel, as its sum over T is one, and T is its output for the randomized responses y_i of the types. So every protocol,
-interactive or not, is worth N coins of bias (1 + (a−1)p)/(1+a), p the share of the second type, and under every prior
-on p its expected error is at least the Bayes risk of N coins. The prior here has finitely many p, so that the risk is
-a finite sum of positive terms: nothing is integrated.
-
-What bounds on the expected largest error follow from: Theorems C, D and E, and coins, with all roundings.
-
-The theorems are those of ``largest.py``.
+**The four proofs.** The theorems are those of ``largest.py``.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from factormech.bounds.hard import release
 from factormech.bounds.protocols import faces, prior
 from factormech.bounds.protocols.squared import BETAS, CONSTANT
 
-# One query: the Bayes risk of N coins, which no protocol on two types passes.
+# One query.
 
 # Shapes β of Beta(β, β), which the finite priors follow; points for each √N, between two limits.
 _SHAPES = (1.0, 2.0, 4.0, 10.0)
@@ -71,7 +68,7 @@ def _prior(users: int, shape: float) -> tuple[FloatArray, FloatArray]:
     return 0.5 * (1.0 + x), weights / weights.sum()
 
 
-# What bounds on the expected largest error follow from: Theorems C, D and E, and coins, with all roundings.
+# The four proofs.
 
 Types: TypeAlias = tuple[int, ...]
 

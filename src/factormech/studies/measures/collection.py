@@ -1,12 +1,12 @@
 """Collections over a grid beside their exact predictions, and whether both agree.
 
-Run collections of one mechanism over a grid, each next to its exact prediction.
+**Collections of one mechanism over a grid.** The points are questions × budgets × populations × numbers of users ×
+seeds. A seed fixes the users, by the names of the data alone, and, with the mechanism's name, the reports; a strategy
+that does not depend on the workload is sampled once for all workloads over a domain, since its reports know nothing
+of them.
 
-The points are questions × budgets × populations × numbers of users × seeds. A seed fixes the users, by the names of
-the data alone, and, with the mechanism's name, the reports; a strategy that does not depend on the workload is
-sampled once for all workloads over a domain, since its reports know nothing of them.
-
-Whether measured errors agree with exact ones over a whole grid: one verdict, at one simultaneous level.
+**Agreement.** One verdict, at one simultaneous level, says whether measured errors agree with exact ones over a whole
+grid.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Run collections of one mechanism over a grid, each next to its exact prediction.
+# Collections of one mechanism over a grid.
 
 _NAN = float("nan")
 # What a row takes from a ``Simulated``: two errors, and numbers without a unit.
@@ -272,7 +272,7 @@ def as_frame(rows: Iterable[Collection]) -> pd.DataFrame:
     return pd.DataFrame([row_of(row) for row in rows])
 
 
-# Whether measured errors agree with exact ones over a whole grid: one verdict, at one simultaneous level.
+# Agreement.
 
 
 class Compared(Protocol):

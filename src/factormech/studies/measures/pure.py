@@ -1,11 +1,10 @@
 r"""Errors and lower bounds under pure privacy, as rows.
 
-Lower bounds under pure privacy as rows for tables: errors against nε, persons against 1/α, Theorem 1.4's two sides.
+**Lower bounds.** Rows have errors against nε, users against 1/α, or the two sides of Theorem 1.4. Errors are E‖M(X) −
+Q(X)‖₂/√k on means Q(X), worst over the data; neighbours replace one person. Every row prints ε: the bounds depend on
+n and ε, as whole persons are copied, and on nε alone only as ε → 0.
 
-Errors are E‖M(X) − Q(X)‖₂/√k on means Q(X), worst over the data; neighbours replace one person. Every row prints ε: the
-bounds depend on n and ε, as whole persons are copied, and on nε alone only as ε → 0.
-
-What studies of pure privacy share: exact errors of Laplace noise, and users needed by simulated errors.
+**Shared by studies.** These are exact errors of Laplace noise, and users needed by simulated errors.
 
 **Laplace.** For m independent Laplace variables of scale 1, S = ΣX_i² has E e^{−tS} = φ(t)^m with φ(t) = z√π·erfcx(z),
 z = 1/(2√t), and
@@ -14,7 +13,8 @@ z = 1/(2√t), and
 
 whose integrand in ln t is analytic and falls exponentially both ways: the trapezoidal rule is exact to rounding.
 
-Random signs with some queries longer than the others; errors of releases whose choices are made on other noise.
+**Random signs.** Some queries are longer than the others; the choices of a release are made on other noise than its
+errors.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from factormech.mechanisms.pure.errors import mean_error
 from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
 
-# Lower bounds under pure privacy as rows for tables: errors against nε, persons against 1/α, Theorem 1.4's two sides.
+# Lower bounds.
 
 PARITY_SIZES = (2**8, 2**12, 2**16)
 RANDOM_SHAPES = ((16, 256), (64, 1024), (256, 512))
@@ -222,7 +222,7 @@ def users_of(product: float, epsilon: float) -> int:
     return check_positive_integer("users", max(1, round(product / epsilon)))
 
 
-# What studies of pure privacy share: exact errors of Laplace noise, and users needed by simulated errors.
+# Shared by studies.
 
 # Simulated errors have intervals that miss with this probability.
 LEVEL = 1e-3
@@ -278,7 +278,7 @@ def users_within(
     return high, low
 
 
-# Random signs with some queries longer than the others; errors of releases whose choices are made on other noise.
+# Random signs.
 
 # Intervals of errors miss with this probability.
 SKEWED_LEVEL = 0.01

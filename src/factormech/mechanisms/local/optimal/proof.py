@@ -1,8 +1,7 @@
-"""What is kept beside an optimised strategy, in memory and in a result file.
+"""The proof of an optimised strategy's lower bound, and the strategy with its proof in a result file.
 
-What is kept beside an optimised strategy so that others can check its lower bound.
-
-Two proofs, both of the statement that no ε-LDP strategy has L = ‖W1‖²/n + tr(X_c⁺C) below a number:
+**Proofs.** They let others check the lower bound. Two proofs, both of the statement that no ε-LDP strategy has L =
+‖W1‖²/n + tr(X_c⁺C) below a number:
 
 * the *certificate* (``bounds/certificates.py``), integers for n ≤ 16 that ``tools/verify_certificate.py`` checks
 alone: it
@@ -14,12 +13,11 @@ alone: it
 matrix, and floats that differ from whole numbers by rounding alone stand for it. Other floats are taken as they are:
 they must be positive semidefinite exactly, or they are no Gram matrix and there is no certificate.
 
-Optimised strategies as the datasets of a result file, and back; verified as they come back.
-
-A staircase strategy is ``supports``, (m, ⌈n/8⌉), the sets as packed bits, the first type in the highest bit;
-``weights`` θ, (m,); and ``prior``, (n,), which the reconstruction is best for. A symmetric one has ``table``, ``masks``
-and ``weights`` of family k under names that end in ``-k``, and ``permuted``, one number 0 or 1 for each family. A
-fixed one has neither: the attribute ``chosen`` names it. What proves the lower bound (``proof.py``) is not read here.
+**Result files.** A strategy is verified again as it is read. A staircase strategy is ``supports``, (m, ⌈n/8⌉), the
+sets as packed bits, the first type in the highest bit; ``weights`` θ, (m,); and ``prior``, (n,), which the
+reconstruction is best for. A symmetric one has ``table``, ``masks`` and ``weights`` of family k under names that end
+in ``-k``, and ``permuted``, one number 0 or 1 for each family. A fixed one has neither: the attribute ``chosen``
+names it. What proves the lower bound (``proof.py``) is not read here.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ from factormech.mechanisms.local.symmetric.strategy import SymmetricStrategy
 from factormech.numerics.rounding import rounded_down as rounded_down
 from factormech.workloads.base import Workload
 
-# What is kept beside an optimised strategy so that others can check its lower bound.
+# Proofs.
 
 # Certificates walk through 2ⁿ vectors in whole numbers: a second for 16 types.
 CERTIFIED_UP_TO = 16
@@ -141,7 +139,7 @@ def is_positive_semidefinite(matrix: list[list[int]]) -> bool:
     return True
 
 
-# Optimised strategies as the datasets of a result file, and back; verified as they come back.
+# Result files.
 
 # The record's word for the solver whose strategy was kept.
 CHOSEN = "chosen"
