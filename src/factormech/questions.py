@@ -388,7 +388,7 @@ def check_not_constant(queries: Workload) -> None:
 def lower_bound(
     queries: Any, epsilon: float, *, rmse: float | None = None, alpha: float | None = None, seed: int = 0
 ) -> float:
-    """Return what no ε-LDP factorization mechanism can do better: its worst variance, or the users for a target error.
+    """Return a lower bound on the worst variance of every unbiased linear ε-LDP strategy, or on its users for an error.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ applies. A symmetric T in place of Z is the case Z = TR: ZZᵀ = TCT and tr(Rᵀ
 λ are. So any guess becomes a bound; at the optimum, Z = X_c⁺R and λ the multiplier of X1 = 1, it is attained.
 
 **Certificates of whole numbers.** They can be checked again with integers alone. Setting: McKenna, Maity, Mazumdar &
-Miklau (PVLDB 13(11), 2020), in the notation of ``certificate.py``. Let G = WᵀW be a Gram matrix of rational numbers,
+Miklau (PVLDB 13(11), 2020), in the notation above. Let G = WᵀW be a Gram matrix of rational numbers,
 a a rational number with a ≥ e^ε, T a rational (n, n) matrix with T1 = 0 and 1ᵀT = 0, and λ a rational vector with
 
 .. math:: v^\top T G T^\top v \le (\lambda^\top v)(\mathbf 1^\top v) \qquad\text{for all } v \in \{1, a\}^n .

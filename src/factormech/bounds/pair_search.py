@@ -16,7 +16,7 @@ vectors separate, in the orthonormal basis (e_u ± e_ū)/√2 (or e_u, where u i
 of half the size.
 
 **The search.** It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N
-= 0 or from interpolated weights (``grouping.py``), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range
+= 0 or from interpolated weights (from groups), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range
 of C. Where C has a small rank, Y ≻ 0 matters outside its range too, so the search adds a little of P to C (the bound
 does not). With F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ, h = −2Gg/ω (all of them without their part along 1)
 and the derivatives of B,

@@ -18,7 +18,7 @@ with k = ⌊n/(e^ε+1)⌋, t_j = n/((n−j)/b + jb), and σ_j = 2ct_j − 1 − 
 *Y ⪰ 0.* For z ⟂ 1 and every number α, (pᵀz)² = (Σ(p_u−α)z_u)² ≤ Σ(p_u−α)²/p_u · Σp_uz_u²; the best α, n/Σ(1/p_u),
 makes the first factor 1 − n²/Σ(1/p_u) ≤ ω.
 
-*tr(X_cY) ≤ B/n.* Splitting rows of Q into extreme rows does not lower tr(X_cY) (``certificate.py``), so let every row
+*tr(X_cY) ≤ B/n.* Splitting rows of Q into extreme rows does not lower tr(X_cY) (``certificates.py``), so let every row
 be a multiple of some v ∈ {1/b, b}ⁿ. Draw row o with probability 1ᵀq_o/n, and let x = nv/(1ᵀv), t = n/(1ᵀv),
 μ = pᵀx − 1. The columns of Q sum to one: E x = 1, so E μ = 0; and tr(X_cY) = E[xᵀYx]/n. From (v_u−b)(v_u−1/b) = 0,
 Σp_ux_u² = 2ct(1+μ) − t². As x − 1 ⟂ 1 and Y1 = 0,

@@ -3,7 +3,7 @@
 **The larger of two proofs.** Two proofs of the same theorem (``pairwise.py``) take turns, for each loses digits where
 the other keeps them:
 
-* at small ε the bound on tr(X_c⁺C) of ``rigorous.py`` and ``rigorous_pairs.py``, less tr C. The variance is then large
+* at small ε the bound on tr(X_c⁺C) of ``rigorous.py``, less tr C. The variance is then large
   beside tr C/n;
 * at large ε the bound on the variance itself of ``scatter.py``. The variance is then a vanishing part of tr C/n.
 

@@ -43,7 +43,7 @@ rows of Q. F is homogeneous, and concave, since F(q) = Σx_uq_u‖z_u‖² − �
 v ∈ {e^{−ε}, 1}ⁿ, so that F(Q_o) ≥ Σθ F(v) ≥ λᵀQ_o, and the columns of Q sum to one. ∎
 
 **Repair.** λ + c1 satisfies the condition for c = min_v (F(v) − λᵀv)/1ᵀv: any z and λ give a bound. From T and λ₀ of
-``certificate.py``, with tr(TC) and 1ᵀλ₀, take s = tr(TC)/1ᵀλ₀, z_u = s(Tw)_u/(nx_u) and
+``certificates.py``, with tr(TC) and 1ᵀλ₀, take s = tr(TC)/1ᵀλ₀, z_u = s(Tw)_u/(nx_u) and
 λ_u = x_u‖z_u‖² − s²λ_{0u}/n: in exact arithmetic the bound is then the same.
 
 **Rounding.** F is a sum of products of positive terms: its relative error is below γ of 2n² + 16. Distances and

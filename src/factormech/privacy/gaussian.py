@@ -19,9 +19,9 @@ exponentials are correctly rounded:
 The digits lost to cancellation are those of 1/δ and 1/s; precision is raised until they do not matter.
 
 **Noise of a trusted curator.** This part applies a calibration, and checks the floats that are used. Everywhere in
-this room two data sets are neighbours if they are histograms of real numbers with ‖x − x'‖₁ ≤ 1, so that the
+this module two data sets are neighbours if they are histograms of real numbers with ‖x − x'‖₁ ≤ 1, so that the
 sensitivity of Rx is the largest column norm of R (a difference is a mixture of ±e_j, and norms are convex).
-Exchanging one person for another moves a histogram of counts by 2 in ‖·‖₁: it is two such steps.
+Exchanging one user for another moves a histogram of counts by 2 in ‖·‖₁: it is two such steps.
 
 **Noise for any guarantee.** Given the sensitivity, this part chooses the calibration. The sensitivity is between
 neighbours of the guarantee's own relation. Each number is rounded outward, so that the float that comes out keeps the

@@ -288,7 +288,7 @@ class Collected:
 
 
 def view(frame: pd.DataFrame) -> Collected:
-    """Arrange a table of simulated collections (:mod:`factormech.tables.collections`)."""
+    """Arrange a table of simulated collections."""
     format_named("simulated-collection").check(frame)
     arrange.check_one_study(frame)
     axes = arrange.in_order(frame, ("workload", "population", "mechanism"))

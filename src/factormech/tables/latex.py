@@ -103,7 +103,7 @@ _TOKEN = re.compile(
     )
 )
 # Of text inside a formula: blanks, commands, and words.
-_WORDS_math_text = re.compile(r" |\\(?:[a-z]+\{\}|.)|[A-Za-z]{2,}")
+_UPRIGHT = re.compile(r" |\\(?:[a-z]+\{\}|.)|[A-Za-z]{2,}")
 
 
 def latex_text(text: str) -> str:
@@ -151,9 +151,7 @@ def _token(what: str, text: str) -> str:
 
 def _math(text: str) -> str:
     """Text inside a formula: words upright."""
-    return "".join(
-        piece if is_math else _WORDS_math_text.sub(_upright, piece) for is_math, piece in _pieces(text)
-    ).rstrip()
+    return "".join(piece if is_math else _UPRIGHT.sub(_upright, piece) for is_math, piece in _pieces(text)).rstrip()
 
 
 def _upright(word: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ D − 1 ≤ L/2 being at most C(L, D−1)(L−D+2)/(L−2D+3); first-order Reed�
 ℓ/2); a word and its complement.
 
 **Separation numbers.** They give the bound of Lemma 2.3 and the two sides of Theorem 1.4 of Nikolov (SODA 2023). For
-points q_x ∈ ℝᵏ, with distances ‖·‖₂/√k, P(t) is the largest number of points pairwise at least t apart. Δ persons of
+points q_x ∈ ℝᵏ, with distances ‖·‖₂/√k, P(t) is the largest number of points pairwise at least t apart. Δ users of
 type x and n − Δ of one fixed type, for each x of such a set, are data sets (Δ/n)t apart: by ``core``, for every whole
 1 ≤ Δ ≤ n and every t
 
@@ -28,7 +28,7 @@ the M − 1 before it. The first M points are t_M apart, so P(t_M) ≥ M; and al
 P(t) ≤ M for t > 2t_{M+1}. For small universes a search over cliques gives P exactly.
 
 *Theorem 1.4.* At α the coarse JL mechanism needs at most a constant times U = α^{−2}ln(w/α)²·sup_{t>α/4} t²ln P(t)/ε
-persons, w = diam/√k, and error α/8 needs at least a constant times L = α^{−1}·sup_{t>α/4} t·ln P(t)/ε. With t ≤ w,
+users, w = diam/√k, and error α/8 needs at least a constant times L = α^{−1}·sup_{t>α/4} t·ln P(t)/ε. With t ≤ w,
 U/L ≤ (w/α)·ln(w/α)²: the theorem. :func:`coarse_ratio` gives U, L and their ratio without the constants.
 """
 
@@ -288,7 +288,7 @@ def separation_bound(found: Separation, users: int, epsilon: float) -> LowerBoun
 
 @dataclass(frozen=True)
 class CoarseRatio:
-    """The two sides of Theorem 1.4 at one α, in units of persons·ε and without its constants.
+    """The two sides of Theorem 1.4 at one α, in units of users·ε and without its constants.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _FEWEST, _POINTS = 128, 10.0
 # Up to so many coins; Theorem C is within 2 % above it.
 COINS_LIMIT = 2000
 # Relative error of a probability of so many coins, from log Γ, and of the sums.
-_MARGIN_one_query = 1e-8
+_RISK_MARGIN = 1e-8
 
 
 def risk(value_range: float, epsilon: float, users: int) -> float:
@@ -56,7 +56,7 @@ def _bayes_risk(epsilon: float, users: int, shape: float) -> float:
     joint = prior * np.exp(ways + counts * heads + (users - counts) * heads[::-1])
     below = np.cumsum(joint, axis=1)
     median = p[(below >= 0.5 * below[:, -1:]).argmax(axis=1)]
-    return float(np.sum(joint * np.abs(p - median[:, None]))) * (1.0 - _MARGIN_one_query)
+    return float(np.sum(joint * np.abs(p - median[:, None]))) * (1.0 - _RISK_MARGIN)
 
 
 def _prior(users: int, shape: float) -> tuple[FloatArray, FloatArray]:

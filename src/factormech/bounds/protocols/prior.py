@@ -157,7 +157,7 @@ def root_above(x: Number) -> Number:
 
 # Steps up to t = e, 8 for each row where those are more; parts of each where the bound is evaluated; values of e that
 # are tried at once, and how often.
-_STEPS_box, _PARTS, _TRIED, _ROUNDS = 1200, 4, 40, 4
+_GRID_STEPS, _PARTS, _TRIED, _ROUNDS = 1200, 4, 40, 4
 # The equation is solved up to this multiple of e.
 _BEYOND = 3.0
 # A solution of this size blows up; relative rounding of all that is evaluated.
@@ -223,7 +223,7 @@ def _solutions(e: FloatArray, rows: int) -> tuple[FloatArray, FloatArray, FloatA
 
     Up to (r−1)/2.5 steps, where the equation is stiff, b = et/r − t²/(r+1), right to the third order in t.
     """
-    steps = max(_STEPS_box, 8 * rows)
+    steps = max(_GRID_STEPS, 8 * rows)
     count, h = int(_BEYOND * steps), e / steps
     start = 1 + math.ceil((rows - 1) / 2.5)
     t = np.arange(count + 1)[:, None] * h

@@ -13,7 +13,7 @@ covariances Σ_u. Expanding it into terms of one user and of pairs of users, whi
 The first term of the variance is that of a Gaussian e; the rest, the *excess*, is smaller by the number of users.
 
 **Points with noise.** Users report y = a_u + η. A user adds z = Jη to the error of the centred data vector, J =
-(AP)⁺, and so zᵀCz = ηᵀMη with M = JᵀCJ. What ``error_law.py`` asks of each type is the mean and variance of that, and
+(AP)⁺, and so zᵀCz = ηᵀMη with M = JᵀCJ. The law needs for each type the mean and variance of that, and
 tr[(CΣ_u)²] = tr[(M Cov η)²].
 
 **Independent coordinates** of variance s² and kurtosis κ (Laplace: 6, Gaussian: 3). E ηᵀMη = s² tr M, and in the fourth
@@ -21,7 +21,7 @@ moment only Σ M_ii² goes beyond the Gaussian terms:
 
 .. math:: \operatorname{Var} η^\top Mη - 2\operatorname{tr}[(M\operatorname{Cov}η)^2] = (κ-3)\,s^4 \sum_i M_{ii}^2 .
 
-**Half sphere** (``half_sphere.py``): y = BZ has the second and fourth moments of the uniform law on the sphere of
+**Half sphere** (``cap_randomizers.py``): y = BZ has the second and fourth moments of the uniform law on the sphere of
 radius B, for they are even, and Cov η = (B²/d)I − aaᵀ. With α = aᵀMa, b = Ma and the mean E y = a,
 
 .. math:: \operatorname{E} y^\top My = \tfrac{B^2}{d}\operatorname{tr}M, \qquad

@@ -7,14 +7,14 @@ they are used:
 * **Laplace**, scale b: the ratio of two densities of a report is at most exp(‖a_u − a_v‖₁/b). The sums behind Δ₁ are
   off by k·2⁻⁵³ relatively at most, a part of the margin that the scale was made with; what is left of it covers the
   rounding of Δ₁/b.
-* **Half sphere**: the ratio is at most p/(1 − p), and p is a float of which that is certain (``half_sphere.py``).
+* **Half sphere**: the ratio is at most p/(1 − p), and p is a float of which that is certain (``cap_randomizers.py``).
 * **Gaussian**: (ε, δ), the loss itself being unbounded; ``privacy_loss`` is that ε.
 
 Sums over N users are simulated without a loop over them, and exactly:
 
 * a Laplace number is the difference of two exponentials, so the sum of N is that of two gamma numbers of shape N;
 * the sum of N normal numbers is √N times one;
-* half-sphere reports: ``cap_sums.py``.
+* half-sphere reports: ``caps.py``.
 
 **Exact variances.** They are computed type by type, through the centred Gram matrix C = PWᵀWP.
 """

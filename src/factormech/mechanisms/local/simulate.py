@@ -26,7 +26,7 @@ collections of all kinds. A few users, whose error takes a few values only, are 
 **Simulations.** One trial samples the reports of a whole population and estimates the workload's answers. With e the
 error of the centred estimate of the data vector, the total squared error of the answers is T = ‖We‖² = eᵀCe, C = PGP:
 nothing of the size of the queries is made. Over t independent trials three things are measured, each with an exact
-law to compare to (``mechanisms/local/error_law.py``, ``mechanisms/local/simulate.py``):
+law to compare to (``error_law.py``):
 
 * the mean of T, whose expectation is Σ_u x_u·(variance per user of type u);
 * an interval for that expectation, from the measurement;

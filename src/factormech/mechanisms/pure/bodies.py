@@ -1,7 +1,7 @@
 """The bodies in which answers move when one user is replaced, and their widths.
 
-**The body of a query matrix.** It is B = K − K, where K is the convex hull of the columns. A data set of n persons
-has the answers Q(X) = (1/n) Σ Q_{x_i}; replacing one person moves n·Q(X) by Q_x − Q_y ∈ B. Noise of density ∝
+**The body of a query matrix.** It is B = K − K, where K is the convex hull of the columns. A data set of n users
+has the answers Q(X) = (1/n) Σ Q_{x_i}; replacing one user moves n·Q(X) by Q_x − Q_y ∈ B. Noise of density ∝
 exp(−ε‖z‖_B), with ‖·‖_B the gauge of B, is ε-private (Hardt & Talwar, STOC 2010, Theorem 4.3; Nikolov, *Private query
 release via the Johnson–Lindenstrauss transform*, SODA 2023, Lemma 4.1).
 
@@ -125,7 +125,7 @@ class Body:
 
 
 def body_of(queries: Any) -> Body:
-    """The body of a query matrix Q, (k, N): one column of answers for each type of person."""
+    """The body of a query matrix Q, (k, N): one column of answers for each type of user."""
     Q = checked_queries(queries)
     columns = np.unique(Q, axis=1)
     # x ↦ low + high − x turns the lexicographic order round, so a symmetric set is its own mirror image in that order.

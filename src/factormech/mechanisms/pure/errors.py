@@ -158,7 +158,7 @@ class WorstFound:
 
 
 def spread(users: int, types: Any, size: int) -> FloatArray:
-    """Counts (N,) of n users spread over these types as evenly as whole persons can be."""
+    """Counts (N,) of n users spread over these types as evenly as whole users can be."""
     n, chosen = check_positive_integer("users", users), np.asarray(types)
     counts = np.zeros(size)
     counts[chosen] = n // len(chosen)

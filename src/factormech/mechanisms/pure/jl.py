@@ -28,7 +28,7 @@ within α√k/2 of a kept one, and answers as its nearest. So answers move by at
 most as far as the farthest column), and the release of the kept columns has α/2 left. The net is narrower than K,
 sometimes by much: with few kept columns the noise is small too.
 
-Replacing one person replaces one column of the net by another, so the guarantee is that of JL release on the net. k
+Replacing one user replaces one column of the net by another, so the guarantee is that of JL release on the net. k
 counts the queries, repeated and constant ones included, as the error does.
 """
 

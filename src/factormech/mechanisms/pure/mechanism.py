@@ -2,7 +2,7 @@ r"""Mechanisms of pure differential privacy: the mean answers plus noise, noise 
 
 **Mean answers of n users plus Z/n.**
 
-**Guarantee.** Q(X) + Z/n is ε-private for data sets of the same n persons but one, who is replaced. The proof is about
+**Guarantee.** Q(X) + Z/n is ε-private for data sets of the same n users but one, who is replaced. The proof is about
 real numbers; `docs/pure-privacy.md` says in what sense floats and chains fall short of it.
 
 **Error.** Nikolov's is err = E‖Z‖/(n√k), a mean of norms; the root mean square (E‖Z‖²/k)^{½}/n is at least that. Both
@@ -58,7 +58,7 @@ class PureMechanism:
     Attributes
     ----------
     queries
-        Q, (k, N): the answers of one person of each type.
+        Q, (k, N): the answers of one user of each type.
     """
 
     name: str
@@ -96,7 +96,7 @@ def root_mean_square(moments: Moments, queries: int, users: float) -> Estimate:
 
 
 def checked_counts(data: Any, types: int) -> FloatArray:
-    """Whole numbers of persons of each type, at least one person in all."""
+    """Whole numbers of users of each type, at least one user in all."""
     x = np.asarray(data)
     if x.dtype.kind not in "biuf" or x.shape != (types,):
         rule = f"be counts of shape ({types},)"

@@ -17,8 +17,8 @@ holds for the root mean square of ‖·‖_∞. It asks for privacy when one cou
 mechanisms have. Where γ₍ₚ₎ has no solver of a bearable size, γ_F ≤ γ₍ₚ₎ stands in.
 
 **Few users.** A projection needs a public total, and its neighbours have the same: ‖x − x'‖₁ ≤ 1 of real numbers, so
-that half a person moves. Replacing one person is two such steps. On the histograms x = u/2, u of whole numbers and of
-total 2N, one step replaces one unit of u, so that the bound for a person replaced holds with W/2 and 2N persons.
+that half a user moves. Replacing one user is two such steps. On the histograms x = u/2, u of whole numbers and of
+total 2N, one step replaces one unit of u, so that the bound for a user replaced holds with W/2 and 2N users.
 
 **Known factorizations of prefix sums.** They stand beside the optimal one, in errors of every order. The error of
 order p of W = RA is n^{−1/p}(Σ_i ‖R_i‖^p)^{1/p} max_j ‖A_j‖: what a Gaussian of unit scale leaves in the answers at
@@ -331,10 +331,10 @@ def rows(measurements: Iterable[pd.DataFrame], names: Sequence[str]) -> Iterator
     ]
     norms.sort(key=lambda pair: (pair[0], pair[1]["domain_size"]))
     for p, norm in norms:
-        yield from _rows_prefix_errors(p, norm, names)
+        yield from _factorization_rows(p, norm, names)
 
 
-def _rows_prefix_errors(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _factorization_rows(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict[str, Any]]:
     n = int(norm["domain_size"])
     common = {
         "domain_size": n,

@@ -55,7 +55,7 @@ class Collection:
 
     Errors are in the metric ``mse``: the mean squared error of a normalised query, E‖Wx/N − estimate‖²/queries, which
     is the total squared error of the counts over queries·users². The interval is for the exact error, at the two-sided
-    level asked for; z, the p-values and their laws are those of ``simulate.py``.
+    level asked for; z, the p-values and their laws are those of ``mechanisms/local/simulate.py``.
     """
 
     workload: str
@@ -397,7 +397,7 @@ def _pooled(results: Sequence[Compared]) -> tuple[float, float]:
     """The smaller p-value of the mean error and the bias of independent points taken together, and z of the former.
 
     The sum of the points' mean errors, each relative to its expectation, is again a quadratic form of the kind of
-    ``tails.py``; its variance is the sum of theirs, its scale the largest.
+    ``mechanisms/local/simulate.py``; its variance is the sum of theirs, its scale the largest.
     """
     live = [result for result in results if result.relative_variance > 0]
     if not live:

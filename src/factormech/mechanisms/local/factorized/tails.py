@@ -107,7 +107,7 @@ def _loss(z: FloatArray) -> FloatArray:
 _COARSE, _FINE = 17, 1e-5  # looks of the first search; to what log τ is found
 _SPAN = 4.0  # the coarse search looks from e^{−4} to e^4 times the Gaussian's best τ
 _SHIFTS = 16  # times that the coarse search moves before it takes what it has
-_NEWTON, _STILL_chernoff = 100, 1e-14  # steps of Newton's method, and a relative one that is none
+_NEWTON, _NEWTON_STILL = 100, 1e-14  # steps of Newton's method, and a relative one that is none
 
 # ℓ_j as a function of τ.
 Exponents = Callable[[float], FloatArray]
@@ -158,7 +158,7 @@ def _users(exponents: FloatArray, tau: float, alpha: float) -> float:
         total = float(np.add.reduce(terms))
         step = -total * math.log(total) / float(terms @ c)
         n += step
-        if step <= _STILL_chernoff * n:
+        if step <= _NEWTON_STILL * n:
             break
     return math.log(n) if n > 0.0 else -math.inf
 

@@ -3,7 +3,7 @@ r"""Families of sets with their features and masses, better sets, and random set
 **Families with their best known masses.**
 
 **Better sets.** A set improves a strategy if its excess over the multipliers is positive. With Y = M⁻C_πM⁻ and μ of
-``objective.py`` (Y1 = 0, μᵀ1 = 0), the score of a set is
+``masses.py`` (Y1 = 0, μᵀ1 = 0), the score of a set is
 
 .. math:: h_S - \mu^\top u_S = \beta_S^2\, 1_S^\top Y 1_S - \beta_S\, \mu^\top 1_S ,
 
@@ -76,7 +76,7 @@ class Columns:
 
     @cached_property
     def lists(self) -> Lists | None:
-        """The small sets as lists (``lists.py``); None where they are few."""
+        """The small sets as lists (``masses.py``); None where they are few."""
         return Lists.of(self.frame, self.supports, self.features)
 
     def place(self, masses: FloatArray, near: Evaluated | None = None) -> Evaluated | None:

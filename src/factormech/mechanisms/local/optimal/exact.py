@@ -1,6 +1,6 @@
 r"""The best strategy of all on a small domain, found over every extreme report at once and proved to be the best.
 
-**All extreme reports.** Their moments come from fast transforms. In the notation of ``exact.py`` the set S ⊂ {1, …,
+**All extreme reports.** Their moments come from fast transforms. The set S ⊂ {1, …,
 n} stands for the report v_S = 1 + (a−1)1_S. With signs s_u = 1 for u ∈ S and −1 elsewhere, t = tanh(ε/2) and π =
 n·prior, Σπ = n (π = 1 for the uniform prior),
 
@@ -26,7 +26,7 @@ times the number of users, which is public, and no variance. The average under t
 then Σ_S p_S‖Ve_S‖² − Σπ_u‖We_u‖²/n, and V = WX⁺QᵀD⁻¹, D = Diag(Qπ), minimises the first term under VQ = W as for the
 uniform prior, to tr(X⁺WᵀW)/n. As WᵀW = ΠᵀCΠ with Π = I − π1ᵀ/n, and the complement of 1 determines a vector
 orthogonal to π, X can be seen from there alone: with U an orthonormal basis of the complement of 1, t = tanh(ε/2) and
-the columns ζ_S = Uᵀx_S/t of ``corners.py``,
+the columns ζ_S = Uᵀx_S/t,
 
 .. math:: \operatorname{tr}(X^+W^\top W) = \tfrac n{t^2}\operatorname{tr}(\Xi^+U^\top CU), \qquad
           \Xi = \sum_S p_S\zeta_S\zeta_S^\top, \qquad \sum_S p_S\zeta_S = 0 .

@@ -3,10 +3,9 @@
 **Proofs.** They let others check the lower bound. Two proofs, both of the statement that no ε-LDP strategy has L =
 ‖W1‖²/n + tr(X_c⁺C) below a number:
 
-* the *certificate* (``bounds/certificates.py``), integers for n ≤ 16 that ``tools/verify_certificate.py`` checks
-alone: it
-  is as good as the exact solver's own bound;
-* the *rigorous bound* (``bounds/rigorous.py``, ``bounds/rigorous.py``) for n ≤ 512, with the weights p, N and ω
+* the *certificate* (``bounds/certificates.py``), integers for n ≤ 16 that ``tools/verify_certificate.py``
+  checks alone: it is as good as the exact solver's own bound;
+* the *rigorous bound* (``bounds/rigorous.py``) for n ≤ 512, with the weights p, N and ω
   that it is made from: the record's ``lower_bound`` less what the roundings may have added to it, about 1e-9 of it.
 
 **The Gram matrix.** A certificate speaks of a rational matrix. Queries with whole coefficients have a whole Gram
@@ -17,7 +16,7 @@ they must be positive semidefinite exactly, or they are no Gram matrix and there
 sets as packed bits, the first type in the highest bit; ``weights`` θ, (m,); and ``prior``, (n,), which the
 reconstruction is best for. A symmetric one has ``table``, ``masks`` and ``weights`` of family k under names that end
 in ``-k``, and ``permuted``, one number 0 or 1 for each family. A fixed one has neither: the attribute ``chosen``
-names it. What proves the lower bound (``proof.py``) is not read here.
+names it. The proof of the lower bound is not read here.
 """
 
 from __future__ import annotations

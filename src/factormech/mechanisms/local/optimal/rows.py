@@ -3,8 +3,8 @@ r"""Strategies as staircase rows: from rows to a matrix and back, fewer rows, an
 **From rows to a matrix.** The matrix is private in floating point, and its columns sum to one. The optimisers know
 their rows as supports S and weights θ with Σθ_S v_S = 1 up to rounding, v_S = 1 + (a−1)1_S. What a client samples
 from is a matrix of floats, whose privacy loss is the largest ratio within a row *and* the ratio of the largest to the
-smallest column sum (``privacy.py``). So the rows are built with a ratio slightly inside e^ε, and what their columns
-miss is made up by one row more:
+smallest column sum (``privacy/guarantee.py``). So the rows are built with a ratio slightly inside e^ε, and one more
+row makes up what their columns miss:
 
 .. math:: Q = \begin{pmatrix} (1-\delta)\,\theta_S v_S^\top \\ \mathbf 1^\top - (1-\delta)\sum_S\theta_Sv_S^\top
               \end{pmatrix} .

@@ -4,12 +4,12 @@
 
 **The solver.** Pricing finds sets, a quasi-Newton method the masses, and the rows stay within a budget. The problem
 (``problem.py``) is convex, but over 2ⁿ − 2 sets. So, starting from sets sampled to resemble the optimum
-(``copula.py``) and from the sets of given strategies, rounds of
+(``columns.py``) and from the sets of given strategies, rounds of
 
 1. *pricing*: from every set of the strategy a short local search for a set that deserves more mass than it has
-   (``pricing.py``); the searches are cut short on purpose, for sets that all end at the same few summits add little,
+   (``columns.py``); the searches are cut short on purpose, for sets that all end at the same few summits add little,
 2. *reweighting*: better masses for old and new sets together (``reweight.py``),
-3. *pruning*: back to the budget of rows (``pruning.py``)
+3. *pruning*: back to the budget of rows (``rows.py``)
 
 lower the objective until the gap asked for is reached, nothing is gained any more or the rounds are used up. The
 search runs in single precision on large domains; the result is settled in double precision.

@@ -61,7 +61,7 @@ randomized response) to (π/2)·c².
 Freudiger, Kapoor & Rogers (arXiv 1812.00984, 2018). Asi, Feldman & Talwar (ICML 2022) show that with its parameters
 chosen best no unbiased ε-LDP randomizer of the unit sphere has a smaller worst-case E‖Y‖².
 
-With γ > 0 the cap is smaller than the half sphere, and its loyalty may be larger for its mass (``cap_randomizer.py``):
+With γ > 0 the cap is smaller than the half sphere, and its loyalty may be larger for its mass:
 κ = e^ε − 1 allows λ/(1 − λ) = κq, hence
 
 .. math:: m(γ) = \frac{λA}{q} = \frac{κA(γ)}{1 + κq(γ)} .

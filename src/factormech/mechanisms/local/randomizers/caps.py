@@ -16,7 +16,7 @@ For the cap {t ≥ γ}, 0 ≤ γ < 1:
 In one dimension t is a sign; every cap is the point v, and q = A = ½.
 
 **Sums of reports.** The sum over a whole population is simulated exactly, with a few numbers for each user. A report
-is a multiple of Z on the unit sphere of ℝ^d: half-sphere (``half_sphere.py``), PrivUnit (``priv_unit.py``). What an
+is a multiple of Z on the unit sphere of ℝ^d: half-sphere or PrivUnit (``cap_randomizers.py``). What an
 estimate needs is the sum of all Z. Drawing each Z takes d normal numbers a user; three facts about its law make it
 about two numbers a user, whatever d.
 

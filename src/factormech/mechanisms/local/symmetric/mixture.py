@@ -98,7 +98,7 @@ def _barrier(P: FloatArray, s2: FloatArray, p: FloatArray, mu: float) -> float:
 
 _NOISE = np.array([0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9])  # ρ
 _GRID = 60
-_ROUNDS_level_bound = 15
+_CUT_ROUNDS = 15
 _TOLERANCE = 1e-4
 _SHAVE = 1e-9  # relative: far above the rounding of the sums that make the bound
 
@@ -167,7 +167,7 @@ def lower_bound(level_spectrum: FloatArray, epsilon: float) -> float:
     y = np.sqrt(s2) / np.sqrt(s2).sum()  # the mixture that Parseval alone would allow
     pool = _single_levels(sets, np.flatnonzero(asked), sizes[:: max(1, len(sizes) // 4)], epsilon)
     best = 0.0
-    for _ in range(_ROUNDS_level_bound):
+    for _ in range(_CUT_ROUNDS):
         tau = np.zeros_like(s2)
         tau[asked] = s2[asked] / np.maximum(y[asked], 1e-12) ** 2
         solved = [sets.programme(tau, int(k)) for k in sizes]
