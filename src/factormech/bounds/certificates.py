@@ -179,7 +179,7 @@ class RationalCertificate:
         return (self.objective_bound - centred / self.gram_denominator) / n
 
     def check(self) -> bool:
-        """Whether all the conditions hold, in exact arithmetic."""
+        """Return whether all conditions of the certificate hold, in exact arithmetic."""
         T = self.dual
         sums = [sum(row) for row in T] + [sum(column) for column in zip(*T, strict=True)]
         if any(sums) or sum(self.multiplier) <= 0 or self.ratio < exponential_bound(self.epsilon):

@@ -249,7 +249,7 @@ def best_weights(
 
 
 def warm_steps(domain_size: int) -> int:
-    """Steps from an interpolated start: their number falls faster than their cost grows."""
+    """Return the number of steps from an interpolated start: it falls faster than the cost of a step grows."""
     return max(int(WARM_STEPS * min(1.0, (WARM_SIZE / domain_size) ** 2)), LEAST_STEPS)
 
 

@@ -261,7 +261,7 @@ class KearnsLearner:
         return self.d * tails.least_trials(self._rare, self._frequent, checked_error(beta) / self.d)[0]
 
     def likely_users(self, beta: float) -> int:
-        """The same: nothing is approximated."""
+        """Return ``confident_users``: for this learner nothing is approximated."""
         return self.confident_users(beta)
 
     def losses(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:

@@ -89,7 +89,7 @@ class ProtocolBound:
 
 
 def checked(epsilon: float, data: str) -> float:
-    """The privacy budget, and that ``data`` is known."""
+    """Return the privacy budget; refuse a wrong one, and an unknown kind of data."""
     if data not in DATA:
         raise UnknownName("data", str(data), DATA)
     return check_epsilon(epsilon)

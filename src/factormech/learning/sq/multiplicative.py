@@ -259,7 +259,7 @@ class LearningQuestion:
 
 
 def question(concepts: ConceptClass, alpha: float, failure: float, rng: np.random.Generator) -> LearningQuestion:
-    """The question with an estimate of its dimension, for all hypotheses."""
+    """Return the learning question for a concept class, with an estimate of its dimension over all hypotheses."""
     value = smallest_value(concepts, alpha, losers="all", starts=4, rng=rng)
     return LearningQuestion(concepts, Learner(concepts), alpha, failure, value)
 

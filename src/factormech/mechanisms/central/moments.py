@@ -197,7 +197,7 @@ def estimate(
 
 
 def student(values: FloatArray, level: float = LEVEL) -> Estimate:
-    """The mean of independent draws, with Student's interval; infinite above where there is one draw alone."""
+    """Return the mean of independent draws with Student's interval; its upper end is infinite for a single draw."""
     mean = float(values.mean())
     if len(values) < 2:
         return Estimate(mean, 0.0, math.inf)

@@ -165,7 +165,7 @@ class ProjectedMechanism:
         return Guarantee(self.epsilon, self.delta, relation=self.relation)
 
     def verify(self) -> VerifiedDelta:
-        """As of the base: the projection is post-processing by a public number."""
+        """Verify the noise as for the mechanism without projection, which is post-processing by a public number."""
         return self.base.verify()
 
     @cached_property

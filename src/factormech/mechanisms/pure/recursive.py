@@ -96,7 +96,7 @@ class Ladder:
         return float(np.cbrt(costs).sum() ** 3)
 
     def best_depth(self, split: Split = "optimal") -> int:
-        """The depth of least cost."""
+        """Return the depth of the least ``cost``."""
         return 1 + int(np.argmin([self.cost(depth, split) for depth in range(1, self.depths + 1)]))
 
 
