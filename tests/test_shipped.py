@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import factormech as fm
 from factormech import shipped
 from factormech.cli.main import main
 from factormech.config.studies import load_file
@@ -52,6 +53,25 @@ def test_every_file_of_the_workflow_is_in_the_package() -> None:
     links = [path for path in shipped.FOLDER.rglob("*") if path.is_symlink()]
     assert len(links) == len(own) + 1
     assert not any(os.path.isabs(os.readlink(link)) for link in links)
+
+
+def test_a_new_project_can_print_and_read_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of a checkout the rules of configurations are those of the package; a table on small grids is offered."""
+    shipped.start_project(tmp_path, ["gaussian-calibration"])
+    monkeypatch.chdir(tmp_path)
+    table = ROOT / "docs/gallery/gaussian-calibration.csv"
+    files = fm.paper("gaussian-calibration", table=table, formats=("svg",))
+    assert all(path.is_file() for path in files)
+    assert fm.study("gaussian-calibration").kind == "gaussian-calibration"
+    with pytest.raises(BadValue, match=r"name a table with --table$"):
+        fm.paper("gaussian-calibration")
+    small = tmp_path / "results/tables/quick/gaussian-calibration.csv"
+    small.parent.mkdir(parents=True)
+    text = table.read_text(encoding="utf-8")
+    small.write_text(text.replace("\ngaussian-cal", "\nquick/gaussian-cal"), encoding="utf-8")
+    with pytest.raises(BadValue, match=r"quick/gaussian-calibration$"):
+        fm.paper("gaussian-calibration")
+    assert fm.paper("quick/gaussian-calibration", formats=("svg",))
 
 
 def test_a_new_project_has_a_sound_configuration(project: Path) -> None:

@@ -1,7 +1,7 @@
 """Write docs/full-run.md: where the time of the last full run went, from what the gallery keeps of it.
 
-``docs/gallery/run.csv`` has what the clock said of the last whole run from nothing (``all``) and of the last whole
-quick run, as ``tools/progress.py`` noted it; ``docs/gallery/jobs.csv`` the sums of benchmark files and logs by rule and
+``docs/gallery/run.csv`` has the times of the last whole run from nothing (``all``) and of the last whole quick run, as
+the logger of the workflow noted them; ``docs/gallery/jobs.csv`` the sums of benchmark files and logs by rule and
 by what jobs are about, as the reporter of the workflow wrote them. ``--check`` writes nothing: it ends with an error
 where the page is not what these say.
 """

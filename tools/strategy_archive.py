@@ -20,6 +20,7 @@ from typing import Any
 
 from factormech.config.studies import load_file
 from factormech.pipeline.planning import Plan
+from factormech.shipped import SCHEMA
 from factormech.store import hdf5
 from factormech.store.atomic import write_whole
 from factormech.studies.cost import VERIFIED
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def strategies(root: Path, studies: Iterable[str]) -> list[str]:
     """The files of the optimised strategies that studies need."""
-    config = load_file(root / "config.yaml", root / "workflow/schemas/config.schema.yaml")
+    config = load_file(root / "config.yaml", SCHEMA)
     found = Plan(config).solved_for([config.study(name).name for name in studies])
     return sorted(file for file, asked in found.items() if asked.family == "strategy" and asked.name in VERIFIED)
 

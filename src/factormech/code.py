@@ -1,7 +1,7 @@
 """What the code of a name is: the modules that it needs, found without importing them.
 
-The *digest* of some code is part of every request (``freshness.py``): it changes when the syntax of a file changes,
-whatever its time stamp says. Comments, line breaks, docstrings and what only a type checker sees are not in it.
+The *digest* of some code is part of every request (``pipeline/freshness.py``). It changes when the syntax of a file
+changes, whatever its time stamp says. Comments, line breaks, docstrings and what only a type checker sees are left out.
 """
 
 from __future__ import annotations

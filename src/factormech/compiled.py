@@ -1,10 +1,9 @@
-"""Compiled inner loops, and their machine code kept between processes.
+"""Compiled inner loops, and their machine code kept between processes. This module imports numba (half a second).
 
-The machine code of compiled kernels, kept between processes: one sealed file for each state of a module's code.
-
-Numba keeps machine code by the content of the *one* file that has the function, so it would run the old code of a
-function that a kernel calls in another file; two processes that compile one function for two signatures at once can
-leave code of one under the name of the other; and a cut of power leaves files that end every later process. Here
+**Machine code in files.** There is one sealed file for each state of a module's code. Numba keeps machine code by the
+content of the *one* file that has the function, so it would run the old code of a function that a kernel calls in
+another file; two processes that compile one function for two signatures at once can leave code of one under the name
+of the other; and a cut of power leaves files that end every later process. Here
 
 - the file's name is the digest of the contents of all modules that the kernel's module imports from the package, of the
   versions of Numba and Python, and of the processor;
@@ -15,7 +14,7 @@ leave code of one under the name of the other; and a cut of power leaves files t
 The files are in ``$NUMBA_CACHE_DIR/factormech`` if that variable is set, else in the user's folder of caches. They can
 be deleted at any time.
 
-Compiled inner loops. This module imports numba (half a second): its users import it where they need it.
+**The decorator.** ``compiled()`` compiles an inner loop; modules import it inside functions.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from factormech.code import Code, Sources
 from factormech.errors import BadValue
 from factormech.store.atomic import write_whole
 
-# The machine code of compiled kernels, kept between processes: one sealed file for each state of a module's code.
+# Machine code in files.
 
 # At most so many files are kept: some ten states of every module of the package.
 KEPT_FILES = 300
@@ -232,7 +231,7 @@ def prune(folder: Path, most: int = KEPT_FILES) -> None:
         path.unlink(missing_ok=True)
 
 
-# Compiled inner loops. This module imports numba (half a second): its users import it where they need it.
+# The decorator.
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -1,8 +1,8 @@
-"""How the package refuses: errors with value, rule and remedy, and reasons why a mechanism cannot run.
+"""How the package refuses: errors with name, value, rule and remedy, and reasons why a mechanism cannot run.
 
-How the package says no: the name, the value found, the rule broken and the remedy, on one line.
+**Errors.**
 
-What a registry answers where a mechanism cannot run.
+**Reasons.**
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-# How the package says no: the name, the value found, the rule broken and the remedy, on one line.
+# Errors.
 
 
 class BadValue(ValueError):
@@ -100,7 +100,7 @@ def shorten(value: Any, width: int = 60) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-# What a registry answers where a mechanism cannot run.
+# Reasons.
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Families of names, the modules that declare them, and packages that list theirs.
 
-Names: a family of them, which a word in a configuration may be; and those that modules of a package declare.
+**Families.** A setting of a configuration is a name of a family; modules of a package declare names.
 
-Packages that can be called: ``fm.workloads()`` lists what ``factormech.workloads`` holds.
+**Callable packages.** ``fm.workloads()`` lists what ``factormech.workloads`` holds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-# Names: a family of them, which a word in a configuration may be; and those that modules of a package declare.
+# Families.
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def declarations(folder: Path, constant: str) -> Iterator[tuple[str, Any]]:
                     yield file.stem, ast.literal_eval(node.value)
 
 
-# Packages that can be called: ``fm.workloads()`` lists what ``factormech.workloads`` holds.
+# Callable packages.
 
 
 class Listing(ModuleType):

@@ -345,7 +345,8 @@ def plan(
     if metric not in ("mse", "linf"):
         raise UnknownName("metric", metric, ("mse", "linf"))
     if metric == "linf" and rmse is not None:
-        raise BadValue("rmse", rmse, "not be given for metric linf", "give alpha, the expected largest error")
+        remedy = f"give alpha = {rmse:g} instead, the expected largest error"
+        raise BadValue("rmse", rmse, "not be given for metric linf", remedy)
     W, target, epsilon = as_workload(queries), mean_square(rmse, alpha), check_budget(epsilon)
     check_target(W, target, metric, rmse)
     rank = ranking.by_mean_squared_error if metric == "mse" else ranking.by_largest_error
@@ -387,7 +388,7 @@ def check_not_constant(queries: Workload) -> None:
 def lower_bound(
     queries: Any, epsilon: float, *, rmse: float | None = None, alpha: float | None = None, seed: int = 0
 ) -> float:
-    """Return what no ε-LDP factorization mechanism can do better: its worst variance, or the users for a target error.
+    """Return a lower bound on the worst variance of every unbiased linear ε-LDP strategy, or on its users for an error.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import numpy as np
 
 from factormech.errors import BadValue, UnknownName
 from factormech.mechanisms import base
+from factormech.shipped import SCHEMA
 from factormech.store import hdf5
 from factormech.tables import kinds as tables
 from factormech.tabular import SIZE_LIMIT
@@ -118,7 +119,7 @@ def study(
     config
         The configuration, in the folder of the run.
     schema
-        The rules of configurations; ``workflow/schemas/config.schema.yaml`` beside the configuration if left out.
+        The rules of configurations; those of the installed package if left out.
     quick
         Whether to take the small grid of the quick run.
 
@@ -146,7 +147,7 @@ def study(
     from factormech.config.studies import load_file
 
     path = Path(config)
-    rules = path.parent / "workflow" / "schemas" / "config.schema.yaml" if schema is None else Path(schema)
+    rules = SCHEMA if schema is None else Path(schema)
     for key, file in (("config", path), ("schema", rules)):
         if not file.is_file():
             rule = f"be the path of a {'configuration' if key == 'config' else 'schema'}"

@@ -1,13 +1,11 @@
-"""The identity of everything that is computed, and solutions that files share.
+"""The identity of everything that is computed, and solutions that are read from files.
 
-The identity of everything that is computed: equal specs give equal bits, wherever they are computed.
+**Specs.** Equal specs give equal bits, wherever they are computed. A spec is the key of a result file, a table's row,
+a label, a random stream, a Python call and a command line. Its canonical JSON leaves out every part that is not set,
+so that a part which is added later changes no digest.
 
-A spec is the key of a result file, a table's row, a label, a random stream, a Python call and a command line. Its
-canonical JSON leaves out every part that is not set, so that a part which is added later changes no digest.
-
-Solutions that are in files: within :func:`shared`, what a job was given is read and not solved again.
-
-A solution is found by the text of its :class:`~factormech.spec.Spec`, which is an attribute of its file. Reading it and
+**Solutions in files.** Within :func:`shared`, a solution that a job was given is read and not computed again. A
+solution is found by the text of its :class:`~factormech.spec.Spec`, which is an attribute of its file. Reading it and
 computing it give the same bits.
 """
 
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from factormech.store.hdf5 import Record
 
 
-# The identity of everything that is computed: equal specs give equal bits, wherever they are computed.
+# Specs.
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +130,7 @@ def plain(name: str, value: Any) -> Any:
     raise BadValue(name, value, "be text, a number, or a list or mapping of them", "convert it")
 
 
-# Solutions that are in files: within :func:`shared`, what a job was given is read and not solved again.
+# Solutions in files.
 
 _FILES: ContextVar[Mapping[str, Path] | None] = ContextVar("files of solutions", default=None)
 

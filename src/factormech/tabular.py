@@ -78,7 +78,7 @@ class TableFormat:
         return names == tuple(c for c in self.columns if c in names or c not in self.added)
 
     def names_now(self, header: Sequence[Any]) -> tuple[Any, ...]:
-        """The names of columns, new ones in the place of older ones."""
+        """Return the names of columns, with an older name replaced by today's."""
         return tuple(self.renamed.get(name, name) for name in header)
 
     def from_rows(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -325,6 +325,14 @@ def test_registry(make_table: MakeTable) -> None:
         registry.draw("sample-complexty", make_table({"prefix": 1.0}))
 
 
+def test_an_equation_is_not_broken() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    assert wrap(figure, "vacuous: the bound [ε = 4]", 1.2, 8).split("\n")[-1] == "[ε = 4]"
+
+
 def test_wrap_fits_and_keeps_every_letter() -> None:
     figure = Figure()
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,10 +1,8 @@
-r"""Lower bounds that hold in exact arithmetic, and their universal check.
+r"""Lower bounds that hold in exact arithmetic: a check over every extreme report, and certificates of integers.
 
-The universal check of a lower bound: exact, over every extreme report of a small domain.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``mechanisms/local/strategy.py``, a =
-e^ε. An ε-LDP strategy Q has on the centred workload C = PGP = RRᵀ the objective tr(X_c⁺C), X = Σ_o q_o q_oᵀ/(1ᵀq_o) =
-X_c + 11ᵀ/n.
+**The condition, checked over every extreme report of a small domain.** Setting: McKenna, Maity, Mazumdar & Miklau
+(PVLDB 13(11), 2020); notation of ``mechanisms/local/strategy.py``, a = e^ε. An ε-LDP strategy Q has on the centred
+workload C = PGP = RRᵀ the objective tr(X_c⁺C), X = Σ_o q_o q_oᵀ/(1ᵀq_o) = X_c + 11ᵀ/n.
 
 **Extreme rows.** A row with max q ≤ a·min q is a non-negative combination Σθ_j v_j of vectors v ∈ {1, a}ⁿ: sort its
 entries and peel off 1 + (a−1)1_S for the upper level sets S. As q ↦ (xᵀq)²/(1ᵀq) is convex and homogeneous of degree
@@ -24,11 +22,9 @@ applies. A symmetric T in place of Z is the case Z = TR: ZZᵀ = TCT and tr(Rᵀ
 **Repair.** With c = max_v [vᵀZZᵀv − (λᵀv)(1ᵀv)]/(1ᵀv)² of either sign, λ + c1 satisfies the condition, whatever Z and
 λ are. So any guess becomes a bound; at the optimum, Z = X_c⁺R and λ the multiplier of X1 = 1, it is attained.
 
-Lower bounds that hold in exact arithmetic, and can be checked again by anyone with integers alone.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), in the notation of ``certificate.py``. Let G = WᵀW be
-a Gram matrix of rational numbers, a a rational number with a ≥ e^ε, T a rational (n, n) matrix with T1 = 0 and 1ᵀT = 0,
-and λ a rational vector with
+**Certificates of whole numbers.** They can be checked again with integers alone. Setting: McKenna, Maity, Mazumdar &
+Miklau (PVLDB 13(11), 2020), in the notation above. Let G = WᵀW be a Gram matrix of rational numbers,
+a a rational number with a ≥ e^ε, T a rational (n, n) matrix with T1 = 0 and 1ᵀT = 0, and λ a rational vector with
 
 .. math:: v^\top T G T^\top v \le (\lambda^\top v)(\mathbf 1^\top v) \qquad\text{for all } v \in \{1, a\}^n .
 
@@ -65,7 +61,7 @@ from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue
 from factormech.store.atomic import write_whole
 
-# The universal check of a lower bound: exact, over every extreme report of a small domain.
+# The condition, checked over every extreme report of a small domain.
 
 # 2^n extreme rows are enumerated up to this n.
 DOMAIN_LIMIT = 20
@@ -133,7 +129,7 @@ def _corners(length: int, low: float) -> FloatArray:
     return np.where(bits == 1, 1.0, low)
 
 
-# Lower bounds that hold in exact arithmetic, and can be checked again by anyone with integers alone.
+# Certificates of whole numbers.
 
 IntMatrix = list[list[int]]
 
@@ -183,7 +179,7 @@ class RationalCertificate:
         return (self.objective_bound - centred / self.gram_denominator) / n
 
     def check(self) -> bool:
-        """Whether all the conditions hold, in exact arithmetic."""
+        """Return whether all conditions of the certificate hold, in exact arithmetic."""
         T = self.dual
         sums = [sum(row) for row in T] + [sum(column) for column in zip(*T, strict=True)]
         if any(sums) or sum(self.multiplier) <= 0 or self.ratio < exponential_bound(self.epsilon):

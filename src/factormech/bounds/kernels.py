@@ -1,8 +1,8 @@
-"""Compiled loops of the lower bounds. Importing this module imports numba.
+"""Compiled loops of the lower bounds. Importing this module imports numba, so modules import it inside functions.
 
-A compiled matrix product of which no rounding is lost: every sum is two doubles.
+**Matrix products without lost rounding.** Every sum is two doubles.
 
-Compiled loops of this room. Importing this module imports numba, so its users import it where they need it.
+**Searches of certificates.**
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.compiled import compiled
 
-# A compiled matrix product of which no rounding is lost: every sum is two doubles.
+# Matrix products without lost rounding.
 
 # 2^27 + 1 splits a double into two of at most 26 bits, the products of which are exact (Dekker, Veltkamp).
 _SPLIT = 134217729.0
@@ -47,7 +47,7 @@ def add_product(A: FloatArray, B: FloatArray, high: FloatArray, low: FloatArray)
                     low[i, j] += ((h - (s - z)) + (p - z)) + error
 
 
-# Compiled loops of this room. Importing this module imports numba, so its users import it where they need it.
+# Searches of certificates.
 
 # Value, gradient (2) and Hessian (3).
 State: TypeAlias = tuple[float, float, float, float, float, float]

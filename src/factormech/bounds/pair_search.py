@@ -1,30 +1,25 @@
-"""The search for the weights of pairs, from small domains to large ones.
+"""The search for the weights of types and pairs in the bound of ``pairwise.py``.
 
-From a large domain to a small one and back: where the search for weights of a bound begins.
-
-User types of an ordered domain that are neighbours are nearly alike, and so are their weights. With cells
-[u/n, (u+1)/n] for the types and [i/m, (i+1)/m] for m groups of them, A_ui the share of cell u that lies in group i, the
-groups have the centred Gram matrix AᵀCA (A1 = 1, so it is centred again). A set of a given share of the types keeps its
-meaning, and weights per group become weights per type by linear interpolation between the middles of the groups: of
-log p, and of the density n²N of the weights of pairs.
+**Domains in groups.** User types of an ordered domain that are neighbours are nearly alike, and so are their weights.
+With cells [u/n, (u+1)/n] for the types and [i/m, (i+1)/m] for m groups of them, A_ui the share of cell u that lies in
+group i, the groups have the centred Gram matrix AᵀCA (A1 = 1, so it is centred again). A set of a given share of the
+types keeps its meaning, and weights per group become weights per type by linear interpolation between the middles of
+the groups: of log p, and of the density n²N of the weights of pairs.
 
 It is a guess about good weights, and nothing is proved from it: a bound is evaluated from its theorem, at full size,
 for whatever weights it is given. Where the order of the types means nothing, the guess is bad, and the search starts
 afresh.
 
-tr(C^{1/2}YC^{1/2})^{1/2} and its gradient, on halves where C is its own reflection.
+**The objective on halves.** For the trace tr(C^{1/2}YC^{1/2})^{1/2} and its gradient, C may be its own reflection. Y
+= Diag p − N − ggᵀ/ω on the complement of 1. If C, p and N do not change when the types are reversed, even and odd
+vectors separate, in the orthonormal basis (e_u ± e_ū)/√2 (or e_u, where u is its own reflection): two eigenproblems
+of half the size.
 
-Y = Diag p − N − ggᵀ/ω on the complement of 1. If C, p and N do not change when the types are reversed, even and odd
-vectors separate, in the orthonormal basis (e_u ± e_ū)/√2 (or e_u, where u is its own reflection): two eigenproblems of
-half the size.
-
-The search for the weights of ``pairwise.py``.
-
-It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N = 0 or from
-interpolated weights (``grouping.py``), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range of C. Where C
-has a small rank, Y ≻ 0 matters outside its range too, so the search adds a little of P to C (the bound does not). With
-F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ, h = −2Gg/ω (all of them without their part along 1) and the
-derivatives of B,
+**The search.** It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N
+= 0 or from interpolated weights (from groups), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range
+of C. Where C has a small rank, Y ≻ 0 matters outside its range too, so the search adds a little of P to C (the bound
+does not). With F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ, h = −2Gg/ω (all of them without their part along 1)
+and the derivatives of B,
 
 * ∂F/∂p_u = G_uu + h_u, made orthogonal to p as Σp_u = 1,
 * ∂F/∂ω = gᵀGg/ω² + B_ω/B,
@@ -46,7 +41,7 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.staircase import Limit, SizeLimit
 from factormech.numerics.descent import minimise
 
-# From a large domain to a small one and back: where the search for weights of a bound begins.
+# Domains in groups.
 
 # Domains up to this are searched at once; larger ones first in half as many groups.
 SMALLEST = 160
@@ -108,7 +103,7 @@ def _sums(matrix: FloatArray, groups: int) -> FloatArray:
     return np.asarray(np.diff(at, axis=0))
 
 
-# tr(C^{1/2}YC^{1/2})^{1/2} and its gradient, on halves where C is its own reflection.
+# The objective on halves.
 
 # C is reflected into itself if it is up to this, relatively.
 REFLECTION_TOLERANCE = 1e-9
@@ -252,7 +247,7 @@ def _root(C: FloatArray, noise: float) -> FloatArray:
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 
-# The search for the weights of ``pairwise.py``.
+# The search.
 
 Barriers: TypeAlias = tuple[tuple[float, float], ...]
 

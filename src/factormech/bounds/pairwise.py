@@ -1,10 +1,9 @@
 r"""A lower bound with one weight per user type and one per pair of types: near the optimum for every ε.
 
-A lower bound with one weight per user type and one per pair of types: near the optimum for every ε.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``parametric.py``, whose theorem is the
-case N = 0. That theorem sees of a report only how likely it is under each type. At large ε the best reports name few
-types, most pairs are never named together, and to know this nearly doubles the bound.
+**The theorem and its best weights.** Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of
+``parametric.py``, whose theorem is the case N = 0. That theorem sees of a report only how likely it is under each
+type. At large ε the best reports name few types, most pairs are never named together, and to know this nearly doubles
+the bound.
 
 **Theorem.** Let p be weights of the types with Σp_u = 1, N a symmetric matrix of weights N_uv ≥ 0 of the pairs with
 N_uu = 0, r = N1, ν = 1ᵀr and ω > 0. Write c = cosh(ε/2), κ = 2/(e^ε+1) and g = p − κr. If
@@ -46,7 +45,7 @@ poor search gives a poor bound, never a wrong one. Triples of types add more ine
 all ranges little is left for them (0.3 % at n = 16), for marginals and parities at large ε up to a sixth
 (``triples.py``).
 
-The best bound that is affordable at a domain size: what a figure should draw.
+**What figures draw.** ``certified`` is the best bound that is affordable at a domain size.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ from factormech.bounds.staircase import SizeLimit
 from factormech.bounds.translation_pairs import best_translated
 from factormech.workloads.base import Workload
 
-# A lower bound with one weight per user type and one per pair of types: near the optimum for every ε.
+# The theorem and its best weights.
 
 # Weights of pairs are looked for in up to so many groups of neighbouring types, then interpolated.
 FINEST = 2048
@@ -297,7 +296,7 @@ def certificate_matrix(p: FloatArray, g: FloatArray, N: FloatArray, omega: float
     return np.asarray(0.5 * (Y + Y.T))
 
 
-# The best bound that is affordable at a domain size: what a figure should draw.
+# What figures draw.
 
 # Weights are used up to this n (three minutes and 3 GB at 4096).
 WEIGHTS_LIMIT = 4096

@@ -1,11 +1,10 @@
-r"""A lower bound with one weight per user type, and the search for the weights.
+r"""A lower bound with one weight per user type, and the search for the best weights.
 
-The search for the weights (p, ω) of ``parametric.py``.
+**The search for the weights.**
 
-A lower bound with one weight per user type, the best of which a concave problem finds.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020). In the notation of ``mechanisms/local/strategy.py``
-the average variance per user of an ε-LDP strategy Q is (tr(X_c⁺C) − tr C)/n, C = PGP. Write c = cosh(ε/2), b = e^{ε/2}.
+**The theorem.** Finding the best weights is a concave problem. Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB
+13(11), 2020). In the notation of ``mechanisms/local/strategy.py`` the average variance per user of an ε-LDP strategy
+Q is (tr(X_c⁺C) − tr C)/n, C = PGP. Write c = cosh(ε/2), b = e^{ε/2}.
 
 **Theorem.** Let p > 0 be weights of the types, Σp_u = 1, and let 1/c² ≥ ω ≥ 1 − n²/Σ(1/p_u), ω > 0. Then
 
@@ -19,7 +18,7 @@ with k = ⌊n/(e^ε+1)⌋, t_j = n/((n−j)/b + jb), and σ_j = 2ct_j − 1 − 
 *Y ⪰ 0.* For z ⟂ 1 and every number α, (pᵀz)² = (Σ(p_u−α)z_u)² ≤ Σ(p_u−α)²/p_u · Σp_uz_u²; the best α, n/Σ(1/p_u),
 makes the first factor 1 − n²/Σ(1/p_u) ≤ ω.
 
-*tr(X_cY) ≤ B/n.* Splitting rows of Q into extreme rows does not lower tr(X_cY) (``certificate.py``), so let every row
+*tr(X_cY) ≤ B/n.* Splitting rows of Q into extreme rows does not lower tr(X_cY) (``certificates.py``), so let every row
 be a multiple of some v ∈ {1/b, b}ⁿ. Draw row o with probability 1ᵀq_o/n, and let x = nv/(1ᵀv), t = n/(1ᵀv),
 μ = pᵀx − 1. The columns of Q sum to one: E x = 1, so E μ = 0; and tr(X_cY) = E[xᵀYx]/n. From (v_u−b)(v_u−1/b) = 0,
 Σp_ux_u² = 2ct(1+μ) − t². As x − 1 ⟂ 1 and Y1 = 0,
@@ -75,7 +74,7 @@ from factormech.bounds.staircase import InformationLimit, feasible_omega, larges
 from factormech.numerics.descent import minimise
 from factormech.workloads.base import Workload
 
-# The search for the weights (p, ω) of ``parametric.py``.
+# The search for the weights.
 
 Valued: TypeAlias = tuple[float, FloatArray]
 # p and ω.
@@ -250,7 +249,7 @@ def best_weights(
 
 
 def warm_steps(domain_size: int) -> int:
-    """Steps from an interpolated start: their number falls faster than their cost grows."""
+    """Return the number of steps from an interpolated start: it falls faster than the cost of a step grows."""
     return max(int(WARM_STEPS * min(1.0, (WARM_SIZE / domain_size) ** 2)), LEAST_STEPS)
 
 
@@ -287,7 +286,7 @@ def reflection(centred_gram: FloatArray) -> IntArray:
     return types[::-1] if same else types
 
 
-# A lower bound with one weight per user type, the best of which a concave problem finds.
+# The theorem.
 
 # Weights are looked for in up to so many groups of neighbouring types, then interpolated.
 FINEST = 2048

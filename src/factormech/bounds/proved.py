@@ -1,10 +1,9 @@
 """From weights of types and pairs to a number that is printed: a bound on the variance, every rounding outward.
 
-From weights of types and pairs to a number that is printed: a bound on the variance, every rounding outward.
+**The larger of two proofs.** Two proofs of the same theorem (``pairwise.py``) take turns, for each loses digits where
+the other keeps them:
 
-Two proofs of the same theorem (``pairwise.py``) take turns, for each loses digits where the other keeps them:
-
-* at small ε the bound on tr(X_c⁺C) of ``rigorous.py`` and ``rigorous_pairs.py``, less tr C. The variance is then large
+* at small ε the bound on tr(X_c⁺C) of ``rigorous.py``, less tr C. The variance is then large
   beside tr C/n;
 * at large ε the bound on the variance itself of ``scatter.py``. The variance is then a vanishing part of tr C/n.
 
@@ -12,7 +11,8 @@ Both hold in exact arithmetic, and so does their maximum. What they lose beside 
 measured on the cells of Figures 1 and 2 of the paper: 3e-10 of it at most for n ≤ 128, 2e-9 for n = 512 (3e-9 at
 ε = 8).
 
-From a bound on tr(X_c⁺C), where theorems end, to one on the average variance per user, which studies ask for.
+**From tr(X_c⁺C) to a variance.** Theorems end with a bound on tr(X_c⁺C); studies need one on the average variance per
+user.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from factormech.bounds.scatter import scatter_variance, single_variance
 from factormech.bounds.staircase import InformationLimit
 from factormech.workloads.base import Workload
 
-# From weights of types and pairs to a number that is printed: a bound on the variance, every rounding outward.
+# The larger of two proofs.
 
 # The proofs that are tried: by traces up to the first budget, of the variance itself from the second on, or from the
 # third where pairs have weights: for C of small rank their ω may be tiny, and the proof by traces loses digits.
@@ -104,7 +104,7 @@ def _by_traces(gram: CentredGram, epsilon: float, weights: PairWeights) -> float
     return max(excess - 2.0**-51 * abs(excess), 0.0)
 
 
-# From a bound on tr(X_c⁺C), where theorems end, to one on the average variance per user, which studies ask for.
+# From tr(X_c⁺C) to a variance.
 
 
 def same_for_all(workload: Workload, centred_trace: float) -> bool:

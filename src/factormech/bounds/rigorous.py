@@ -1,9 +1,8 @@
-r"""The bounds with weights of types and pairs, with every rounding accounted for.
+r"""The bounds of ``parametric.py`` and ``pairwise.py`` with every rounding accounted for, in exact arithmetic.
 
-The bound of ``parametric.py`` with every rounding accounted for: it holds in exact arithmetic, on large domains.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); the theorem and the notation are those of
-``parametric.py``. What is proved from weights p and ω in floating point is this.
+**Weights of types.** This bound serves large domains, too. Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11),
+2020); the theorem and the notation are those of ``parametric.py``. What is proved from weights p and ω in floating
+point is this.
 
 **Statement.** Let a ≥ e^ε be rational, p > 0 with exact sum S, ω rational with 4a/(1+a)² ≥ ω ≥ 1 − n²/(S Σ1/p_u). By
 the theorem at ε' = log a, for every ε'-LDP strategy, so for every ε-LDP one,
@@ -29,18 +28,16 @@ doubles, ``congruence``), and a symmetric matrix with entries below E ≥ 0 has 
 floating-point Cholesky factorization that succeeds proves A ⪰ −γ_{n+1}/(1−γ_{n+1})·tr A (Rump, BIT 46, 2006, Lemma 2.1
 and §2), in whatever order its sums are taken.
 
-The bound of ``pairwise.py`` with every rounding accounted for: it holds in exact arithmetic.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); the theorem is that of ``pairwise.py``, the method that
-of ``rigorous.py``. Let a ≥ e^ε be rational, p floats with exact sum S > 0, N ≥ 0 a symmetric matrix of floats with zero
-diagonal, r = N1, g = p − 2r/(a+1), Ω > 0 a float. At ε' = log a the theorem's inequality, for p/S, N/S, Ω/S, says that
-for every ε-LDP strategy
+**Weights of pairs.** Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); the theorem is that of
+``pairwise.py``, the method that above. Let a ≥ e^ε be rational, p floats with exact sum S > 0, N ≥ 0 a
+symmetric matrix of floats with zero diagonal, r = N1, g = p − 2r/(a+1), Ω > 0 a float. At ε' = log a the theorem's
+inequality, for p/S, N/S, Ω/S, says that for every ε-LDP strategy
 
 .. math:: \operatorname{tr}(X_cY) \le S\,B/n, \qquad Y = P\bigl(\operatorname{Diag} p - N - gg^\top/\Omega\bigr)P ;
 
 that Y be positive semidefinite is not needed for this. B is a maximum over segments of rational functions of a, n,
 ω = Ω/S and ν = 1ᵀr/S, which grows with ω and with ν: both are rounded up. With zᵀTCTᵀz ≤ zᵀYz + η‖z‖² for z ⟂ 1 and
-tr X_c ≤ σ, as in ``rigorous.py``, tr(X_c⁺C) ≥ tr(TC)²/(SB/n + ησ).
+tr X_c ≤ σ, as above, tr(X_c⁺C) ≥ tr(TC)²/(SB/n + ησ).
 """
 
 from __future__ import annotations
@@ -56,7 +53,7 @@ from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds.certificates import RATIO_BITS, exponential_bound, rounded_up
 from factormech.errors import BadValue
 
-# The bound of ``parametric.py`` with every rounding accounted for: it holds in exact arithmetic, on large domains.
+# Weights of types.
 
 # Unit roundoffs of double and of extended precision, the latter as this machine has it.
 _UNIT = 2.0**-53
@@ -285,10 +282,10 @@ def _check(C: FloatArray, p: FloatArray, omega: float, entry_error: float) -> No
         raise BadValue("omega and entry_error", (omega, entry_error), "be above 0, and at least 0", "give finite ones")
 
 
-# The bound of ``pairwise.py`` with every rounding accounted for: it holds in exact arithmetic.
+# Weights of pairs.
 
 # ω and ν are rounded up to multiples of 2 to minus this.
-_BITS_rigorous_pairs = 120
+_PAIR_BITS = 120
 # Relative errors of a sum of floats with one rounding, a rounded factor, a product and two differences.
 _GAP_VECTOR = 8.0 * _UNIT
 # What the roundings of the error bounds themselves may amount to.
@@ -317,7 +314,7 @@ def rigorous_pair_objective(
         How far the entries of PCP may be from those of the centred Gram matrix that is meant.
     """
     C, p, N = (np.asarray(array, dtype=float) for array in (centred_gram, weights, pairs))
-    _check_rigorous_pairs(C, p, N, omega, entry_error)
+    _check_pairs(C, p, N, omega, entry_error)
     n, ratio = len(C), rounded_up(exponential_bound(Fraction(check_epsilon(epsilon))), RATIO_BITS)
     scale = float(np.abs(C).max())
     if n < 2 or scale == 0.0:
@@ -343,7 +340,7 @@ def rigorous_pair_objective(
 def pair_information_limit(domain_size: int, ratio: Fraction, omega: Fraction, nu: Fraction) -> Fraction:
     """An upper bound on B, exact but for ω and ν, which are rounded up: over neighbouring sizes, and the outermost."""
     n, a = domain_size, ratio
-    w, v = rounded_up(omega, _BITS_rigorous_pairs), rounded_up(nu, _BITS_rigorous_pairs)
+    w, v = rounded_up(omega, _PAIR_BITS), rounded_up(nu, _PAIR_BITS)
     tau = [n * (a + 1) / (2 * (n - j + j * a)) for j in range(1, n)]
     kappa, flatness = 2 / (a + 1), 4 * a / (1 + a) ** 2
     psi = [2 * t - 1 + (w - flatness) * t**2 + v * (1 - kappa * t) ** 2 for t in tau]
@@ -387,7 +384,7 @@ def difference(
     return np.asarray(F), np.abs(weights) + r + size * size.sum() / omega, float(wrong.max()) * _SLACK
 
 
-def _check_rigorous_pairs(C: FloatArray, p: FloatArray, N: FloatArray, omega: float, entry_error: float) -> None:
+def _check_pairs(C: FloatArray, p: FloatArray, N: FloatArray, omega: float, entry_error: float) -> None:
     n = len(p)
     if not 1 <= n <= DOMAIN_LIMIT or C.shape != (n, n) or N.shape != (n, n):
         shapes, rule = (C.shape, p.shape, N.shape), f"be (n, n), (n,) and (n, n), n ≤ {DOMAIN_LIMIT}"

@@ -1,8 +1,6 @@
-r"""Lower bounds on the variance from singular values, over all types or on given data.
+r"""Lower bounds on the variance of every unbiased linear ε-LDP strategy, from singular values alone.
 
-Lower bounds on the variance of every unbiased linear ε-LDP strategy, from singular values alone.
-
-Both bound the *average-case* variance per user (summed over queries), hence the worst case too.
+**Over all types.** Both bound the *average-case* variance per user (summed over queries), hence the worst case too.
 
 ``svd``: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), Corollary 5.7: with λ the singular values of W,
 (Σλ)²/(n e^ε) − ‖W‖_F²/n.
@@ -20,10 +18,9 @@ spectrum does: closed forms and fast transforms in whole numbers, right to 32 ro
 ``svd``, and ``centred_svd`` of other workloads on larger domains, rest on an eigenvalue solver: its values are taken to
 be right to 8n + 32 roundings of the largest, which is what such solvers keep to and no proof.
 
-A lower bound on the variance of every unbiased linear ε-LDP strategy on given data, even one made for these data.
-
-Let p be the shares of the user types, VQ = W, μ = Qp, and v_o the columns of V. The variance of the answers for one
-user drawn from p (McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020, Theorem 3.4, averaged over p) is
+**On given data.** This bound holds even for a strategy that was made for these data. Let p be the shares of the user
+types, VQ = W, μ = Qp, and v_o the columns of V. The variance of the answers for one user drawn from p (McKenna,
+Maity, Mazumdar & Miklau, PVLDB 13(11), 2020, Theorem 3.4, averaged over p) is
 
 .. math:: \sum_o \mu_o\lVert v_o\rVert^2 - \sum_u p_u\lVert We_u\rVert^2 .
 
@@ -56,7 +53,7 @@ from factormech.bounds.scatter import EPSILON_LIMIT
 from factormech.errors import BadValue
 from factormech.workloads.base import Workload
 
-# Lower bounds on the variance of every unbiased linear ε-LDP strategy, from singular values alone.
+# Over all types.
 
 # Gram matrices of up to so many types are made dense, for a proof; spectra of larger ones are taken as they are.
 DENSE_UP_TO = 4096
@@ -149,7 +146,7 @@ def worst_case_interval(
     return average, math.exp(epsilon) * (average + centred_squared / domain_size)
 
 
-# A lower bound on the variance of every unbiased linear ε-LDP strategy on given data, even one made for these data.
+# On given data.
 
 NAME = "data-svd"
 # What an eigenvalue may be off by, in roundings of the largest for each type: a model of the solver, not a proof.

@@ -8,9 +8,11 @@ extreme row, proportional to 1 + (a−1)1_S with a = e^ε; with k = |S| it equal
 
 Hence tr X_c ≤ σ = max_k σ_k ≤ sinh²(ε/2) for every ε-LDP strategy, with equality for subset selection of the best size.
 
-The limit B(ω) on the information of reports, and the ω that weights of types need: see ``parametric.py``.
+**The limit B(ω).** It bounds the information of reports for weights of types (``parametric.py``), with the ω that
+they need.
 
-The largest information of reports that name from 1 to n − 1 types: B of ``pairwise.py`` by ν and ω.
+**The limit with weights of pairs.** For reports that name from 1 to n − 1 types it is the B of ``pairwise.py``, by ν
+and ω.
 """
 
 from __future__ import annotations
@@ -21,8 +23,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
-
-# How much information about its user one ε-LDP report can carry.
 
 
 def information_of_size(domain_size: int, epsilon: float, size: int) -> float:
@@ -49,7 +49,7 @@ def largest_information(domain_size: int, epsilon: float) -> float:
     return value if np.isfinite(value) else math.inf
 
 
-# The limit B(ω) on the information of reports, and the ω that weights of types need: see ``parametric.py``.
+# The limit B(ω).
 
 # Where e^{−ε} is below this, weights differ by about a millionth at most, and are not looked for.
 NEGLIGIBLE = 1e-12
@@ -121,7 +121,7 @@ def feasible_omega(weights: FloatArray, omega: float, limit: InformationLimit) -
     return math.inf if least > limit.ceiling else min(max(omega, least), limit.ceiling)
 
 
-# The largest information of reports that name from 1 to n − 1 types: B of ``pairwise.py`` by ν and ω.
+# The limit with weights of pairs.
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,7 @@
-r"""Lower bounds on the worst-case variance and on the variance under any prior.
+r"""Lower bounds on the worst-case variance: the average under a prior on the user types is never above the worst.
 
-Lower bounds on the worst-case variance: the average under a prior on the user types is never above the worst.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``parametric.py``, whose theorem this is at
-ω = 1/c² where the prior is uniform.
+**Any domain.** Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``parametric.py``, whose
+theorem this is at ω = 1/c² where the prior is uniform.
 
 **Theorem.** Let x be a distribution over the types, RRᵀ = C, R_x = R − 1xᵀR, and p > 0 weights with Σp_u = 1 and
 Σx_u²/p_u ≤ coth²(ε/2). No unbiased ε-LDP factorization mechanism has worst-case variance per user below
@@ -30,10 +28,9 @@ The best x weighs the types whose variance is largest. It gains little (below 1 
 variance is mostly noise that is the same for all types, and at large ε ``pairwise.py`` is stronger. The search ascends
 in x and p together; the result is evaluated from the theorem.
 
-The variance averaged under any prior, bounded from below on a small domain: every extreme report is looked at.
-
-Setting and class of mechanisms are those of ``scatter.py``: unbiased linear strategies. A bound on the average under a
-prior x of the user types is one on the worst case.
+**Small domains.** Here the variance averaged under a prior is bounded by a check of every extreme report. Setting and
+class of mechanisms are those of ``scatter.py``: unbiased linear strategies. A bound on the average under a prior x of
+the user types is one on the worst case.
 
 **Theorem.** Let z_u be any vectors, one a user type, and let λ satisfy, for all v ∈ {e^{−ε}, 1}ⁿ,
 
@@ -46,7 +43,7 @@ rows of Q. F is homogeneous, and concave, since F(q) = Σx_uq_u‖z_u‖² − �
 v ∈ {e^{−ε}, 1}ⁿ, so that F(Q_o) ≥ Σθ F(v) ≥ λᵀQ_o, and the columns of Q sum to one. ∎
 
 **Repair.** λ + c1 satisfies the condition for c = min_v (F(v) − λᵀv)/1ᵀv: any z and λ give a bound. From T and λ₀ of
-``certificate.py``, with tr(TC) and 1ᵀλ₀, take s = tr(TC)/1ᵀλ₀, z_u = s(Tw)_u/(nx_u) and
+``certificates.py``, with tr(TC) and 1ᵀλ₀, take s = tr(TC)/1ᵀλ₀, z_u = s(Tw)_u/(nx_u) and
 λ_u = x_u‖z_u‖² − s²λ_{0u}/n: in exact arithmetic the bound is then the same.
 
 **Rounding.** F is a sum of products of positive terms: its relative error is below γ of 2n² + 16. Distances and
@@ -69,7 +66,7 @@ from factormech.errors import BadValue
 from factormech.numerics.descent import minimise
 from factormech.workloads.base import Workload
 
-# Lower bounds on the worst-case variance: the average under a prior on the user types is never above the worst.
+# Any domain.
 
 # A prior is searched for up to this n, each step costing an eigendecomposition, and while the difference of the two
 # terms keeps its digits; beyond this budget ``pairwise.py`` is stronger.
@@ -188,7 +185,7 @@ def _root(C: FloatArray) -> FloatArray:
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 
-# The variance averaged under any prior, bounded from below on a small domain: every extreme report is looked at.
+# Small domains.
 
 DOMAIN_LIMIT = 20
 _UNIT = 2.0**-53

@@ -1,8 +1,8 @@
-"""The verdicts as a page of Markdown, as a CSV file, and as a few lines for a terminal.
+"""The verdicts on claims as a page of Markdown, as a few lines for a terminal, and as a CSV file.
 
-What was found, as a page of Markdown, and as a few lines for a terminal.
+**Markdown and terminal.**
 
-What was found, as a CSV file: a row for each check of each claim, and one for each claim that has none.
+**The CSV file.** It has a row for each check of each claim, and one for each claim without a check.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from factormech.claims.evidence import (
 )
 from factormech.claims.verdicts import CONTRADICTED, MET, REFUSED, UNDECIDED, Judged, Outcome
 
-# What was found, as a page of Markdown, and as a few lines for a terminal.
+# Markdown and terminal.
 
 TITLE = "# The ledger of claims\n\n"
 HEAD = """
@@ -180,7 +180,7 @@ def _expected(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from dict.fromkeys(f"{o.check.expect.words()} ({o.check.expect.because})" for o in outcomes)
 
 
-# What was found, as a CSV file: a row for each check of each claim, and one for each claim that has none.
+# The CSV file.
 
 COLUMNS = (
     "claim",

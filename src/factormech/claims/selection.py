@@ -1,10 +1,9 @@
 """Numbers taken from tables of studies, and arithmetic on their columns.
 
-Arithmetic on the columns of a table: ``2 * upper + 1 + alpha``.
+**Arithmetic on columns.** An expression is, for example, ``2 * upper + 1 + alpha``.
 
-Numbers taken from tables of studies: which rows, which column, and one number for each point of a grid.
-
-An *operand* is a number or a mapping:
+**Operands.** They say which rows and which column are meant, and give one number for each point of a grid. An
+*operand* is a number or a mapping:
 
 * ``table`` – a study; left out, the claim's first.
 * ``where`` – column → a value, a list of values, ``{from: a, to: b}`` or ``{other_than: [...]}``. Every value that is
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Arithmetic on the columns of a table: ``2 * upper + 1 + alpha``.
+# Arithmetic on columns.
 
 _Operator = Callable[[Any, Any], Any]
 _BINARY: dict[type[ast.operator], _Operator] = {
@@ -99,7 +98,7 @@ def _value(node: ast.expr, columns: Mapping[str, FloatArray], text: str) -> Any:
             raise BadValue("expression", text, _RULE, "correct it")
 
 
-# Numbers taken from tables of studies: which rows, which column, and one number for each point of a grid.
+# Operands.
 
 LOW, VALUE, HIGH = ENDS = ("(low)", "(value)", "(high)")
 PICKS = {"least": "min", "largest": "max", "median": "median", "mean": "mean"}

@@ -45,7 +45,8 @@ def init(args: argparse.Namespace) -> Answer:
 
     written = start_project(args.folder, args.study)
     lines = [f"{args.folder}: {', '.join(str(path.relative_to(args.folder)) for path in written)}"]
-    lines.append(f"next: cd {args.folder} && factormech check && snakemake")
+    there = "" if args.folder.resolve() == Path.cwd() else f"cd {args.folder} && "
+    lines.append(f"next: {there}factormech check && snakemake --quiet rules")
     return Answer({"file": str(args.folder), "names": args.study or ["first"], "status": "ok"}, lines)
 
 

@@ -1,15 +1,13 @@
-"""YAML read strictly, and the paths in it.
+"""Configuration files: YAML read strictly, and the paths in it.
 
-YAML, read strictly: one document, a mapping, no key twice, nothing that only YAML 1.1 takes for a number.
+**Strict YAML.** A file is one document, a mapping without repeated keys or numbers that only YAML 1.1 would see.
+PyYAML reads YAML 1.1, to which ``010`` is 8, ``1:4`` is 64, ``1_0`` is 10 and ``on`` is true; to YAML 1.2, and to
+most people, they are something else. Such a value is refused, with what to write instead. What is wrong with a file
+is said in one line.
 
-PyYAML reads YAML 1.1, to which ``010`` is 8, ``1:4`` is 64, ``1_0`` is 10 and ``on`` is true; to YAML 1.2, and to most
-people, they are something else. Such a value is refused, with what to write instead. What is wrong with a file is said
-in one line.
-
-Paths in a configuration: relative to its file, and never out of the project by a relative way.
-
-What a run reads and writes is relative to the folder that it runs in. So the paths of a configuration from elsewhere
-are rewritten once, when it is read, and everything after that is relative to one folder.
+**Paths.** They are relative to the file, and never leave the project by a relative path. What a run reads and writes
+is relative to the folder that it runs in. So the paths of a configuration from elsewhere are rewritten once, when it
+is read, and everything after that is relative to one folder.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ import yaml
 
 from factormech.errors import BadValue, shorten
 
-# YAML, read strictly: one document, a mapping, no key twice, nothing that only YAML 1.1 takes for a number.
+# Strict YAML.
 
 # The project's own configuration has 40 kB.
 SIZE_LIMIT = 2**22
@@ -139,7 +137,7 @@ def typed(value: Any) -> Any:
     return value
 
 
-# Paths in a configuration: relative to its file, and never out of the project by a relative way.
+# Paths.
 
 
 def seen_from(config: Any, base: Path, here: Path) -> Any:

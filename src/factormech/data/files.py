@@ -1,16 +1,13 @@
 """The files of the data sets, and synthetic stand-ins for them.
 
-Synthetic stand-ins: data vectors with the users, the non-empty bins and the rough shape of a public data set.
-
-No chance is in them. Bin b of 4096 has a weight w_b = (envelope of the data set)·(roughness), the roughness being
-−log of the fractional part of (b + 1)·(√5 − 1)/2, which is spread like an exponential variable. The non-empty bins are
+**Stand-ins.** They are data vectors with the users, the non-empty bins and the rough shape of a public data set. No
+chance is in them. Bin b of 4096 has a weight w_b = (envelope of the data set)·(roughness), the roughness being −log
+of the fractional part of (b + 1)·(√5 − 1)/2, which is spread like an exponential variable. The non-empty bins are
 those of the largest weights; each has one user, and the others are shared out in proportion to the weights by largest
 remainders.
 
-The files of the data sets: where they are, and what is read from them.
-
-A file is read once; its bytes are compared with the pinned digest before anything parses them, and nothing that could
-run code (a pickle) is ever loaded.
+**Files.** This part finds the files of the data sets and reads them. A file is read once; its bytes are compared with
+the pinned digest before anything parses them, and nothing that could run code (a pickle) is ever loaded.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from factormech.data.registry import BINS, PUBLIC, STANDIN, DataSet, check_name,
 from factormech.errors import BadValue
 from factormech.mechanisms.local.reports import check_counts
 
-# Synthetic stand-ins: data vectors with the users, the non-empty bins and the rough shape of a public data set.
+# Stand-ins.
 
 
 def _rising(b: FloatArray) -> FloatArray:
@@ -81,7 +78,7 @@ def _apportioned(weights: FloatArray, total: int) -> IntArray:
     return whole
 
 
-# The files of the data sets: where they are, and what is read from them.
+# Files.
 
 VARIABLE = "FACTORMECH_DATA"
 DEFAULT_FOLDER = "data"

@@ -3,7 +3,7 @@
 Three one-dimensional data sets of the DPBench study (Hay, Machanavajjhala, Miklau, Chen & Zhang, SIGMOD 2016): numbers
 of users in 4096 bins, in the files of that study, whose bytes are pinned. Their repository states no licence for them,
 so this project does not contain them; for each there is a synthetic stand-in with as many users and non-empty bins
-(``standins.py``), under a name of its own, which is never called by the name of the data.
+(``files.py``), under a name of its own, which is never called by the name of the data.
 """
 
 from __future__ import annotations

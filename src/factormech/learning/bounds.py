@@ -98,7 +98,7 @@ def refutation_certificate(concepts: ConceptClass, alpha: float, *, gap: float =
 def refutation_users(
     witness: Witness, epsilon: float, alpha: float, beta: float, protocol: Protocol = "non-interactive"
 ) -> float:
-    """No ε-LDP protocol of fewer users refutes at α with both errors at most β; 0 where the certificate is too low."""
+    """Return the users that every ε-LDP refuter at α with both errors ≤ β needs; 0 where the certificate is too low."""
     a = checked_loss_gap(alpha)
     if protocol not in PROTOCOLS:
         raise UnknownName("protocol", protocol, PROTOCOLS)
@@ -138,7 +138,7 @@ def learning_certificates(
 
 
 def learning_users(witnesses: Sequence[Pairs], epsilon: float, excess: float) -> float:
-    """No ε-LDP protocol without interaction and with fewer users has expected excess loss ≤ ``excess`` on all laws."""
+    """Return the users that every non-interactive ε-LDP learner needs for expected excess loss ≤ ``excess``."""
     if not 0.0 < excess < 0.5:
         raise BadValue("excess", excess, "be above 0 and below 1/2", "give for example 0.1")
     return max((release.best_t(witness, epsilon, 2.0 * excess)[0] for witness in witnesses), default=0.0)

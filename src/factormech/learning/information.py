@@ -1,10 +1,9 @@
 r"""What one private report can say: information, capacity, contraction, and their limits.
 
-What no ε-LDP channel exceeds, every constant explicit; where it says *attained*, some channel meets it.
-
-A channel r(y|x) is ε-LDP if r(y|x) ≤ e^ε·r(y|x') always. All limits but the last two rest on one step. Let t ↦ φ(t)
-be convex and let a random number t ≥ 0 of mean 1 lie in an interval [a, e^ε·a]. Then E φ(t) is at most its value for
-the two ends, with the same mean: of the law of t only one parameter is left.
+**Limits of every ε-LDP channel.** Every constant is explicit; where the text says *attained*, some channel meets the
+limit. A channel r(y|x) is ε-LDP if r(y|x) ≤ e^ε·r(y|x') always. All limits but the last two rest on one step. Let t ↦
+φ(t) be convex and let a random number t ≥ 0 of mean 1 lie in an interval [a, e^ε·a]. Then E φ(t) is at most its value
+for the two ends, with the same mean: of the law of t only one parameter is left.
 
 **Capacity** (attained). For a law of the data, m(y) its law of reports and t = r(y|x)/m(y), I = Σ_y m(y)·E[t ln t].
 With the upper end taken with probability s, a = 1/(1 + s(e^ε−1)) and
@@ -30,10 +29,9 @@ on v alone, so by ``divergence.total_variation`` each exchange moves the output 
 average over v, and d_TV(λ_π^n, μ^n) ≤ n(e^ε−1)/4·‖M‖_{∞→L1(π)}. (Edmonds, PhD thesis, Toronto 2023, Lemma 5 prints
 the square of ‖M‖_{∞→L2(π)}, which is false already for one user; its proof has the root.)
 
-Mutual information and capacity of a strategy matrix, the latter as a certified interval.
-
-Q (m × n) has laws of reports as columns. For a law p of the types let q = Qp and D_x = KL(Q_x‖q). Then I(p) = Σ p_x
-D_x, and for every p (Gallager; Arimoto, IEEE Trans. Inf. Theory 18(1), 1972; Blahut, ibid. 18(4), 1972)
+**Information and capacity of a strategy matrix.** The capacity is a certified interval. Q (m × n) has laws of reports
+as columns. For a law p of the types let q = Qp and D_x = KL(Q_x‖q). Then I(p) = Σ p_x D_x, and for every p (Gallager;
+Arimoto, IEEE Trans. Inf. Theory 18(1), 1972; Blahut, ibid. 18(4), 1972)
 
 .. math:: I(p) \;\le\; C = \max_p I(p) \;\le\; \max_x D_x .
 
@@ -48,17 +46,14 @@ valid wherever it stops.
 **Rounding.** Each D_x is a sum of m terms of size up to Q_ox·|ln ratio|, and q is a sum of n, so its error is below
 (m + n + 16)·2⁻⁵³·Σ Q_ox(1 + |ln ratio|); twice that widens both ends.
 
-Pairs of distributions seen through one strategy matrix, beside what no ε-LDP matrix can show of them.
+**Pairs of distributions seen through a matrix.** Reports of λ_v and μ_v have laws p_v = Qλ_v and q_v = Qμ_v. Each
+divergence is averaged over the weights π, and its limit is that of :mod:`factormech.bounds.hard.divergence`, with χ̄²
+= (e^ε−1)²/4·‖M‖²_{∞→L2(π)}: χ̄² for χ², κ(ε)χ̄² for KL either way round, χ̄²/4 for Σ(√p − √q)², (e^ε−1)/4·‖M‖ for the
+total variation.
 
-Reports of λ_v and μ_v have laws p_v = Qλ_v and q_v = Qμ_v. Each divergence is averaged over the weights π, and its
-limit is that of :mod:`factormech.bounds.hard.divergence`, with χ̄² = (e^ε−1)²/4·‖M‖²_{∞→L2(π)}: χ̄² for χ², κ(ε)χ̄² for KL
-either way round, χ̄²/4 for Σ(√p − √q)², (e^ε−1)/4·‖M‖ for the total variation.
-
-How much a strategy matrix contracts: its coefficient η, and the largest divergence of two types.
-
-η(Q) = sup KL(Qλ‖Qμ)/KL(λ‖μ) over laws λ ≠ μ of the types. It is the largest over two types alone (Ordentlich &
-Polyanskiy, *Strong data processing constant is achieved by binary inputs*, IEEE Trans. Inf. Theory 68(3), 2022), where
-for columns P, R
+**Contraction.** The coefficient η says how much a matrix contracts divergences. η(Q) = sup KL(Qλ‖Qμ)/KL(λ‖μ) over
+laws λ ≠ μ of the types. It is the largest over two types alone (Ordentlich & Polyanskiy, *Strong data processing
+constant is achieved by binary inputs*, IEEE Trans. Inf. Theory 68(3), 2022), where for columns P, R
 
 .. math:: \eta(P,R) = \max_{0\le\beta\le1} L(\beta),\qquad
           L(\beta) = \beta\bar\beta\sum_o\frac{(P_o-R_o)^2}{\beta P_o+\bar\beta R_o}
@@ -86,7 +81,7 @@ from factormech.errors import BadValue
 from factormech.numerics.roots import bisect_each
 from factormech.privacy.guarantee import check_probabilities, privacy_loss, verify_ldp
 
-# What no ε-LDP channel exceeds, every constant explicit; where it says *attained*, some channel meets it.
+# Limits of every ε-LDP channel.
 
 # Below this ε the series is used: u − 1 − ln u would lose half of its digits.
 _SERIES_BELOW = 1e-2
@@ -155,7 +150,7 @@ def relative_constant(w: float, *, interactive: bool) -> float:
     return ((1.0 - w) * math.log1p(-w) + w) / w**2
 
 
-# Mutual information and capacity of a strategy matrix, the latter as a certified interval.
+# Information and capacity of a strategy matrix.
 
 _UNIT = 2.0**-53
 # Above this loss the step is 1 to rounding.
@@ -262,7 +257,7 @@ def _rounding(Q: FloatArray, q: FloatArray) -> float:
     return 2.0 * (sum(Q.shape) + 16) * _UNIT * size
 
 
-# Pairs of distributions seen through one strategy matrix, beside what no ε-LDP matrix can show of them.
+# Pairs of distributions seen through a matrix.
 
 
 @dataclass(frozen=True)
@@ -312,7 +307,7 @@ def limits(norm: float, epsilon: float) -> Divergences:
     )
 
 
-# How much a strategy matrix contracts: its coefficient η, and the largest divergence of two types.
+# Contraction.
 
 _END, _WIDTH = 1e-9, 2.0**-30  # how far from 0 and 1 β begins, and when its bracket is narrow enough
 _MARGIN = 2.0**-40  # sums of some thousand terms below 1

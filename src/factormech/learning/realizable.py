@@ -1,12 +1,10 @@
 r"""Realizable learning and refutation without interaction.
 
-Realizable learning and refutation without interaction: private estimates of how much each concept is contradicted.
-
-The *penalties* V (k × 2T) of a class have |V_c| ≤ a on labelled points (x, c(x)), and V_c ≥ 1 on (x, −c(x)). η(C, a) is
-the least γ₂ of V + θ1ᵀ, and a factorization RA of it through a randomizer of the ball estimates p_c = V_c·λ (Edmonds,
-PhD thesis, Toronto, 2023, Definition 44 and Theorem 42). Of the penalties that are really released let h and −l be
-the largest and the least at right labels and w the least at wrong ones (h = l = a, w = 1 but for the
-solver's accuracy). For every law
+**Any class.** Private estimates say how often each concept is contradicted. The *penalties* V (k × 2T) of a class
+have |V_c| ≤ a on labelled points (x, c(x)), and V_c ≥ 1 on (x, −c(x)). η(C, a) is the least γ₂ of V + θ1ᵀ, and a
+factorization RA of it through a randomizer of the ball estimates p_c = V_c·λ (Edmonds, PhD thesis, Toronto, 2023,
+Definition 44 and Theorem 42). Of the penalties that are really released let h and −l be the largest and the least at
+right labels and w the least at wrong ones (h = l = a, w = 1 but for the solver's accuracy). For every law
 
 .. math:: p_c \ge w L_λ(c) - l(1 - L_λ(c)), \qquad p_{c^*} \le h \text{ if } L_λ(c^*) = 0 .
 
@@ -24,12 +22,11 @@ least estimate with a threshold; their means are m(α) apart.
 **Choice of a.** Users grow like (η(C, a)/m(α))², m(α) = (2 − α)(α' − a) with α' = α/(2 − α); a dual matrix proves that
 η(C, a) is at least a line in a, so Kelley's method of ``local.factorized.distance`` finds the best a with a proof.
 
-Kearns' non-adaptive learner of monotone conjunctions, run on randomized bits: realizable only, polynomial in d.
-
-Query i asks how often bit i is 0 at points labelled +1: q_i = P(x_i = 0, b = +1), which is 0 for bits of the concept.
-The learner keeps the bits whose q_i seems below α/d (Kearns, Efficient noise-tolerant learning from statistical
-queries, STOC 1993). If every bit of the concept is kept and none with q_i > α/d, the conjunction of the kept bits is
-wrong only where the concept is true: it loses at most Σ_{kept} q_i ≤ α.
+**Monotone conjunctions.** Kearns' non-adaptive learner runs on randomized bits, for realizable laws only, in time
+polynomial in d. Query i asks how often bit i is 0 at points labelled +1: q_i = P(x_i = 0, b = +1), which is 0 for
+bits of the concept. The learner keeps the bits whose q_i seems below α/d (Kearns, Efficient noise-tolerant learning
+from statistical queries, STOC 1993). If every bit of the concept is kept and none with q_i > α/d, the conjunction of
+the kept bits is wrong only where the concept is true: it loses at most Σ_{kept} q_i ≤ α.
 
 Users are dealt into d groups of m; one of group i sends [x_i = 0, b = +1] as a randomized bit. The count of ones is
 binomial, and a threshold keeps both of its errors at most β/d. They are summed over d bits, each of which can make one
@@ -60,7 +57,7 @@ from factormech.mechanisms.local.factorized.tails import expected_largest
 from factormech.norms.approximate import eta_norm
 from factormech.numerics.roots import least_whole
 
-# Realizable learning and refutation without interaction: private estimates of how much each concept is contradicted.
+# Any class.
 
 
 class PenaltyReports:
@@ -240,7 +237,7 @@ class RealizableRefuter:
         return tails.balanced(np.sqrt(self.reports.variances / n), self.signal)
 
 
-# Kearns' non-adaptive learner of monotone conjunctions, run on randomized bits: realizable only, polynomial in d.
+# Monotone conjunctions.
 
 
 class KearnsLearner:
@@ -264,7 +261,7 @@ class KearnsLearner:
         return self.d * tails.least_trials(self._rare, self._frequent, checked_error(beta) / self.d)[0]
 
     def likely_users(self, beta: float) -> int:
-        """The same: nothing is approximated."""
+        """Return ``confident_users``: for this learner nothing is approximated."""
         return self.confident_users(beta)
 
     def losses(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:

@@ -1,12 +1,12 @@
 """Users that keep failures rare, and randomized bits that tell rare events from frequent ones.
 
-Users that keep the failures of a learner or a refuter rare: what the agnostic and the realizable ones share.
+**Numbers of users.** Agnostic and realizable learners and refuters share this part. A learner fails where some
+concept beats the best one by a margin m that only noise can make up for: the probability is at most Σ_c P(e_{c*} −
+e_c ≥ m), for the worst c*. A refuter compares the extreme of k estimates with a threshold between two laws' means,
+which are a signal s apart: one error is a union of k tails, the other a single one.
 
-A learner fails where some concept beats the best one by a margin m that only noise can make up for: the probability is
-at most Σ_c P(e_{c*} − e_c ≥ m), for the worst c*. A refuter compares the extreme of k estimates with a threshold
-between two laws' means, which are a signal s apart: one error is a union of k tails, the other a single one.
-
-How many randomized bits tell a rare event from a frequent one: exact binomial tails, no approximation.
+**Randomized bits.** Exact binomial tails say how many bits tell a rare event from a frequent one; nothing is
+approximated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from factormech.errors import BadValue
 from factormech.mechanisms.local.factorized.releases import FactorizationRelease
 from factormech.numerics.roots import bisect, least_whole
 
-# Users that keep the failures of a learner or a refuter rare: what the agnostic and the realizable ones share.
+# Numbers of users.
 
 # Numbers held at once: differences × labelled points.
 _CELLS = 2**22
@@ -98,7 +98,7 @@ def certain_refuter_users(proxy: float, concepts: int, signal: float, beta: floa
     return max(1, math.ceil(2.0 * proxy * (roots / signal) ** 2))
 
 
-# How many randomized bits tell a rare event from a frequent one: exact binomial tails, no approximation.
+# Randomized bits.
 
 
 def reported(shares: Any, epsilon: float) -> FloatArray:

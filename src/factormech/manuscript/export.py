@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factormech.config.studies import Study, load_file
+from factormech.config.studies import QUICK, Study, load_file
 from factormech.errors import BadValue, UnknownName
 from factormech.manuscript import numbers, references
 from factormech.manuscript.caption import with_macros
 from factormech.plots import form
 from factormech.plots.registry import draw, words
 from factormech.plots.save import FORMATS, save
+from factormech.shipped import SCHEMA
 from factormech.store.atomic import write_whole
 from factormech.studies.base import Curves, Experiment
 from factormech.studies.run import figure_settings
@@ -123,8 +124,10 @@ def find_table(study: str, project: Path) -> Path:
     for path in found:
         if path.is_file():
             return path
-    remedy = f"run 'snakemake {study}', or name a table"
-    raise BadValue("table", str(found[0]), "be the finished table of the study", remedy)
+    remedy = f"run 'snakemake {study}', or name a table with --table"
+    if (project / TABLES[0] / f"{QUICK}{study}.csv").is_file():
+        remedy += f"; the table on small grids is made: give the study as {QUICK}{study}"
+    raise BadValue("table", os.path.relpath(found[0]), "be the finished table of the study", remedy)
 
 
 def select(frame: pd.DataFrame, selection: Selection) -> pd.DataFrame:
@@ -158,10 +161,7 @@ def _text(value: Any) -> str:
 
 
 def _study(name: str, config: Path) -> Study:
-    schema = Path("workflow/schemas/config.schema.yaml")
-    here = config.absolute().parent / schema
-    every = load_file(config, here if here.is_file() else schema)
-    return every.study(name)
+    return load_file(config, SCHEMA).study(name)
 
 
 def _check_study(frame: pd.DataFrame, study: str, source: Path) -> None:

@@ -1,12 +1,12 @@
-"""How fitted mechanisms, workloads and plans look to a reader, in a terminal and in a notebook.
+"""The protocol of a mechanism, and how fitted mechanisms, workloads and plans look in a terminal and in a notebook.
 
-How fitted mechanisms, workloads and plans look to a reader, in a terminal and in a notebook.
+**How objects look.**
 
-The protocol of a mechanism: a name with its settings, fitted to a workload, with exact errors and its guarantee.
-
-A fixed strategy, a solved strategy, a factorization with Gaussian noise and additive noise of pure privacy differ in
-what ``fit`` does, and in nothing that a caller sees. A family is one module with ``names()``, ``check(mechanism)`` and
-``fit(mechanism, workload, seed, root_seed, report)``; to add one, write it and its line in ``FAMILIES``.
+**The protocol.** A mechanism is a name with its settings; it is fitted to a workload, and then has exact errors and a
+guarantee. A fixed strategy, a solved strategy, a factorization with Gaussian noise and additive noise of pure privacy
+differ in what ``fit`` does, and in nothing that a caller sees. A family is one module with ``names()``,
+``check(mechanism)`` and ``fit(mechanism, workload, seed, root_seed, report)``; to add one, write it and its line in
+``FAMILIES``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# How fitted mechanisms, workloads and plans look to a reader, in a terminal and in a notebook.
+# How objects look.
 
 
 def guarantee(stated: Guarantee | None) -> str:
@@ -67,7 +67,7 @@ def html(facts: Mapping[str, str]) -> str:
     return f"<table>{rows}</table>"
 
 
-# The protocol of a mechanism: a name with its settings, fitted to a workload, with exact errors and its guarantee.
+# The protocol.
 
 FAMILIES = {
     "local": "factormech.mechanisms.local.fitted",

@@ -1,27 +1,25 @@
 """Approximate and shifted factorization norms, η and margin complexity, with certified ends.
 
-Both ends of the interval of a problem of ``boxes``, valid in exact arithmetic.
-
-*Lower end.* U is made feasible exactly and its numerator is summed from L and H with all roundings counted; γ₂*(U) is
-bounded from above by scaling (``dual``; Edmonds, Nikolov & Ullman, STOC 2020). Where c is free U1 = 0 must hold without
-any rounding, as c is unbounded: U is rounded to whole multiples of a power of two, whose sums are exact, and what a
-row still sums to is taken from its largest entry. A row that this would make infeasible is set to zero.
+**Both ends of the interval.** They are those of a problem of ``boxes``, valid in exact arithmetic. *Lower end.* U is
+made feasible exactly and its numerator is summed from L and H with all roundings counted; γ₂*(U) is bounded from
+above by scaling (``dual``; Edmonds, Nikolov & Ullman, STOC 2020). Where c is free U1 = 0 must hold without any
+rounding, as c is unbounded: U is rounded to whole multiples of a power of two, whose sums are exact, and what a row
+still sums to is taken from its largest entry. A row that this would make infeasible is set to zero.
 
 *Upper end.* R and A are any floats, P = RA, and E the distance of P − c1ᵀ from the boxes, entrywise at most v. Then
 W̃ = P + E = [R | τI][A; E/τ] is feasible, and r_i + τ², a_j + ‖E_j‖²/τ² bound the squared norms of its factors. v counts
 the rounding of the product, γ√(r_ia_j), of the subtraction, and of the bounds themselves.
 
-γ₂(W, α), γ̂₂(W, α), η(C, α) and margin complexity: factors of W̃, its shift, a dual matrix, an interval.
-
-Of the answer (k × N as ``boxes`` lays the columns out): RA is W̃, ``residual`` bounds what W̃ − c1ᵀ lies outside its
-boxes, ``witness["shift"]`` is c (0 where it is not free; θ in the thesis for η), ``witness["dual"]`` is a
-feasible U (U1 = 0 without rounding where c is free) with γ₂*(U) ≤ 1 whose numerator (``boxes``) is the lower end, both
-to about 1e-9.
+**The norms.** γ₂(W, α), γ̂₂(W, α), η(C, α) and margin complexity come with factors of W̃, its shift, a dual matrix
+and an interval. Of the answer (k × N as ``boxes`` lays the columns out): RA is W̃, ``residual`` bounds what W̃ − c1ᵀ
+lies outside its boxes, ``witness["shift"]`` is c (0 where it is not free; θ in the thesis for η), ``witness["dual"]``
+is a feasible U (U1 = 0 without rounding where c is free) with γ₂*(U) ≤ 1 whose numerator (``boxes``) is the lower
+end, both to about 1e-9.
 
 A mechanism that releases RY for a private estimate Y of A times the histogram answers W to α + its own error after
 subtracting c; where c is free the histogram must sum to 1.
 
-A workload read as a concept class: its entries as ±1 labels.
+**Concept classes.** The entries of a workload are read as ±1 labels.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ from factormech.numerics.rounding import (
 )
 from factormech.workloads.base import Workload
 
-# Both ends of the interval of a problem of ``boxes``, valid in exact arithmetic.
+# Both ends of the interval.
 
 # R, A and the shift c of RA.
 Factored: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
@@ -167,7 +165,7 @@ def _raised(weights: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(weights, _WEIGHT_FLOOR * float(weights.mean())))
 
 
-# γ₂(W, α), γ̂₂(W, α), η(C, α) and margin complexity: factors of W̃, its shift, a dual matrix, an interval.
+# The norms.
 
 METHODS = ("splitting", "clarabel", "scs")
 
@@ -285,7 +283,7 @@ class _BestEnds:
         return CertifiedNorm(lower, upper, left, right, scaled_interval(0.0, residual, e)[1], witness, record)
 
 
-# A workload read as a concept class: its entries as ±1 labels.
+# Concept classes.
 
 
 def labels_of(workload: Workload | Any) -> FloatArray:

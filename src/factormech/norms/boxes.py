@@ -1,6 +1,6 @@
 r"""The least γ₂ of a matrix with entries in intervals: the problem, and a smaller one of the same value.
 
-The one problem behind the approximate norms: the least γ₂ of a matrix whose entries lie in given intervals.
+**The problem.** It is the one behind all approximate norms:
 
 .. math:: \min\{\gamma_2(\tilde W) : L \le \tilde W - c\mathbf 1^\top \le H\}
 
@@ -21,12 +21,12 @@ mc(C)         c = 0    W̃ ≥ 1 where the concept's label is +1, W̃ ≤ −1 w
 η(C, α)       c free   columns (x, b), b = ±1: within [−α, α] where b is the concept's label of x, ≥ 1 where not
 ============  =======  =======================================================================================
 
-A smaller problem of the same value: exactly scaled, each line once, without the lines that zero fits.
-
-A row that 0 fits (or a constant, where c is free) takes R_i = 0, and a column that 0 fits takes A_j = 0, c being 0:
-dropping a line never raises γ₂, so both values are equal. Equal rows share R_i, and equal columns A_j. So do rows that
-are each other's negatives, (L, H) and (−H, −L), as −R_i is as long as R_i; and columns, where c = 0. A dual matrix of
-the smaller problem is one of the larger with zeros in the lines left out: its γ₂* and its numerator are the same.
+**The reduction.** The smaller problem is exactly scaled, has each line once, and has no line that zero fits. A row
+that 0 fits (or a constant, where c is free) takes R_i = 0, and a column that 0 fits takes A_j = 0, c being 0:
+dropping a line never raises γ₂, so both values are equal. Equal rows share R_i, and equal columns A_j. So do rows
+that are each other's negatives, (L, H) and (−H, −L), as −R_i is as long as R_i; and columns, where c = 0. A dual
+matrix of the smaller problem is one of the larger with zeros in the lines left out: its γ₂* and its numerator are the
+same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from factormech.norms.matrices import BoolArray, checked_matrix
 from factormech.numerics.rounding import binary_scale
 from factormech.workloads.base import Workload
 
-# The one problem behind the approximate norms: the least γ₂ of a matrix whose entries lie in given intervals.
+# The problem.
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def difference_matrix(concepts: Workload | Any) -> FloatArray:
     return differences.reshape(-1, labels.shape[1])
 
 
-# A smaller problem of the same value: exactly scaled, each line once, without the lines that zero fits.
+# The reduction.
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-r"""Both ends of a norm's interval, and the dual norm, valid in exact arithmetic.
+r"""Both ends of a norm's interval, and the dual norm γ₂*, valid in exact arithmetic.
 
-Both ends of a norm's interval, valid in exact arithmetic, from weights that floating point found.
-
-W is the core of ``matrices``: no zero rows or columns, entries at most 1; k counts the deleted rows too.
+**Norms.** Both ends come from weights that floating point found. W is the core of ``matrices``: no zero rows or
+columns, entries at most 1; k counts the deleted rows too.
 
 *Lower end.* Let w, q be the exact squares of floats. For any matrix B, ‖M‖_* ≥ ⟨M, B⟩/‖B‖, so with M = D_w^{½}WD_q^{½}
 γ₍ₚ₎ ≥ ⟨W, D_w^{½}BD_q^{½}⟩ / (k^{1/p}‖B‖√(‖w‖_s‖q‖₁)) (``weighted``). B = UVᵀ with all min(k, N) singular vectors.
@@ -12,7 +11,7 @@ a_j + ‖E_j‖²/τ² bound the squared norms. |E| is at most the computed resi
 For the factors one side is taken from W itself: M = UΣVᵀ gives (WD_q^{½}VΣ^{−½})(Σ^{½}VᵀD_q^{−½}) = W, so row weights
 that vanished are never divided by. Singular values that are rounding are left out; the residual knows.
 
-The dual norm γ₂* of a matrix, between two ends that hold in exact arithmetic, each with its witness.
+**The dual norm.** Each of its ends has a witness.
 
 .. math::
 
@@ -59,7 +58,7 @@ from factormech.numerics.rounding import (
 )
 from factormech.workloads.base import Workload
 
-# Both ends of a norm's interval, valid in exact arithmetic, from weights that floating point found.
+# Norms.
 
 # Column weights are raised to this fraction of their mean: it costs about as much of the upper end, and dividing by
 # less would magnify rounding.
@@ -138,7 +137,7 @@ def trace_bound(workload: Workload | Any, p: float = math.inf, *, normalised: bo
     return scaled_interval(bound, bound, core.exponent)[0]
 
 
-# The dual norm γ₂* of a matrix, between two ends that hold in exact arithmetic, each with its witness.
+# The dual norm.
 
 # Iterations between two looks at the upper end, which costs as much as a few of them.
 _CHECK_EVERY = 25

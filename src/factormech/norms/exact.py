@@ -1,16 +1,14 @@
 """The exact norms γ₂, γ_F and γ₍ₚ₎ with certificates, from the matrix or its Gram matrix.
 
-γ_F from the Gram matrix alone: for workloads with many more queries than user types.
+**γ_F from the Gram matrix alone.** It serves workloads with many more queries than user types. γ_F depends on W
+through G = WᵀW (``weighted``, p = 2). With any N × N matrix X, B = WD_q^{½}X gives ‖WD_q^{½}‖_* ≥ tr(SX)/√‖XᵀSX‖, S =
+D_q^{½}GD_q^{½}; and A with an approximate inverse T, R = WT, leaves the residual W(I − TA), whose column norms are at
+most √(tr G)·‖(I − TA)_j‖. So both ends need G only. R = WT is applied by the workload's own transform and never
+stored.
 
-γ_F depends on W through G = WᵀW (``weighted``, p = 2). With any N × N matrix X, B = WD_q^{½}X gives
-‖WD_q^{½}‖_* ≥ tr(SX)/√‖XᵀSX‖, S = D_q^{½}GD_q^{½}; and A with an approximate inverse T, R = WT, leaves the residual
-W(I − TA), whose column norms are at most √(tr G)·‖(I − TA)_j‖. So both ends need G only. R = WT is applied by the
-workload's own transform and never stored.
-
-The exact norms γ₂, γ_F and γ₍ₚ₎: the solvers' weights become a ``CertifiedNorm`` with its factors and witness.
-
-A method is a name for how the weights are found. The interval is computed afterwards from W itself, so it holds
-whatever the method did, and a solver that stopped early answers with a wider one.
+**All three norms.** The solvers' weights become a ``CertifiedNorm`` with its factors and witness. A method is a name
+for how the weights are found. The interval is computed afterwards from W itself, so it holds whatever the method did,
+and a solver that stopped early answers with a wider one.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ from factormech.numerics.rounding import (
 )
 from factormech.workloads.base import Workload
 
-# γ_F from the Gram matrix alone: for workloads with many more queries than user types.
+# γ_F from the Gram matrix alone.
 
 # Singular values are raised to this fraction of their mean; see ``certify``.
 _VALUE_FLOOR = 1e-9
@@ -119,7 +117,7 @@ def _upper(G: FloatArray, T: FloatArray, A: FloatArray, queries: int) -> tuple[f
     return above(math.sqrt(above(rows * columns)), 2), above(math.sqrt(float(residuals.max())), 4)
 
 
-# The exact norms γ₂, γ_F and γ₍ₚ₎: the solvers' weights become a ``CertifiedNorm`` with its factors and witness.
+# All three norms.
 
 _ITERATIONS = {"auto": 200, "fixed-point": 2000, "barrier": 100}
 # The share of the gap asked for that the search may leave: the rest is for rounding outward.

@@ -1,10 +1,9 @@
 r"""Optimal factors of prefix sums and ranges, and the fixed point of their weights.
 
-The optimal factors of prefix sums and of ranges, as what they do to vectors: O(n · shifts) a column.
-
-Roots of the tridiagonal T are sums of resolvents (:mod:`factormech.norms.resolvents`), and a resolvent is one
-elimination along a chain, D_c^{1/2} L_s⁻¹ D_c^{1/2}. Of the two ways to write each factor, the ones below difference
-the argument before the chain smooths it, so that differences cost it no digits.
+**The factors.** They are products with vectors, O(n · shifts) a column. Roots of the tridiagonal T are sums of
+resolvents (:mod:`factormech.norms.resolvents`), and a resolvent is one elimination along a chain, D_c^{1/2} L_s⁻¹
+D_c^{1/2}. Of the two ways to write each factor, the ones below difference the argument before the chain smooths it,
+so that differences cost it no digits.
 
 Prefix, with B = W⁻¹ the backward difference, L_s = Bᵀ D_q⁻¹ B + s D_w, and K_s = B D_w⁻¹ Bᵀ + s D_q (the same chain
 read from the other end with q and w exchanged), if t^{−1/4} ≈ Σ ω/(t + s) and t^{−3/4} ≈ Σ ω'/(t + s'):
@@ -18,11 +17,10 @@ Ranges, with N the Laplacian of the path over n + 1, WᵀW = N⁻¹ and L_s = N 
 
 If the two rules err by δ and δ' relatively, RA − W is W times a function of the spectrum below δ + δ' + δδ'.
 
-The fixed point of the weights, from a coarse domain to a fine one, with Anderson's acceleration.
-
-The dual of γ₍ₚ₎ is max ‖D_√w W D_√q‖_* over the weights; its fixed point is q_j ∝ q_j a_j and
-w_i ∝ (w_i r_i)^{(p−2)/p}. Its steps are those of the logarithms of the weights. Steps of q alone never lower the dual;
-an accelerated step that lowers it is taken back, and a plain step follows.
+**The weights.** The fixed point is found from a coarse domain to a fine one, with Anderson's acceleration. The dual
+of γ₍ₚ₎ is max ‖D_√w W D_√q‖_* over the weights; its fixed point is q_j ∝ q_j a_j and w_i ∝ (w_i r_i)^{(p−2)/p}. Its
+steps are those of the logarithms of the weights. Steps of q alone never lower the dual; an accelerated step that
+lowers it is taken back, and a plain step follows.
 
 Scaling all of q by t divides every a by √t: along smooth directions twice the residual is Newton's step, and along
 rough ones any step is small. So it is the roughness, the corners at both ends, that a coarse start must get right, and
@@ -42,7 +40,7 @@ from factormech.errors import BadValue
 from factormech.norms.resolvents import Chain, ResolventSum, in_lanes, inverse_power
 from factormech.numerics.descent import Anderson
 
-# The optimal factors of prefix sums and of ranges, as what they do to vectors: O(n · shifts) a column.
+# The factors.
 
 TOLERANCE = 1e-12
 Map = Callable[[FloatArray], FloatArray]
@@ -150,7 +148,7 @@ def _difference_transposed(y: FloatArray) -> FloatArray:
     return -np.diff(y, axis=0, append=0.0)
 
 
-# The fixed point of the weights, from a coarse domain to a fine one, with Anderson's acceleration.
+# The weights.
 
 MEMORY = 9
 # No optimal weight is near e^FLOOR of the largest: a wild step is cut here before floats overflow.

@@ -1,10 +1,9 @@
-r"""Roots of tridiagonal matrices as sums of resolvents with proven errors.
+r"""Roots of tridiagonal matrices as sums of resolvents, with proven errors.
 
-A sum of resolvents that is t^{−1/2} to a relative error known in closed form: the elliptic midpoint rule.
-
-For 0 < μ ≤ L, κ = L/μ and the modulus k₁ = 1/√κ, let K = K(k₁), K' = K(√(1 − k₁²)), and x(u) = sn(u)/cn(u) of
-modulus √(1 − k₁²). Then t^{−1/2} = (2/π)∫₀^∞ dx/(t + x²) becomes, by x = √μ x(u), an integral over 0 < u < K', and
-the midpoint rule with N nodes u_j = (j − ½)K'/N reads
+**The power t^{−1/2}.** The elliptic midpoint rule has a relative error that is known in closed form. For 0 < μ ≤ L, κ
+= L/μ and the modulus k₁ = 1/√κ, let K = K(k₁), K' = K(√(1 − k₁²)), and x(u) = sn(u)/cn(u) of modulus √(1 − k₁²). Then
+t^{−1/2} = (2/π)∫₀^∞ dx/(t + x²) becomes, by x = √μ x(u), an integral over 0 < u < K', and the midpoint rule with N
+nodes u_j = (j − ½)K'/N reads
 
 .. math:: t^{-1/2} \approx \sum_j \frac{\omega_j}{t + s_j}, \qquad s_j = \mu x_j^2, \quad
           \omega_j = \frac{2 K'}{\pi N} \sqrt{\mu (1 + x_j^2)(1 + x_j^2/\kappa)},
@@ -25,11 +24,10 @@ zero but those with ℓ a multiple of 2N, so that for every t in [μ, L]
 All terms are positive: relative errors of the shifts and weights pass to the sum undiminished and no larger. They are
 computed with forty digits and rounded once.
 
-Diagonals of roots of a tridiagonal matrix, between bounds, in O(n · shifts).
-
-A :class:`Chain` stands for T = D_c^{−1/2} L₀ D_c^{−1/2}, with L₀ the Laplacian of the resistors e (see
-:mod:`factormech.norms.chain_kernels`), so that (T + s)⁻¹ = D_c^{1/2} L_s⁻¹ D_c^{1/2}. With the rule
-t^{−1/2} ≈ Σ_k ω_k/(t + s_k) of :mod:`factormech.norms.resolvents`,
+**Diagonals of roots of a tridiagonal matrix.** They come between bounds, in O(n · shifts). A :class:`Chain` stands
+for T = D_c^{−1/2} L₀ D_c^{−1/2}, with L₀ the Laplacian of the resistors e (see
+:mod:`factormech.norms.chain_kernels`), so that (T + s)⁻¹ = D_c^{1/2} L_s⁻¹ D_c^{1/2}. With the rule t^{−1/2} ≈ Σ_k
+ω_k/(t + s_k) of :mod:`factormech.norms.resolvents`,
 
 .. math:: (T^{-1/2})_{ii} / c_i \approx \sum_k \omega_k (L_{s_k}^{-1})_{ii} .
 
@@ -41,7 +39,7 @@ F = D_e^{−1/2} B D_c^{−1/2}, and of (FFᵀ)^{−1/2}, whose spectrum is the 
 since (FFᵀ + s)⁻¹ = (I − F(T + s)⁻¹Fᵀ)/s, and F(T + s)⁻¹Fᵀ at j is the resistance between the ends of the branch j
 over e_j: that of e_j in parallel with the rest, x_j − e_j + R_j.
 
-Sums of resolvents for any power t^{−α}, 0 < α < 1, with a proven relative error.
+**Any power t^{−α}, 0 < α < 1.** The relative error is proven:
 
 .. math:: t^{-α} = \frac{\sin πα}{π} \int_0^\infty \frac{s^{-α}}{t+s}\, ds, \qquad t \in [μ, L],
 
@@ -73,7 +71,7 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.numerics.rounding import growth
 
-# A sum of resolvents that is t^{−1/2} to a relative error known in closed form: the elliptic midpoint rule.
+# The power t^{−1/2}.
 
 _DIGITS = 44
 _NEGLIGIBLE = Decimal(10) ** -_DIGITS
@@ -172,7 +170,7 @@ def _tangent(u: Decimal, K: Decimal, Kp: Decimal) -> Decimal:
     return x
 
 
-# Diagonals of roots of a tridiagonal matrix, between bounds, in O(n · shifts).
+# Diagonals of roots of a tridiagonal matrix.
 
 # Outside, products of three such numbers and a shift might leave the floats.
 _SMALLEST, _LARGEST = 1e-60, 1e60
@@ -262,7 +260,7 @@ def _slack(rule: ResolventSum, n: int) -> float:
     return growth(roundings) / (1.0 - rule.relative_error) * growth(3.0)
 
 
-# Sums of resolvents for any power t^{−α}, 0 < α < 1, with a proven relative error.
+# Any power t^{−α}, 0 < α < 1.
 
 # Half the length of a panel in ln s: near the fewest nodes in all for errors from 1e-10 to 1e-14.
 _HALF = 2.0

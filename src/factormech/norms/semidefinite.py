@@ -1,6 +1,6 @@
-r"""Norms as semidefinite programs for a general solver: slow, and independent of the others.
+r"""Norms as semidefinite programs for a general solver (cvxpy): slow, and independent of the other methods.
 
-The exact norms as a semidefinite program, handed to a general solver through cvxpy: slow, and independent.
+**Exact norms.** They are
 
 .. math:: \gamma_{(p)}(W) = \min \tfrac12\bigl(k^{-2/p}\lVert\operatorname{diag}X\rVert_{p/2}
           + \max\operatorname{diag}Y\bigr) \quad\text{over}\quad
@@ -10,10 +10,9 @@ X = RRᵀ, Y = AᵀA, the two terms equal at the optimum. The diagonal of the co
 ``weighted`` up to scale. Both ends are certified like any other method's: a wrong answer of the solver shows as a
 wide interval.
 
-The problem of ``boxes`` handed to a general solver through cvxpy: slow, and independent of the splitting.
-
-Both ends are certified like the splitting's, from the solver's primal and dual solutions: a wrong answer of the solver
-shows as a wide interval.
+**Approximate norms.** The problem is that of ``boxes``, solved here without the splitting. Both ends are certified
+like the splitting's, from the solver's primal and dual solutions: a wrong answer of the solver shows as a wide
+interval.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from factormech.norms.splitting import Iterate
 from factormech.norms.weighted import checked_exponent
 from factormech.workloads.base import Workload
 
-# The exact norms as a semidefinite program, handed to a general solver through cvxpy: slow, and independent.
+# Exact norms.
 
 SOLVERS = ("CLARABEL", "SCS")
 # Above this many rows and columns together the program takes hours and tens of gigabytes.
@@ -97,7 +96,7 @@ def _positive(weights: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(weights, 1e-12 * float(np.max(weights))))
 
 
-# The problem of ``boxes`` handed to a general solver through cvxpy: slow, and independent of the splitting.
+# Approximate norms.
 
 # Above this many rows and columns together the program takes hours and tens of gigabytes.
 BOX_SIZE_LIMIT = 200

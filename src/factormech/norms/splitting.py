@@ -1,10 +1,8 @@
 r"""Douglas–Rachford splitting of the semidefinite program of approximate norms.
 
-The nearest points that the splitting needs: in the boxes, under a diagonal bound, in the semidefinite cone.
+**Nearest points.** The splitting needs them in the boxes, under a diagonal bound, and in the semidefinite cone.
 
-Douglas–Rachford splitting of the semidefinite program behind ``boxes``.
-
-The value is the least t with
+**The splitting.** The value is the least t with
 
 .. math:: \begin{pmatrix}X & \tilde W\\ \tilde W^\top & Y\end{pmatrix} \succeq 0, \quad
           \operatorname{diag}(X), \operatorname{diag}(Y) \le t, \quad L \le \tilde W - c\mathbf 1^\top \le H
@@ -40,7 +38,7 @@ from factormech.norms.involutions import Involution
 from factormech.numerics.descent import Anderson
 from factormech.numerics.vectors import level as level
 
-# The nearest points that the splitting needs: in the boxes, under a diagonal bound, in the semidefinite cone.
+# Nearest points.
 
 _NEWTON_STEPS = 100
 _ROUNDING = 4e-15
@@ -111,7 +109,7 @@ def _positive_part(block: FloatArray) -> FloatArray:
     return np.asarray(block + factor @ factor.T)
 
 
-# Douglas–Rachford splitting of the semidefinite program behind ``boxes``.
+# The splitting.
 
 Stopped = Literal["gap", "iteration_limit"]
 

@@ -1,11 +1,9 @@
-r"""Exact norms of prefix sums and ranges without their matrix.
+r"""Exact norms of prefix sums and ranges, between certified ends, without their matrix: O(n) a step.
 
-γ₍ₚ₎ of the prefix workload W (n × n, ones on and below the diagonal), between certified ends, in O(n) a step.
-
-With M = D_w^{1/2} W D_q^{1/2}, the dual of γ₍ₚ₎ is n^{−1/p} max ‖M‖_* over q in the simplex and w ≥ 0 with
-‖w‖_{p/(p−2)} ≤ 1 (p = 2: w = 1; p = ∞: w in the simplex), since ‖M‖_* = min ½(Σ w_i r_i + Σ q_j a_j) over RA = W,
-r_i and a_j being the squared norms of the rows of R and of the columns of A. For any weights > 0, of any scale, the
-minimiser
+**γ₍ₚ₎ of prefix sums.** W is n × n, with ones on and below the diagonal. With M = D_w^{1/2} W D_q^{1/2}, the dual of
+γ₍ₚ₎ is n^{−1/p} max ‖M‖_* over q in the simplex and w ≥ 0 with ‖w‖_{p/(p−2)} ≤ 1 (p = 2: w = 1; p = ∞: w in the
+simplex), since ‖M‖_* = min ½(Σ w_i r_i + Σ q_j a_j) over RA = W, r_i and a_j being the squared norms of the rows of R
+and of the columns of A. For any weights > 0, of any scale, the minimiser
 
 .. math:: R = D_w^{-1/2} (MM^T)^{1/4}, \qquad A = (MM^T)^{-1/4} M D_q^{-1/2}
 
@@ -20,12 +18,10 @@ For p = ∞ the problem does not change if W is transposed and reversed, and by 
 Both ends are functionals of the same 2n numbers, of which :class:`~factormech.norms.resolvents.Diagonals` gives
 the relative error; the weights are the very floats returned.
 
-γ_F of all ranges of an ordered domain (k = n(n + 1)/2 queries), between certified ends, in O(n) a step.
-
-The dual of γ_F is k^{−1/2} max ‖W D_q^{1/2}‖_* over q in the simplex. WᵀW = N⁻¹, N = tridiag(−1, 2, −1)/(n + 1), so
-that S = (D_q^{1/2} WᵀW D_q^{1/2})⁻¹ is the T of a chain of n + 1 resistors n + 1, grounded at both ends, with leaks q.
-The minimiser A = S^{−1/4} D_q^{−1/2}, R = W D_q^{1/2} S^{1/4} has a = diag(S^{−1/2})/q and Σ_i r_i = tr S^{−1/2}, which
-is Σ_j q_j a_j:
+**γ_F of all ranges.** An ordered domain has k = n(n + 1)/2 of these queries. The dual of γ_F is k^{−1/2} max ‖W
+D_q^{1/2}‖_* over q in the simplex. WᵀW = N⁻¹, N = tridiag(−1, 2, −1)/(n + 1), so that S = (D_q^{1/2} WᵀW D_q^{1/2})⁻¹
+is the T of a chain of n + 1 resistors n + 1, grounded at both ends, with leaks q. The minimiser A = S^{−1/4}
+D_q^{−1/2}, R = W D_q^{1/2} S^{1/4} has a = diag(S^{−1/2})/q and Σ_i r_i = tr S^{−1/2}, which is Σ_j q_j a_j:
 
 .. math:: \frac{\sum_j q_j a_j}{\sqrt{k \sum_j q_j}} \le \gamma_F(W) \le \sqrt{\frac{\sum_j q_j a_j \max_j a_j}{k}} .
 
@@ -47,7 +43,7 @@ from factormech.norms.certified import CertifiedNorm
 from factormech.norms.resolvents import Chain, Diagonals, diagonals, mirrored_diagonals
 from factormech.numerics.rounding import growth, norm, total
 
-# γ₍ₚ₎ of the prefix workload W (n × n, ones on and below the diagonal), between certified ends, in O(n) a step.
+# γ₍ₚ₎ of prefix sums.
 
 
 def prefix_norm(n: int, p: float = math.inf, *, gap: float = 1e-6, iterations: int = 400) -> CertifiedNorm:
@@ -216,7 +212,7 @@ def stopped(found: float, gap: float, reached: bool) -> str:
     return "rounding" if reached else "iterations"
 
 
-# γ_F of all ranges of an ordered domain (k = n(n + 1)/2 queries), between certified ends, in O(n) a step.
+# γ_F of all ranges.
 
 
 def ranges_norm(n: int, p: float = 2.0, *, gap: float = 1e-6, iterations: int = 400) -> CertifiedNorm:

@@ -1,8 +1,7 @@
 r"""The concave problem behind every exact norm, and its solvers.
 
-The concave problem behind every exact norm: weights on rows and columns, and the nuclear norm between them.
-
-For 2 ≤ p ≤ ∞ and s = p/(p−2), over weights w ≥ 0 (k), q ≥ 0 (N),
+**The problem.** It has weights on rows and columns, and the nuclear norm between them. For 2 ≤ p ≤ ∞ and s = p/(p−2),
+over weights w ≥ 0 (k), q ≥ 0 (N),
 
 .. math:: k^{1/p}\gamma_{(p)}(W) = \max_{w, q} \frac{\lVert D_w^{1/2}WD_q^{1/2}\rVert_*}
           {\sqrt{\lVert w\rVert_s \lVert q\rVert_1}},
@@ -19,16 +18,13 @@ best ones reach it is minimax duality.
 The factors R = D_w^{−½}UΣ^{½}, A = Σ^{½}VᵀD_q^{−½} have r = h/w, a = g/q; so f/√(‖w‖_s‖q‖₁) is a lower bound and
 √(‖r‖_{p/2} max a) an upper one, and they meet exactly where w^s ∝ h and q ∝ g (p = 2: q ∝ g).
 
-The fixed point w^s = h/f, q = g/f of ``weighted``, with safeguarded Anderson acceleration.
+**Fixed points.** The solver for w^s = h/f, q = g/f has a safeguarded Anderson acceleration. The plain step was never
+seen to lower the lower bound (proved when q alone moves); an accelerated one, in the logarithms of the weights, may:
+then the plain step from the last good point is taken instead, and the memory is forgotten. A weight whose limit is
+zero goes there only geometrically: ``barrier`` is made for those.
 
-The plain step was never seen to lower the lower bound (proved when q alone moves); an accelerated one, in the
-logarithms of the weights, may: then the plain step from the last good point is taken instead, and the memory is
-forgotten. A weight whose limit is zero goes there only geometrically: ``barrier`` is
-made for those.
-
-Newton's method on a barrier: the solver for weights that vanish, and the fastest at moderate sizes.
-
-Over z = (w, q) > 0 (``weighted``; e is 1 for q and s for w), the function
+**Newton's method on a barrier.** It is the solver for weights that vanish, and the fastest at moderate sizes. Over z
+= (w, q) > 0 (``weighted``; e is 1 for q and s for w), the function
 
 .. math:: \psi_\mu(z) = -\log\lVert M\rVert_* + \sum_i \frac{z_i^{e_i}}{2e_i} - \mu\sum_i\log z_i
 
@@ -59,7 +55,7 @@ from factormech.arrays import FloatArray, check_dense_size
 from factormech.errors import BadValue
 from factormech.numerics.descent import Anderson, backtracked, room
 
-# The concave problem behind every exact norm: weights on rows and columns, and the nuclear norm between them.
+# The problem.
 
 Stopped = Literal["gap", "stalled", "iteration_limit"]
 
@@ -247,7 +243,7 @@ def _norm(values: FloatArray, exponent: float) -> float:
     return top if math.isinf(exponent) else top * float(np.sum((values / top) ** exponent)) ** (1.0 / exponent)
 
 
-# The fixed point w^s = h/f, q = g/f of ``weighted``, with safeguarded Anderson acceleration.
+# Fixed points.
 
 _MEMORY = 12
 # An accelerated step moves no logarithm by more than this from the plain one.
@@ -311,7 +307,7 @@ def _floored(problem: DualProblem, weights: FloatArray, floor: float) -> FloatAr
     return floored
 
 
-# Newton's method on a barrier: the solver for weights that vanish, and the fastest at moderate sizes.
+# Newton's method on a barrier.
 
 # Step in log t of the rule for 1/x, and how much of the integral is cut off at either end.
 _RULE_STEP, _CUT_LOW, _CUT_HIGH = 1.4, 3e-3, 6.0

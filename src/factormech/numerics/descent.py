@@ -1,20 +1,17 @@
 """Minimisation and fixed points: L-BFGS, step lengths, Anderson acceleration.
 
-Pieces of descents: the memory of L-BFGS, step lengths by halving, and how far a boundary is.
+**Parts of descents.** The memory of L-BFGS, step lengths by halving, and the distance to a boundary.
 
-Anderson acceleration of a fixed-point map T.
-
-Of the last images T(x_i) and steps f_i = T(x_i) − x_i the combination Σa_iT(x_i) is taken, Σa_i = 1, whose Σa_if_i is
-shortest (Anderson, J. ACM 12, 1965; Walker & Ni, SIAM J. Numer. Anal. 49, 2011). On an affine map of k numbers k + 1
-steps are enough for the fixed point.
+**Anderson acceleration of a fixed-point map T.** Of the last images T(x_i) and steps f_i = T(x_i) − x_i the
+combination Σa_iT(x_i) is taken, Σa_i = 1, whose Σa_if_i is shortest (Anderson, J. ACM 12, 1965; Walker & Ni, SIAM J.
+Numer. Anal. 49, 2011). On an affine map of k numbers k + 1 steps are enough for the fixed point.
 
 Without weights the products of the steps are kept, and a new step costs one more line of them: this is for matrices.
 With weights w, that may change from step to step, the length is that of √w f, and differences of steps are combined
 by an orthogonal factorization, which keeps more digits: this is for logarithms of weights, of which small ones matter
 less.
 
-Minimisation of a smooth function that is infinite outside an open set: L-BFGS with a bracketing line search.
-
+**L-BFGS with a bracketing line search.** It minimises a smooth function that is infinite outside an open set.
 Variables may have lower limits: a step is cut off at them, and a variable that rests on its limit while the function
 would fall beyond it stays out of the step.
 
@@ -34,7 +31,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 
-# Pieces of descents: the memory of L-BFGS, step lengths by halving, and how far a boundary is.
+# Parts of descents.
 
 _Found = TypeVar("_Found")
 
@@ -194,7 +191,7 @@ class Anderson:
         return np.asarray(images[-1] - np.clip(np.diff(images, axis=0).T @ coefficients, -reach, reach))
 
 
-# Minimisation of a smooth function that is infinite outside an open set: L-BFGS with a bracketing line search.
+# L-BFGS with a bracketing line search.
 
 Function = Callable[[FloatArray], tuple[float, FloatArray]]
 

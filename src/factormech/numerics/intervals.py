@@ -1,8 +1,8 @@
 """Estimates with intervals: means of independent draws, and probabilities.
 
-Estimates with intervals, and the one for a mean of independent draws.
+**Means.**
 
-Intervals for a probability that independent trials estimate.
+**Probabilities.**
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
 
-# Estimates with intervals, and the one for a mean of independent draws.
+# Means.
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def student_half_width(values: FloatArray, level: float) -> float:
     return float(stdtrit(t - 1, 1.0 - level / 2.0)) * float(values.std(ddof=1)) / math.sqrt(t)
 
 
-# Intervals for a probability that independent trials estimate.
+# Probabilities.
 
 
 def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:

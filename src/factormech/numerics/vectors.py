@@ -1,10 +1,10 @@
 """Projections on the simplex, and symmetric matrices as vectors.
 
-The nearest points of the simplex {p ≥ 0, Σp = 1}: max(v − t, 0) with the t of sum 1.
+**The nearest points of the simplex {p ≥ 0, Σp = 1}.** They are max(v − t, 0), with the t for which the sum is 1. With
+v_1 ≥ v_2 ≥ … that is t = max over the k with v_k > t_k of t_k = (v_1 + … + v_k − 1)/k, the last of them.
 
-With v_1 ≥ v_2 ≥ … that is t = max over the k with v_k > t_k of t_k = (v_1 + … + v_k − 1)/k, the last of them.
-
-Symmetric matrices as vectors: the entries i ≤ j, those off the diagonal times √2, which keeps inner products.
+**Symmetric matrices as vectors.** They have the entries i ≤ j, those off the diagonal times √2, which keeps inner
+products.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 
-# The nearest points of the simplex {p ≥ 0, Σp = 1}: max(v − t, 0) with the t of sum 1.
+# The nearest points of the simplex {p ≥ 0, Σp = 1}.
 
 _SLACK = 1e-12  # far above the rounding of a sum of entries that are within 1 of the largest
 _WORTH = 0.8  # a pass that leaves this share or more is the last before sorting
@@ -53,7 +53,7 @@ def nearest_long(v: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(v - level(able), 0.0))
 
 
-# Symmetric matrices as vectors: the entries i ≤ j, those off the diagonal times √2, which keeps inner products.
+# Symmetric matrices as vectors.
 
 
 @cache

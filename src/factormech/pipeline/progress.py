@@ -38,7 +38,7 @@ def progress(stream: TextIO | None = None, clock: Callable[[], float] = time.mon
 
 
 def standing(step: Step) -> str:
-    """Objective and lower bound, and how far apart they are."""
+    """Return a text with objective, lower bound and gap."""
     if step.lower_bound <= 0.0:
         return f"objective {step.objective:.6g}"
     gap = 100.0 * (step.objective / step.lower_bound - 1.0)

@@ -37,7 +37,7 @@ SPREAD, MOST_SPREAD = 0.6, 0.12
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of consistent estimates (:mod:`factormech.tables.consistency`)."""
+    """The figure of a table of consistent estimates (:mod:`factormech.tables.consistency_view`)."""
     table = view(frame)
     looks = style.mechanism_styles(table.mechanisms)
     places = _places(table)

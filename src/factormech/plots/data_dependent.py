@@ -30,7 +30,7 @@ DECADES_BELOW = 1.0
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of sample complexities on data sets (:mod:`factormech.tables.on_data`)."""
+    """The figure of a table of sample complexities on data sets (:mod:`factormech.tables.on_data_view`)."""
     table = view(frame)
     looks = style.mechanism_styles(table.mechanisms)
     with style.context():

@@ -55,7 +55,7 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None
 
 
 def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
-    """One panel of a table."""
+    """Draw one panel of a table."""
     scales.prepare_scale(ax, panel.x, table.curves.x_scale, table.curves.x)
     _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references, far_below=table.curves.far_below)
     _draw_below(ax, panel)

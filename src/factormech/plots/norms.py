@@ -33,7 +33,7 @@ MARGIN, LEAST_DECADES = 0.08, 0.25
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of norms (:mod:`factormech.tables.norms`)."""
+    """The figure of a table of norms (:mod:`factormech.tables.norm_view`)."""
     table = norm_view(frame)
     looks = style.norm_styles(table.asked)
     sizes = _sizes(table)

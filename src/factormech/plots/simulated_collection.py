@@ -39,7 +39,7 @@ LOWEST_RATIO, HIGHEST_RATIO, LEAST_RATIO_SPAN = 0.0, 3.0, 0.02
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of simulated collections (:mod:`factormech.tables.collections`)."""
+    """The figure of a table of simulated collections (:mod:`factormech.tables.collected`)."""
     table = view(frame)
     looks = style.mechanism_styles(table.mechanisms)
     places = _places(table)

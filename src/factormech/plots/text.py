@@ -143,9 +143,9 @@ def balanced(figure: Figure, text: str, width: float, size: float) -> str:
 
 
 def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
-    """Words and the blanks after them; one that is too long breaks at hyphens, or where it must."""
+    """Words, equations such as "ε = 4", and the blanks after them; one that is too long breaks anywhere."""
     pieces: list[str] = []
-    for word in re.findall(r"\S+\s*", text):
+    for word in re.findall(r"\S+(?: = \S+)*\s*", text):
         if _width(figure, word.rstrip(), size) <= width:
             pieces.append(word)
             continue

@@ -32,7 +32,7 @@ MARKER = 4.2
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of times (:mod:`factormech.tables.timing`)."""
+    """The figure of a table of times."""
     single, near = frame[frame["quantity"] == ITERATION], frame[frame["quantity"] == TO_GAP]
     parts = [part for _, part in near.groupby("workload", sort=False)]
     titles = ["One iteration", *(labels.workload_label(str(part["workload"].iloc[0])) for part in parts)]

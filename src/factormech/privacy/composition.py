@@ -39,7 +39,7 @@ _ROUNDING = 1e-9
 
 
 def concentrated(guarantee: Guarantee) -> Guarantee:
-    """As ρ-zCDP; refused where δ > 0, which no ρ covers."""
+    """Return the guarantee as ρ-zCDP; refuse one with δ > 0, which no ρ covers."""
     if guarantee.rho is not None:
         return guarantee
     if guarantee.delta > 0.0:

@@ -1,11 +1,10 @@
 r"""The privacy of Gaussian noise, exactly and enclosed, and how much noise a guarantee needs.
 
-The analytic Gaussian mechanism: the exact privacy of Gaussian noise, and the least noise for (ε, δ).
+**The analytic Gaussian mechanism.** This part has the exact δ of Gaussian noise, and the least noise for (ε, δ).
 
-The privacy of Gaussian noise, enclosed: δ(ε) of given floats between two numbers that hold in exact arithmetic.
-
-With s = σ/Δ, a = 1/(2s) − εs and b = −1/(2s) − εs, Balle & Wang (ICML 2018, Theorem 8) give δ = Φ(a) − e^ε Φ(b). As
-b² − a² = 2ε, e^ε φ(b) = φ(a), and with the Mills ratio M(x) = Φ(−x)/φ(x)
+**Enclosures.** δ(ε) of given floats lies between two numbers that hold in exact arithmetic. With s = σ/Δ, a = 1/(2s)
+− εs and b = −1/(2s) − εs, Balle & Wang (ICML 2018, Theorem 8) give δ = Φ(a) − e^ε Φ(b). As b² − a² = 2ε, e^ε φ(b) =
+φ(a), and with the Mills ratio M(x) = Φ(−x)/φ(x)
 
 .. math:: δ = φ(a)\,[M(-a) - M(-b)] \quad (a \le 0), \qquad δ = 1 - φ(a)\,[M(a) + M(-b)] \quad (a > 0),
 
@@ -19,16 +18,14 @@ exponentials are correctly rounded:
 
 The digits lost to cancellation are those of 1/δ and 1/s; precision is raised until they do not matter.
 
-How much Gaussian noise a trusted curator adds, by which calibration, and the check of the very floats.
+**Noise of a trusted curator.** This part applies a calibration, and checks the floats that are used. Everywhere in
+this module two data sets are neighbours if they are histograms of real numbers with ‖x − x'‖₁ ≤ 1, so that the
+sensitivity of Rx is the largest column norm of R (a difference is a mixture of ±e_j, and norms are convex).
+Exchanging one user for another moves a histogram of counts by 2 in ‖·‖₁: it is two such steps.
 
-Everywhere in this room two data sets are neighbours if they are histograms of real numbers with ‖x − x'‖₁ ≤ 1, so that
-the sensitivity of Rx is the largest column norm of R (a difference is a mixture of ±e_j, and norms are convex).
-Exchanging one person for another moves a histogram of counts by 2 in ‖·‖₁: it is two such steps.
-
-How much additive noise a guarantee needs, for a sensitivity: every calibration of the package behind one door.
-
-The sensitivity is between neighbours of the guarantee's own relation. Each number is rounded outward, so that the float
-that comes out keeps the guarantee as a real number.
+**Noise for any guarantee.** Given the sensitivity, this part chooses the calibration. The sensitivity is between
+neighbours of the guarantee's own relation. Each number is rounded outward, so that the float that comes out keeps the
+guarantee as a real number.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ from factormech.errors import BadValue, UnknownName
 from factormech.numerics.rounding import above, rounded_down, rounded_up
 from factormech.privacy.guarantee import UNIT_STEP, Guarantee
 
-# The analytic Gaussian mechanism: the exact privacy of Gaussian noise, and the least noise for (ε, δ).
+# The analytic Gaussian mechanism.
 
 # Relative margin that keeps the calibrated noise on the private side of the rounding errors made here.
 ROUNDING_MARGIN = 1e-12
@@ -122,7 +119,7 @@ def _mills_slope(y: Any) -> Any:
     return np.where(y > 30.0, series, 1 - y * _mills(np.minimum(y, 30.0)))
 
 
-# The privacy of Gaussian noise, enclosed: δ(ε) of given floats between two numbers that hold in exact arithmetic.
+# Enclosures.
 
 _DIGITS = 60
 _MOST_DIGITS = 2000
@@ -229,7 +226,7 @@ def _precision() -> int:
     return getcontext().prec
 
 
-# How much Gaussian noise a trusted curator adds, by which calibration, and the check of the very floats.
+# Noise of a trusted curator.
 
 RELATION = UNIT_STEP
 CALIBRATIONS = ("analytic", "classical")
@@ -269,7 +266,7 @@ def check_private(sigma: float, sensitivity: float, epsilon: float, delta: float
     return found
 
 
-# How much additive noise a guarantee needs, for a sensitivity: every calibration of the package behind one door.
+# Noise for any guarantee.
 
 
 def laplace_scale(sensitivity: float, guarantee: Guarantee) -> float:

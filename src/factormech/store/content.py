@@ -1,14 +1,12 @@
 """What a result file may hold in one canonical form, its digest and its seal.
 
-What a result file may hold, in one canonical form, and the digest of it.
+**Content and digest.** An array stays an array (texts become an ``object`` array of ``str``); a table becomes a
+``dict`` of columns; an attribute becomes what JSON can say. Equal canonical forms have equal digests, in every
+process.
 
-An array stays an array (texts become an ``object`` array of ``str``); a table becomes a ``dict`` of columns;
-an attribute becomes what JSON can say. Equal canonical forms have equal digests, in every process.
-
-The first 512 bytes of a result file: what the rest must be, to the last bit.
-
-HDF5 sets aside such a block for whoever writes the file (its *user block*) and every reader of HDF5 skips it.
-It is checked before the HDF5 library sees the file, which is not built to survive damaged bytes.
+**The seal.** The first 512 bytes of a result file say what the rest must be, to the last bit. HDF5 sets aside such a
+block for whoever writes the file (its *user block*) and every reader of HDF5 skips it. It is checked before the HDF5
+library sees the file, which is not built to survive damaged bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ import numpy.typing as npt
 
 from factormech.errors import BadValue
 
-# What a result file may hold, in one canonical form, and the digest of it.
+# Content and digest.
 
 Array: TypeAlias = npt.NDArray[Any]
 Table: TypeAlias = dict[str, Array]
@@ -164,7 +162,7 @@ def _plain(name: str, value: Any) -> Any:
     raise BadValue(name, value, rule, "convert it first")
 
 
-# The first 512 bytes of a result file: what the rest must be, to the last bit.
+# The seal.
 
 SEAL_BYTES = 512
 _MAGIC = b"factormech result file"

@@ -1,8 +1,8 @@
 """The values that a study gives to its kind, and the workloads that they name.
 
-What a study asks of its experiment: plain values that go to a job as JSON.
+**Values.** They are plain, and go to a job as JSON.
 
-Workloads as experiments ask for them: built-in ones and the user's own.
+**Workloads.** They are built-in ones and the user's own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from factormech.errors import BadValue
 from factormech.workloads import definitions
 from factormech.workloads.base import Workload
 
-# What a study asks of its experiment: plain values that go to a job as JSON.
+# Values.
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
@@ -119,7 +119,7 @@ def check_parts(kind: str, parts: Mapping[str, Asked]) -> Mapping[str, Asked]:
     return parts
 
 
-# Workloads as experiments ask for them: built-in ones and the user's own.
+# Workloads.
 
 
 def workload_of(asked: Asked, name: str, domain_size: int, *, seed: int = 0) -> Workload:

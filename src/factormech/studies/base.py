@@ -1,6 +1,6 @@
 """What a kind of study is: what may be asked, what is measured, the columns of its table, its figure.
 
-A module of this room has one :class:`Experiment` as ``EXPERIMENT``. It is imported to read a configuration and to plan
+A module of a kind has one :class:`Experiment` as ``EXPERIMENT``. It is imported to read a configuration and to plan
 a run, so it is light: what :attr:`Experiment.measure` needs is imported inside that function.
 """
 

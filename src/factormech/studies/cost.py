@@ -142,7 +142,7 @@ def requested_memory_mb(work: Work, attempt: int = 1) -> int:
 
 
 def batch(rule: str, work: Work) -> str | None:
-    """The name of the jobs that are submitted together with this one on a cluster; None if it is worth its own."""
+    """Return the name of the batch in which a cluster runs this job; None if the job is submitted alone."""
     limit = next((limit for limit in BATCH_SECONDS if seconds(work) <= limit), None)
     return None if limit is None else f"{rule}s-of-{limit}-seconds"
 

@@ -156,7 +156,7 @@ def _across(free: Sequence[KeyColumn], x: str, *, longest: bool) -> str:
 
 
 def problems(block: Mapping[str, Any], numbers: Iterable[str], columns: Iterable[str], kind: str) -> Iterator[BadValue]:
-    """Yield what is wrong with a block ``figure`` that obeys its schema, for a kind with these columns.
+    """Yield each problem of a block ``figure`` whose schema is right, for a kind with these columns.
 
     Parameters
     ----------

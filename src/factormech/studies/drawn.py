@@ -1,11 +1,9 @@
 """What a figure of curves and a printed table show, in names of columns.
 
-What a figure shows, said in names of columns.
-
-:class:`Curves` is drawn by :mod:`factormech.plots.declared`, and :class:`Compared` by
+**Figures.** :class:`Curves` is drawn by :mod:`factormech.plots.declared`, and :class:`Compared` by
 :mod:`factormech.plots.compared`.
 
-The table that a paper prints, said in names of columns; :mod:`factormech.tables.latex` typesets it.
+**Printed tables.** :mod:`factormech.tables.latex` typesets them.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-# What a figure shows, said in names of columns.
+# Figures.
 
 Scale = Literal["linear", "log", "log2", "auto"]
 Height = Literal["log", "linear", "ratio"]
@@ -153,7 +151,7 @@ class Compared:
         return (self.x, self.y, "workload", "mechanism")
 
 
-# The table that a paper prints, said in names of columns; :mod:`factormech.tables.latex` typesets it.
+# Printed tables.
 
 # What is printed of rows that share a cell, such as those of several seeds; "largest" is of the absolute values.
 How = Literal["median", "mean", "min", "max", "largest", "count"]

@@ -73,7 +73,7 @@ def joined(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def ordered(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Rows in the order of these columns; one with ``_`` before its name in the order of first appearance."""
+    """Return the rows sorted by these columns; one with ``_`` before its name keeps its order of first appearance."""
     named = [key[1:] for key in keys if key.startswith("_")]
     ranks = {c: {name: rank for rank, name in enumerate(dict.fromkeys(frame[c]))} for c in named}
     ranked = frame.assign(**{f"_{c}": frame[c].map(ranks[c]) for c in named})

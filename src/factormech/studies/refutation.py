@@ -68,7 +68,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Predictions and measurements respect the lower bound, measurements the prediction."""
+    """Return the problem of a row below its lower bound, or with a measurement that contradicts the prediction."""
     if row["predicted_users"] < row["least_users"]:
         return "predicted_users", "be at least least_users"
     if row["predicted"] < row["lower_bound"]:

@@ -78,7 +78,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
 
 def for_targets(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    """What was measured, once for each target error α of the study, with the metric."""
+    """Return the measured rows once for each target error α of the study, with the metric."""
     import pandas as pd
 
     copies = [frame.assign(metric=asked["metric"], alpha=alpha) for alpha in asked["alpha"]]

@@ -1,8 +1,8 @@
 """The cells of a printed table: numbers as text, the best of each row, and reasons.
 
-Numbers as a table prints them: four significant digits, or the digits that both ends of an interval share.
+**Numbers.** A number has four significant digits, or the digits that both ends of an interval share.
 
-The cells of a printed table: numbers as text, the best of each row, reasons why there is none.
+**Cells.**
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 
 from factormech.tables.panels import told_as
 
-# Numbers as a table prints them: four significant digits, or the digits that both ends of an interval share.
+# Numbers.
 
 DIGITS = 4
 # Beyond these, numbers have a power of ten; below the last one, what is certified is as good as zero.
@@ -62,7 +62,7 @@ def _rounded(value: float, digits: int, rounding: str) -> Decimal:
     return rounded.quantize(Decimal(1).scaleb(rounded.adjusted() - digits + 1))
 
 
-# The cells of a printed table: numbers as text, the best of each row, reasons why there is none.
+# Cells.
 
 
 @dataclass(frozen=True)

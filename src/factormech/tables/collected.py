@@ -1,12 +1,10 @@
 """A table of simulated collections as its readers see it, in numbers and words.
 
-What a table of simulated collections says in words: where its rows are, what is missing, what cannot be drawn.
+**Phrases.** They say where rows are, what is missing, and what cannot be drawn.
 
-The one verdict on a table of simulated collections: do all measured errors agree with the exact ones at once?
+**The verdict.** It says whether all measured errors agree with the exact ones at once.
 
-A table of simulated collections as its readers see it: measured next to exact, one verdict, and what is missing.
-
-The figure and its caption are two renderings of one :class:`Collected`. Points that differ only in
+**The view.** The figure and its caption are two renderings of one :class:`Collected`. Points that differ only in
 population and seed are copies: they stand together, by their mean and the hull of their intervals.
 """
 
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from factormech.studies.measures.collection import Agreement
 
 
-# What a table of simulated collections says in words: where its rows are, what is missing, what cannot be drawn.
+# Phrases.
 
 
 def pool_place(mechanism: str, workload: str, size: int | None = None, epsilon: float | None = None) -> str:
@@ -123,8 +121,7 @@ def _where_in(part: pd.DataFrame, whole: pd.DataFrame) -> str:
     return ", ".join(text for text in (some, *spans) if text)
 
 
-# The one verdict on a table of simulated collections: do all measured errors agree with the exact ones at once? A
-# table of simulated collections as its readers see it.
+# The verdict.
 
 
 @dataclass(frozen=True)
@@ -188,7 +185,7 @@ def signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-# A table of simulated collections as its readers see it: measured next to exact, one verdict, and what is missing.
+# The view.
 
 MOST_PANELS, MOST_COLUMNS = 12, 4
 
@@ -291,7 +288,7 @@ class Collected:
 
 
 def view(frame: pd.DataFrame) -> Collected:
-    """Arrange a table of simulated collections (:mod:`factormech.tables.collections`)."""
+    """Arrange a table of simulated collections."""
     format_named("simulated-collection").check(frame)
     arrange.check_one_study(frame)
     axes = arrange.in_order(frame, ("workload", "population", "mechanism"))

@@ -99,7 +99,7 @@ class View:
 
 
 def view(frame: pd.DataFrame) -> View:
-    """Arrange a table of consistent estimates (:mod:`factormech.tables.consistency`)."""
+    """Arrange a table of consistent estimates."""
     format_named("consistency").check(frame)
     arrange.check_one_study(frame)
     names = arrange.in_order(frame, ("workload", "data", "mechanism"))

@@ -1,15 +1,13 @@
-r"""The table of a study as LaTeX that a paper inputs.
+r"""The table of a study as LaTeX that a paper inputs: floats with booktabs rules and siunitx columns, notes below.
 
-Text with the symbols of the field as LaTeX: "γ̂₂(W, α) ≤ 10⁻⁶" becomes ``$\hat{\gamma}_{2}$($W$, …``.
+**Text with the symbols of the field.** "γ̂₂(W, α) ≤ 10⁻⁶" becomes ``$\\hat{\\gamma}_{2}$($W$, …``. Greek letters,
+relations, hats, raised and lowered signs, roots and single letters become mathematics. What LaTeX would take for a
+command is escaped, and a sign that pdflatex cannot print is replaced by its name. No LaTeX package is needed.
+(pylatexenc sets every raised sign by itself, drops combining hats and the arguments of roots.)
 
-Greek letters, relations, hats, raised and lowered signs, roots and single letters become mathematics. What LaTeX would
-take for a command is escaped, and a sign that pdflatex cannot print is replaced by its name. No LaTeX package is
-needed. (pylatexenc sets every raised sign by itself, drops combining hats and the arguments of roots.)
-
-The table of a study as LaTeX that a paper inputs: floats with booktabs rules and siunitx columns, notes below.
-
-A document needs ``\usepackage{booktabs,siunitx}`` and nothing else. Floats fit a column of :data:`LINE` points, or
-of the given width: columns that are wider together are stacked in several tabulars, all with the labels of their rows.
+**The table.** A document needs ``\usepackage{booktabs,siunitx}`` and nothing else. Floats fit a column of
+:data:`LINE` points, or of the given width: columns that are wider together are stacked in several tabulars, all with
+the labels of their rows.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Text with the symbols of the field as LaTeX: "γ̂₂(W, α) ≤ 10⁻⁶" becomes ``$\hat{\gamma}_{2}$($W$, …``.
+# Text with the symbols of the field.
 
 # Whether a piece is set in mathematics, and the piece in LaTeX.
 Piece: TypeAlias = tuple[bool, str]
@@ -105,7 +103,7 @@ _TOKEN = re.compile(
     )
 )
 # Of text inside a formula: blanks, commands, and words.
-_WORDS_math_text = re.compile(r" |\\(?:[a-z]+\{\}|.)|[A-Za-z]{2,}")
+_UPRIGHT = re.compile(r" |\\(?:[a-z]+\{\}|.)|[A-Za-z]{2,}")
 
 
 def latex_text(text: str) -> str:
@@ -153,9 +151,7 @@ def _token(what: str, text: str) -> str:
 
 def _math(text: str) -> str:
     """Text inside a formula: words upright."""
-    return "".join(
-        piece if is_math else _WORDS_math_text.sub(_upright, piece) for is_math, piece in _pieces(text)
-    ).rstrip()
+    return "".join(piece if is_math else _UPRIGHT.sub(_upright, piece) for is_math, piece in _pieces(text)).rstrip()
 
 
 def _upright(word: re.Match[str]) -> str:
@@ -174,7 +170,7 @@ def _escaped(character: str) -> str:
     return kept or f"({unicodedata.name(character, 'unnamed sign').lower()})"
 
 
-# The table of a study as LaTeX that a paper inputs: floats with booktabs rules and siunitx columns, notes below.
+# The table.
 
 # The width of a column of LaTeX's article, in points, and the lines that a page of it holds below a caption and above
 # notes, of which the head of each tabular takes some.

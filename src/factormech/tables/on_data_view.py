@@ -75,7 +75,7 @@ class View:
 
 
 def view(frame: pd.DataFrame) -> View:
-    """Arrange a table of sample complexities on data sets (:mod:`factormech.tables.on_data`)."""
+    """Arrange a table of sample complexities on data sets."""
     format_named("data-dependent").check(frame)
     arrange.check_one_study(frame)
     names = arrange.in_order(frame, ("workload", "data", "mechanism"))

@@ -1,11 +1,9 @@
 """A table as its readers see it: panels, curves, bounds and gaps.
 
-A table as its readers see it: panels, in each a curve per mechanism and bound, gaps with reasons.
+**The view.** The figure and the caption are two renderings of one :class:`View`, so they cannot tell different
+stories. Names here are those of the table; how they are called and drawn is :mod:`factormech.plots.style`'s.
 
-The figure and the caption are two renderings of one :class:`View`, so they cannot tell different stories. Names here
-are those of the table; how they are called and drawn is :mod:`factormech.plots.style`'s.
-
-What the views of tables share: one study, places of its grid, numbers along an axis, phrases for what is missing.
+**Shared by all views.** One study, its grid points, numbers along an axis, and phrases for missing values.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# A table as its readers see it: panels, in each a curve per mechanism and bound, gaps with reasons.
+# The view.
 
 ABSENT = "not in the table"
 ZERO = "needs no users"
@@ -331,7 +329,7 @@ def _gap(name: Name, status: str, where: FloatArray, x: FloatArray, reasons: tup
     return Gap(name, status, tuple(where.tolist()), tuple(dict.fromkeys(reasons)), everywhere=len(where) == len(x))
 
 
-# What the views of tables share: one study, places of its grid, numbers along an axis, phrases for what is missing.
+# Shared by all views.
 
 
 def check_one_study(frame: pd.DataFrame) -> None:

@@ -1,8 +1,7 @@
 """The table of a study pivoted as a paper prints it.
 
-The table of a study pivoted as a paper prints it: rows of places, columns of series, cells as text.
-
-A :class:`Grid` is one float. Its cells are numerals of :mod:`factormech.tables.cells`, or reasons why there is none.
+**Numbers of a study as rows and columns.** A :class:`Grid` is one float. Its cells are numerals of
+:mod:`factormech.tables.cells`, or reasons why there is none.
 
 The tables that a paper prints of every kind of study: those that the kind declares, or that its figure suggests.
 """
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# The table of a study pivoted as a paper prints it: rows of places, columns of series, cells as text.
+# Numbers of a study as rows and columns.
 
 Values: TypeAlias = tuple[Any, ...]
 Rows: TypeAlias = list[dict[str, Any]]

@@ -1,8 +1,8 @@
 """What every workload offers; a family overrides whatever it knows in closed form or by a fast transform.
 
-What every workload offers; a family overrides whatever it knows in closed form or by a fast transform.
+**The base class.**
 
-What centring does to a spectrum, where the eigenvectors are known only by their sums.
+**Centred spectra.** Centring changes a spectrum whose eigenvectors are known only by their sums.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from factormech.numerics.roots import bisect_each
 from factormech.spec import WorkloadSpec
 from factormech.workloads import binary
 
-# What every workload offers; a family overrides whatever it knows in closed form or by a fast transform.
+# The base class.
 
 
 class Workload(ABC):
@@ -216,7 +216,7 @@ def scatter(index: Any, values: FloatArray, length: int) -> FloatArray:
     return scatter(cells, values.ravel(), length * c).reshape(length, c)
 
 
-# What centring does to a spectrum, where the eigenvectors are known only by their sums.
+# Centred spectra.
 
 # Poles × roots that are evaluated at a time.
 BLOCK = 2**22

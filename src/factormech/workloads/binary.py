@@ -1,14 +1,12 @@
 """Domains of binary attributes, and harmonic analysis on them.
 
-Harmonic analysis on the group of bit masks: characters χ_s(u) = (−1)^{popcount(s & u)}, n = 2^d of them.
+**Harmonic analysis on bit masks.** The n = 2^d characters are χ_s(u) = (−1)^{popcount(s & u)}. A Gram matrix whose
+entry (u, v) depends on u ⊕ v only is diagonal in this basis: its n eigenvalues (its *spectrum*, in the order of s)
+say all that the n × n entries do.
 
-A Gram matrix whose entry (u, v) depends on u ⊕ v only is diagonal in this basis: its n eigenvalues (its
-*spectrum*, in the order of s) say all that the n × n entries do.
-
-User types that are rows of d binary attributes: type u is the bit mask of the attributes that hold.
-
-Attribute j is bit 2^j. Families over this domain differ in the sets S ⊆ [d] of attributes that they ask
-about, chosen by their size; a set is a bit mask too.
+**Types as rows of d attributes.** Type u is the bit mask of the attributes that hold. Attribute j is bit 2^j.
+Families over this domain differ in the sets S ⊆ [d] of attributes that they ask about, chosen by their size; a set is
+a bit mask too.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_dense_size, check_positive_integer
 from factormech.errors import BadValue
 
-# Harmonic analysis on the group of bit masks: characters χ_s(u) = (−1)^{popcount(s & u)}, n = 2^d of them.
+# Harmonic analysis on bit masks.
 
 
 def is_power_of_two(n: int) -> bool:
@@ -100,7 +98,7 @@ def roots(spectrum: FloatArray) -> FloatArray:
     return np.sqrt(np.sort(spectrum)[::-1])
 
 
-# User types that are rows of d binary attributes: type u is the bit mask of the attributes that hold.
+# Types as rows of d attributes.
 
 
 def reason_against(domain_size: int, k: int = 0) -> str | None:

@@ -1,8 +1,8 @@
 """Workloads given by a matrix, in memory or in a file.
 
-A workload given by its matrix, in memory or in a file.
+**Matrices in memory.**
 
-Matrices in files: CSV, NumPy, Matrix Market and HDF5; every bad file is answered with one line.
+**Files.** A file is CSV, NumPy, Matrix Market or HDF5; every bad file is refused in one line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from factormech.workloads.apart import needs_a_process, read_apart
 from factormech.workloads.base import Workload, padded
 from factormech.workloads.csv_text import Table
 
-# A workload given by its matrix, in memory or in a file.
+# Matrices in memory.
 
 # The sum of squares of larger entries could overflow, and the squares of a matrix of smaller ones are 0.
 LARGEST_ENTRY, SMALLEST_ENTRY = 1e100, 1e-100
@@ -145,7 +145,7 @@ def random_signs(name: str, domain_size: int, rng: np.random.Generator) -> Workl
     return MatrixWorkload(name, 2 * bits - 1)
 
 
-# Matrices in files: CSV, NumPy, Matrix Market and HDF5; every bad file is answered with one line.
+# Files.
 
 
 def read(path: str | Path, dataset: str | None = None) -> FloatArray:

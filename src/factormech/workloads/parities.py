@@ -113,7 +113,7 @@ class BooleanParities(Parities):
         return float((self.queries + (0 in self.sizes)) * self.domain_size // 2)
 
     def total_squared(self) -> float:
-        """Row sums are n/2, and n for the empty parity."""
+        """Return ‖W1‖²: a row sums to n/2, and that of the empty parity to n."""
         return float((self.queries + 3 * (0 in self.sizes)) * self.domain_size**2) / 4
 
     def singular_values(self) -> FloatArray:

@@ -1,8 +1,7 @@
-r"""The least noise that hides a shift on the line, between certified ends.
+r"""The least noise that hides a shift on the line, certified; all central lower bounds are multiples of it.
 
-The least noise that hides a shift on the line: every central lower bound is a multiple of it.
-
-For ε > 0 and 0 ≤ δ < 1, call a random variable Z *admissible* if Z and Z + s are (ε, δ)-indistinguishable both ways,
+**The unit shift.** For ε > 0 and 0 ≤ δ < 1, call a random variable Z *admissible* if Z and Z + s are (ε,
+δ)-indistinguishable both ways,
 
 .. math:: V(ε, δ) = \min E Z^2, \qquad V_1(ε, δ) = \min E|Z| ,
 
@@ -30,9 +29,8 @@ the lower convex hull of the points (d, m), evaluated at δ. Windows beyond K po
 (K − ½)^t ≥ θ + (e^ε − 1)λ, for from there on a chain within λ does not rise. At δ = 0, m_{∞∞}(0) is what discrete
 Laplace noise has: V = 2b/(1 − b)², V₁ = 2b/(1 − b²). (This program, its solution and proof are ours.)
 
-V(ε, δ) when every shift in [−1, 1] must be hidden: a linear program on a lattice, made rigorous both ways.
-
-Let V_M be the least E Z² of noise on ℤ/M that hides the shifts ±1/M, …, ±M/M. Then
+**Every shift.** V(ε, δ) when every shift in [−1, 1] must be hidden is a linear program on a lattice, made rigorous
+from both sides. Let V_M be the least E Z² of noise on ℤ/M that hides the shifts ±1/M, …, ±M/M. Then
 
 .. math:: V_M − \frac{1}{4M^2} \;\le\; V \;\le\; V_M + \frac{1}{12M^2} .
 
@@ -63,7 +61,7 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.errors import BadValue, UnknownName
 from factormech.numerics.rounding import gamma
 
-# The least noise that hides a shift on the line: every central lower bound is a multiple of it.
+# The unit shift.
 
 SHIFTS = ("unit", "interval")
 # Windows of more points than this are not searched: ε below about 0.002.
@@ -229,7 +227,7 @@ def _turns_up(a: tuple[float, float], b: tuple[float, float], c: tuple[float, fl
     return (b[1] - a[1]) * (c[0] - a[0]) >= (c[1] - a[1]) * (b[0] - a[0])
 
 
-# V(ε, δ) when every shift in [−1, 1] must be hidden: a linear program on a lattice, made rigorous both ways.
+# Every shift.
 
 # Test cells of one program (about 0.1 s), and lattice points per unit shift.
 _CELLS_LIMIT, _FINEST = 4000, 32

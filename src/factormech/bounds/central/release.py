@@ -29,7 +29,7 @@ at least the bound at δ_T. V is continuous from the right in δ (minimisers are
 functions pass to weak limits, and E Z² is lower semicontinuous), so over data of every size the bounds hold with δ
 itself. Real counts: u uniform in [0, T]^N, every shift in [−1, 1], δ_T = δ + (1 − δ)/T.
 
-*One person replaced, n persons.* For u uniform on {u ≥ 0, Σu = n} and u ↦ u − e_j + e_i only u_j = 0 is lost, of
+*One user replaced, n users.* For u uniform on {u ≥ 0, Σu = n} and u ↦ u − e_j + e_i only u_j = 0 is lost, of
 probability (N−1)/(n+N−1): the same with the columns W_i − W_j and δ' = δ + (1 − δ)(N−1)/(n+N−1), at every n.
 
 The box and replacement arguments, the bound on mean norms and all constants are ours; without constants, for small ε
@@ -145,7 +145,7 @@ def replacement_bound(
     moment: int = 2,
     norm: str = "certified",
 ) -> CentralBound:
-    """The bound at a given number of persons when neighbours replace one: N(N−1)/2 columns W_i − W_j, dense."""
+    """The bound at a given number of users when neighbours replace one: N(N−1)/2 columns W_i − W_j, dense."""
     return replacement_bounds(workload, epsilon, delta, [users], p=p, moment=moment, norm=norm)[0]
 
 
@@ -153,7 +153,7 @@ def replacement_bounds(
     workload: Workload | Any, epsilon: float, delta: float, users: Sequence[int], *, p: float = 2.0, moment: int = 2,
     norm: str = "certified",
 ) -> list[CentralBound]:  # fmt: skip
-    """The same at several numbers of persons, for which the norm is found once."""
+    """The same at several numbers of users, for which the norm is found once."""
     epsilon, delta = check_epsilon(epsilon), check_failure(delta)
     counts = [check_positive_integer("users", n) for n in users]
     sizes = _norm_below(column_differences(workload), p, norm)

@@ -1,6 +1,6 @@
-r"""The least width of the sensitivity polytope, between certified ends.
+r"""The least width of the sensitivity polytope K = conv(±W_j), between certified ends, and pictures of K.
 
-The least width of the sensitivity polytope K = conv(±W_j), and its picture in two and three dimensions.
+**Euclidean directions.** The least width over unit directions of the Euclidean norm is
 
 .. math:: κ(W) = 2\min_{\lVert θ\rVert_2 = 1} \lVert W^Tθ\rVert_\infty
           = 2 / \max\{\lVert θ\rVert_2 : \lVert W^Tθ\rVert_\infty \le 1\} .
@@ -15,7 +15,7 @@ polar body: at a facet of K, or, for an invertible W, at θ = W^{−T}s, s ∈ {
 * In general, for q in the simplex, ‖Wᵀθ‖²_∞ ≥ θᵀWD_qWᵀθ, so κ ≥ 2√λ_min(WD_qWᵀ): the best q is a semidefinite program.
   Each unit θ gives an upper end; it is improved by linear programs that maximise ⟨θ, ·⟩ over the polar body.
 
-The least width of the sensitivity polytope over directions of largest entry 1, between certified ends.
+**Directions of largest entry 1.** The least width over directions of largest entry 1 is
 
 .. math:: κ_\infty(W) = 2\min_{\lVert θ\rVert_\infty = 1} \lVert W^Tθ\rVert_\infty .
 
@@ -41,7 +41,7 @@ from factormech.norms.matrices import checked_matrix
 from factormech.numerics.rounding import above, below, gamma
 from factormech.workloads.base import Workload
 
-# The least width of the sensitivity polytope K = conv(±W_j), and its picture in two and three dimensions.
+# Euclidean directions.
 
 # Invertible matrices up to this size are solved over all 2^{N−1} signs.
 SIGNS_LIMIT = 18
@@ -201,7 +201,7 @@ def polytope_picture(workload: Workload | Any) -> Picture:
     return Picture(points, hull.simplices.astype(np.int64), R * longest, minimum_width(W))
 
 
-# The least width of the sensitivity polytope over directions of largest entry 1, between certified ends.
+# Directions of largest entry 1.
 
 
 def maximum_width(workload: Workload | Any) -> tuple[float, float]:

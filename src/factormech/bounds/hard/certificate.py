@@ -1,6 +1,6 @@
-r"""Certificates of hardness: the strongest dual matrix, made feasible and rounded outward.
+r"""Certificates of hardness: a dual matrix U made feasible, its numbers rounded outward, and the strongest such U.
 
-A certificate of hardness: a dual matrix U, made feasible, its numbers rounded outward.
+**Certificates from a given dual matrix.**
 
 **Theorem.** Let U have rows that sum to 0, W_v•U_v ≥ θ‖U_v‖₁ for every v, θ > 0, and put G = W•U/γ₂*(U). On the nonzero
 rows let λ_v, μ_v = 2U_v^±/‖U_v‖₁, a_v = W_v•U_v/‖U_v‖₁ ≥ θ, μ̃_v = (1 − s_v)λ_v + s_vμ_v with s_v = θ'/a_v for a θ' ≤ θ.
@@ -28,8 +28,7 @@ same gaps around a centre (``divergence``); with D_x = max_v M̃⁻_vx so are ν
 All of it holds for the numbers stored: rows of U are whole multiples of one power of two whose sums are exact, θ and
 W•U are rounded down and γ₂*(U) up.
 
-The strongest certificate: U of the largest W•U/γ₂*(U) with U1 = 0 and W_v•U_v ≥ θ‖U_v‖₁ for every row.
-
+**The strongest certificate.** It is the U of the largest W•U/γ₂*(U) with U1 = 0 and W_v•U_v ≥ θ‖U_v‖₁ for every row.
 By Lagrangian duality (γ₂ is the dual of γ₂*, and each row's constraint has a multiplier s_v − 1 ≥ 0)
 
 .. math:: G(\theta) = \min\{\gamma_2(\tilde W) : |\tilde W_{vx} - c_v - s_vW_{vx}| \le (s_v-1)\theta,\ s_v \ge 1\},
@@ -67,7 +66,7 @@ from factormech.norms.splitting import Iterate
 from factormech.numerics.descent import Anderson
 from factormech.numerics.rounding import above, below, gamma
 
-# A certificate of hardness: a dual matrix U, made feasible, its numbers rounded outward.
+# Certificates from a given dual matrix.
 
 # A row that misses θ by less than this part is kept, and lowers the θ that is proved.
 _ROW_TOLERANCE = 1e-7
@@ -208,7 +207,7 @@ def _spreads(U: FloatArray, gains: FloatArray) -> FloatArray:
     return np.array([np.abs(rows).max(axis=0), min(sides, key=lambda side: float(side.sum()))])
 
 
-# The strongest certificate: U of the largest W•U/γ₂*(U) with U1 = 0 and W_v•U_v ≥ θ‖U_v‖₁ for every row.
+# The strongest certificate.
 
 _RELAXATION = 1.6
 _LOOK_EVERY = 20

@@ -1,11 +1,9 @@
-"""Pairs of distributions that are hard to tell apart, and the norm that says how hard.
+"""Pairs of distributions that a workload answers differently and that are hard to tell apart through a randomizer.
 
-Families of pairs of distributions, hard to tell apart through a randomizer, that answer a workload differently.
-
-A matrix U whose rows sum to 0 makes π_v = ‖U_v‖₁/‖U‖₁ and λ_v, μ_v = 2U_v^±/‖U_v‖₁ (Edmonds, Nikolov & Ullman, STOC
-2020, Lemma 19; Edmonds, PhD thesis, 2023, Lemma 17):
-W_v•(λ_v − μ_v) = 2a_v with a_v = W_v•U_v/‖U_v‖₁, and E_π a_v = W•U/‖U‖₁. To release
-answers a mechanism must tell each pair of a gap apart, so the gaps are made equal by mixing:
+**Families of pairs.** A matrix U whose rows sum to 0 makes π_v = ‖U_v‖₁/‖U‖₁ and λ_v, μ_v = 2U_v^±/‖U_v‖₁ (Edmonds,
+Nikolov & Ullman, STOC 2020, Lemma 19; Edmonds, PhD thesis, 2023, Lemma 17): W_v•(λ_v − μ_v) = 2a_v with a_v =
+W_v•U_v/‖U_v‖₁, and E_π a_v = W•U/‖U‖₁. To release answers a mechanism must tell each pair of a gap apart, so the gaps
+are made equal by mixing:
 
 - ``mix_rows``, ours: μ̃_v = (1 − s_v)λ_v + s_vμ_v with s_v = θ/a_v on the rows with a_v ≥ θ, weights ∝ π_va_v. Every gap
   is 2θ and π̃_v(λ_v − μ̃_v) = 2θU_v/Σ_{a≥θ}W_v•U_v: a multiple of U;
@@ -16,9 +14,8 @@ answers a mechanism must tell each pair of a gap apart, so the gaps are made equ
 ``symmetrised`` is the form of the STOC paper, for the workload (W, −W): one distribution of each pair answers 0 to
 every query.
 
-‖M‖_{∞→L2(π)}: how much of the average squared difference of the pairs any f with |f| ≤ 1 can see.
-
-‖M‖² = max fᵀAf over the cube [−1, 1]^N, A = MᵀΠM ⪰ 0; the maximum is at a corner. Three ways:
+**The norm ‖M‖_{∞→L2(π)}.** Its square is the largest average squared difference of the pairs that any f with |f| ≤ 1
+can see. ‖M‖² = max fᵀAf over the cube [−1, 1]^N, A = MᵀΠM ⪰ 0; the maximum is at a corner. Three ways:
 
 - ``exact_norm``: all 2^{N−1} corners up to sign, N ≤ 22;
 - ``upper_norm``: semidefinite relaxation, within √(π/2) of it (Nesterov, 1998): max ⟨A, F⟩ over F ⪰ 0 of diagonal at
@@ -45,7 +42,7 @@ from factormech.norms.certificates import dual_norm
 from factormech.norms.matrices import checked_matrix
 from factormech.numerics.rounding import TINY, above, below, gamma, spectral_norm_above, squared_norms_above, sum_above
 
-# Families of pairs of distributions, hard to tell apart through a randomizer, that answer a workload differently.
+# Families of pairs.
 
 _SUM_TOLERANCE = 1e-9
 
@@ -211,7 +208,7 @@ def _matching(workload: Any, family: HardPairs) -> FloatArray:
     return W
 
 
-# ‖M‖_{∞→L2(π)}: how much of the average squared difference of the pairs any f with |f| ≤ 1 can see.
+# The norm ‖M‖_{∞→L2(π)}.
 
 DOMAIN_LIMIT = 22
 # Signs that run through Gray's code between two fresh evaluations.

@@ -1,8 +1,7 @@
-r"""The least number of users that can answer a workload, or one query, under local privacy.
+r"""The minimum number of users for one query, and a lower bound for a workload, under local differential privacy.
 
-The least number of users for one query, from two distributions on its two extreme types, solved exactly.
-
-Let r be the query's range, max − min over the types, and 0 < θ ≤ r/2. The pair puts ½ ± θ/r on the type of the largest
+**One query.** The bound comes from two distributions on the query's two extreme types, and is solved exactly. Let r
+be the query's range, max − min over the types, and 0 < θ ≤ r/2. The pair puts ½ ± θ/r on the type of the largest
 value and the rest on that of the smallest: the answers differ by 2θ.
 
 **Randomized response is best.** On two types every ε-LDP report y is a function of the randomized response of the type,
@@ -17,7 +16,7 @@ the majority attains 2θ·I.
 
 The answer of a whole workload errs by no less than each of its rows does.
 
-The least number of users that can answer a workload under local differential privacy, with what proves it.
+**A workload.** The bound holds with what proves it.
 
 **Statement.** A mechanism has *expected error α* with n users if for every distribution λ on the types, the users being
 drawn from it independently, E‖answers − Wλ‖_∞ ≤ α. Let U be a certificate (``witness``) of θ and G = W•U/γ₂*(U), t > 1
@@ -66,7 +65,7 @@ from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.matrices import checked_matrix
 
-# The least number of users for one query, from two distributions on its two extreme types, solved exactly.
+# One query.
 
 # Standardised gaps 2η√n that are tried: the best is near 1.5 for many users; few users are at the end θ = r/2.
 _GAPS = np.geomspace(0.2, 4.0, 600)
@@ -113,7 +112,7 @@ def _checked_range(value_range: float) -> float:
     return float(value_range)
 
 
-# The least number of users that can answer a workload under local differential privacy, with what proves it.
+# A workload.
 
 # t is sought on this grid: neighbours differ by less than 1e-4 in the bound.
 _GRID = np.geomspace(1.01, 64.0, 1200)

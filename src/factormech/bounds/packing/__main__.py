@@ -37,7 +37,7 @@ def parities() -> list[str]:
 
 
 def persons() -> list[str]:
-    """Persons needed for full parity at ε = 1."""
+    """Users needed for full parity at ε = 1."""
     alphas = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
     lines = ["| N | " + " | ".join(f"α = {a:g}" for a in alphas) + " |", "| --- " * (len(alphas) + 1) + "|"]
     for N in (2**8, 2**12, 2**16):

@@ -1,13 +1,11 @@
-r"""From data sets that look alike to a bound on the error: packing, and averages over all data.
+r"""From data sets that look alike to a lower bound on the error: packings, and averages over all data.
 
-From M data sets that look alike to a bound on the error: packing, with its best constants.
-
-Setting. Data X are n persons, neighbours replace one, Q(X) is the mean of the columns q_x ∈ ℝᵏ, a mechanism is ε-DP
-(δ = 0), and its error is a **mean norm**, worst over the data:
+**Packing.** Its constants are the best ones. Data X are n users, neighbours replace one, Q(X) is the
+mean of the columns q_x ∈ ℝᵏ, a mechanism is ε-DP (δ = 0), and its error is a **mean norm**, worst over the data:
 
 .. math:: \mathrm{err} = \max_X\; E\lVert M(X) - Q(X)\rVert_2 / \sqrt k .
 
-*Packing.* M data sets; any two of them have answers at least a apart, ‖·‖₂/√k, and differ in at most Δ persons. With
+*Packing.* M data sets; any two of them have answers at least a apart, ‖·‖₂/√k, and differ in at most Δ users. With
 
 .. math:: J = 1 + (M-1)\,e^{-εΔ},\qquad \mathrm{err} \ge a\,κ(J),\qquad
           κ(J) = \begin{cases} 1 - 1/J & 1 \le J \le 2,\\
@@ -23,7 +21,7 @@ least r₁/J + (1−1/J)r₂ ≥ a(1−1/J), r₁ ≤ r₂ being the two least. 
 
 κ increases from 0 to 1/√2 and κ(2) = ½: **e^{εΔ} ≤ M − 1 implies err ≥ a/2**, Lemma 2.2 of Nikolov (*Private Query
 Release via the Johnson–Lindenstrauss Transform*, SODA 2023) with its constant. For J ≤ 2 the bound is attained by
-randomized response on M persons' types with equidistant answers.
+randomized response on M users' types with equidistant answers.
 
 *The proof by balls* (Markov's inequality on balls of radius a/2) gives err ≥ βa if e^{εΔ} ≤ M(1−2β), or if
 e^{εΔ} ≤ (M−1)(1−2β)/(2β). The second is implied by the first (add M(X_1)'s own ball), and its best β is ½(1 − 1/J): at
@@ -31,18 +29,17 @@ most half of what κ gives for J ≤ 2. It is kept as :func:`share_by_balls`.
 
 Sizes M are astronomical: all is computed from ln M, ε Δ, in doubles whose rounding each function subtracts.
 
-A bound for many persons, from the mean over all data: no packing, and no constant lost to balls.
-
-With the conventions of ``core``, let D have the N(N−1)/2 columns q_i − q_j, and u be uniform on the histograms of n
-persons. As ``bounds/central/release.py`` proves, M(u) − nQ(u) and its shift by q_i − q_j are
-(ε, δ')-indistinguishable, δ' = (N−1)/(n+N−1), so a mean norm of n(M − Q) is at least V₁(ε, δ')·min ‖R‖_F‖A‖_{1→2} over
-RA = D, and that minimum is at least ‖D‖_{S₁}/√(N(N−1)/2). Since DDᵀ = N·WPWᵀ, W = (q_x), P = I − 11ᵀ/N,
+**Averages over all data.** For many users the mean over all data gives a bound without a packing, so no constant is
+lost to balls. With the conventions of ``core``, let D have the N(N−1)/2 columns q_i − q_j, and u be uniform on the
+histograms of n users. As ``bounds/central/release.py`` proves, M(u) − nQ(u) and its shift by q_i − q_j are (ε,
+δ')-indistinguishable, δ' = (N−1)/(n+N−1), so a mean norm of n(M − Q) is at least V₁(ε, δ')·min ‖R‖_F‖A‖_{1→2} over RA
+= D, and that minimum is at least ‖D‖_{S₁}/√(N(N−1)/2). Since DDᵀ = N·WPWᵀ, W = (q_x), P = I − 11ᵀ/N,
 
 .. math:: \mathrm{err} \ge \frac{V_1(ε, δ')}{n\sqrt k}\,\sqrt{\frac{2}{N-1}}\,\lVert WP\rVert_{S_1} ,
           \qquad V_1(ε, 0) = \frac{2e^{-ε}}{1-e^{-2ε}} .
 
 Only the types of a part of the universe may be used, the fewer the smaller δ': choose the part by the number of
-persons. This is strong once nε is some ten times the number of types; packings are stronger below.
+users. This is strong once nε is some ten times the number of types; packings are stronger below.
 """
 
 from __future__ import annotations
@@ -59,7 +56,7 @@ from factormech.bounds.central.line import least_noise
 from factormech.errors import BadValue
 from factormech.numerics.rounding import below
 
-# From M data sets that look alike to a bound on the error: packing, with its best constants.
+# Packing.
 
 # κ is computed up to this J and held constant beyond: it is within 1e-4 of its limit 1/√2 there.
 _LARGEST = 2**16
@@ -79,7 +76,7 @@ class LowerBound:
     Attributes
     ----------
     value
-        The bound on max_X E‖M(X) − Q(X)‖₂/√k over data of ``users`` persons, one replaced.
+        The bound on max_X E‖M(X) − Q(X)‖₂/√k over data of this many ``users``, one replaced.
     method
         ``packing`` or another proof's name; ``none`` for the bound 0.
     witness
@@ -131,7 +128,7 @@ def packing_bound(distance: float, log_size: float, replacements: int, epsilon: 
     log_size
         ln M.
     replacements
-        Δ: a whole number of persons, at least one.
+        Δ: a whole number of users, at least one.
     epsilon
         The privacy budget.
     """
@@ -147,7 +144,7 @@ def best_multiple(
 ) -> tuple[int, int, float]:
     """The best packing of a family, and the best number r of copies in it: (index, r, r·gain·κ).
 
-    Packing c of M_c = e^{log_size} data sets can be copied r times: then Δ = r·cost_c ≤ ``users`` persons differ, and
+    Packing c of M_c = e^{log_size} data sets can be copied r times: then Δ = r·cost_c ≤ ``users`` of them differ, and
     the answers are r·gain_c apart. Any whole r ≥ 1 gives a bound; the best of a search near the best real r is taken.
     Where not even one copy fits, the value is 0 and r is 0.
     """
@@ -202,12 +199,12 @@ def _partial_sums() -> FloatArray:
     return sums
 
 
-# A bound for many persons, from the mean over all data: no packing, and no constant lost to balls.
+# Averages over all data.
 
 # Below this ε shifts are taken in groups, since the program of V₁ grows like 1/ε.
 _GROUPED = 0.05
 # Below and above these V₁ is bounded by its value at 0.05, and by 0.
-_LEAST, _LARGEST_averaging = 2.0**-50, 300.0
+_LEAST, _LARGEST_EPSILON = 2.0**-50, 300.0
 
 
 def averaging_bound(trace_norm: float, types: int, queries: int, users: int, epsilon: float) -> float:
@@ -236,7 +233,7 @@ def mean_noise(epsilon: float, delta: float) -> float:
     """
     if epsilon >= _GROUPED:
         # There V₁ is below 3e^{−ε}: nothing is lost where e^ε would overflow.
-        return least_noise(epsilon, delta, moment=1).lower if epsilon < _LARGEST_averaging else 0.0
+        return least_noise(epsilon, delta, moment=1).lower if epsilon < _LARGEST_EPSILON else 0.0
     m = math.ceil(_GROUPED / max(epsilon, _LEAST))
     together = delta * math.expm1(m * epsilon) / math.expm1(epsilon) * (1.0 + 1e-12)
     found = least_noise(_GROUPED, delta, moment=1).lower

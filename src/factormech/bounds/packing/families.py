@@ -1,8 +1,7 @@
-r"""Families that are far from one another, and separation numbers of users' answers.
+r"""Large families whose members are far from one another, and separation numbers of users' answers.
 
-How many sets, or words, can be far from one another: ln M from below, from explicit theorems.
-
-*Sets.* The largest family of s-subsets of N elements with pairwise intersections of at most t < s has at least
+**Sets and words.** ln M is bounded from below by explicit theorems. *Sets.* The largest family of s-subsets of N
+elements with pairwise intersections of at most t < s has at least
 
 * Gilbert: C(N, s)/Σ_{i>t} C(s, i)C(N−s, s−i), by picking greedily;
 * Graham & Sloane (IEEE Trans. Inf. Theory 26, 1980): C(N, s)/q^{s−t−1}, q ≥ N a power of a prime. Map elements to
@@ -17,11 +16,10 @@ How many sets, or words, can be far from one another: ln M from below, from expl
 D − 1 ≤ L/2 being at most C(L, D−1)(L−D+2)/(L−2D+3); first-order Reed–Muller codes (2ℓ words, ℓ = 2^m ≤ L, distance
 ℓ/2); a word and its complement.
 
-Separation numbers of the users' answers: Lemma 2.3's bound and Theorem 1.4's two sides (Nikolov, SODA 2023).
-
-For points q_x ∈ ℝᵏ, with distances ‖·‖₂/√k, P(t) is the largest number of points pairwise at least t apart. Δ persons
-of type x and n − Δ of one fixed type, for each x of such a set, are data sets (Δ/n)t apart: by ``core``, for every
-whole 1 ≤ Δ ≤ n and every t
+**Separation numbers.** They give the bound of Lemma 2.3 and the two sides of Theorem 1.4 of Nikolov (SODA 2023). For
+points q_x ∈ ℝᵏ, with distances ‖·‖₂/√k, P(t) is the largest number of points pairwise at least t apart. Δ users of
+type x and n − Δ of one fixed type, for each x of such a set, are data sets (Δ/n)t apart: by ``core``, for every whole
+1 ≤ Δ ≤ n and every t
 
 .. math:: \mathrm{err} \ge \frac Δn\,t\;κ\bigl(1 + (P(t)-1)e^{-εΔ}\bigr) .
 
@@ -30,7 +28,7 @@ the M − 1 before it. The first M points are t_M apart, so P(t_M) ≥ M; and al
 P(t) ≤ M for t > 2t_{M+1}. For small universes a search over cliques gives P exactly.
 
 *Theorem 1.4.* At α the coarse JL mechanism needs at most a constant times U = α^{−2}ln(w/α)²·sup_{t>α/4} t²ln P(t)/ε
-persons, w = diam/√k, and error α/8 needs at least a constant times L = α^{−1}·sup_{t>α/4} t·ln P(t)/ε. With t ≤ w,
+users, w = diam/√k, and error α/8 needs at least a constant times L = α^{−1}·sup_{t>α/4} t·ln P(t)/ε. With t ≤ w,
 U/L ≤ (w/α)·ln(w/α)²: the theorem. :func:`coarse_ratio` gives U, L and their ratio without the constants.
 """
 
@@ -47,7 +45,7 @@ from factormech.bounds.packing.core import LowerBound, best_multiple, nothing, s
 from factormech.errors import BadValue
 from factormech.numerics.rounding import below
 
-# How many sets, or words, can be far from one another: ln M from below, from explicit theorems.
+# Sets and words.
 
 # Relative error of lgamma and of the few sums of it: 64 units in the last place.
 _ROUNDING = 2.0**-47
@@ -179,7 +177,7 @@ def _prime_to(most: int) -> int:
     return max(q, 1)
 
 
-# Separation numbers of the users' answers: Lemma 2.3's bound and Theorem 1.4's two sides (Nikolov, SODA 2023).
+# Separation numbers.
 
 # Types up to which P is searched exactly, and the steps that a search may take before it gives an interval.
 EXACT_LIMIT = 48
@@ -290,7 +288,7 @@ def separation_bound(found: Separation, users: int, epsilon: float) -> LowerBoun
 
 @dataclass(frozen=True)
 class CoarseRatio:
-    """The two sides of Theorem 1.4 at one α, in units of persons·ε and without its constants.
+    """The two sides of Theorem 1.4 at one α, in units of users·ε and without its constants.
 
     Attributes
     ----------

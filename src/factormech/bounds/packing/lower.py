@@ -1,11 +1,10 @@
-"""The best packing bound of a workload, as an error or as a number of users.
+"""The best packing bound of a workload, as an error at n users and as a number of users for an error.
 
-One door: a workload, the number of persons and ε go in, the best bound of this room comes out, with its witness.
+**The error.** A workload, the number of users and ε give the best bound of this package, with its witness. For the
+columns q_x of any W, k × N, and any types C ⊆ {1 … N}, with P_C the projection on Σu = 0 and n users of those types
+(data of fewer types are data):
 
-For the columns q_x of any W, k × N, and any types C ⊆ {1 … N}, with P_C the projection on Σu = 0 and n persons of those
-types (data of fewer types are data):
-
-* ``separation``: a few persons of one of many types (Lemma 2.3);
+* ``separation``: a few users of one of many types (Lemma 2.3);
 * sparse packings: ‖Wu‖ ≥ σ‖u‖ for Σu = 0, u on C, σ² the least eigenvalue of P_C W_CᵀW_C P_C beside that of 1_C; the
   packings of ``parity`` with |C| types, distances times σ/√k;
 * ``averaging``: the mean over all data of the types C, with ‖W_C P_C‖_{S₁};
@@ -17,13 +16,12 @@ many n and ε.
 
 Eigenvalues are computed in doubles and lowered by N·2⁻⁵⁰ of the largest.
 
-How many persons a given error takes, at least: certified sample complexities.
-
-Let err*_n be the least worst error at n persons. **n·err*_n does not decrease in n**: a mechanism for n + 1 persons
-serves n, with one more person of a fixed type x₀: ((n+1)M(X, x₀) − q_{x₀})/n has error (n+1)/n times M's.
-So a bound b at m persons gives err*_{m'} ≥ (m/m')·b for all m' ≥ m, hence err*_{m'} > α for all m ≤ m' < mb/α.
-Started at m = 1 and continued from the end of each such stretch, this covers all n up to a last one: the sample
-complexity, in the paper's sense of the least n of all with error at most α, is above it.
+**The number of users.** It is the minimum that a given error takes, by these bounds. Let err*_n be the least worst
+error at n users. **n·err*_n does not decrease in n**: a mechanism for n + 1 users serves n, with one more user
+of a fixed type x₀: ((n+1)M(X, x₀) − q_{x₀})/n has error (n+1)/n times M's. So a bound b at m users gives err*_{m'}
+≥ (m/m')·b for all m' ≥ m, hence err*_{m'} > α for all m ≤ m' < mb/α. Started at m = 1 and continued from the end of
+each such stretch, this covers all n up to a last one: the sample complexity, in the paper's sense of the least n of
+all with error at most α, is above it.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ from factormech.workloads.base import Workload
 from factormech.workloads.conjunctions import Conjunctions
 from factormech.workloads.marginals import Marginals
 
-# One door: a workload, the number of persons and ε go in, the best bound of this room comes out, with its witness.
+# The error.
 
 # Domains up to this size are looked at through their Gram matrix.
 DENSE_LIMIT = 2048
@@ -108,14 +106,14 @@ def prepare(workload: Workload | Any, *, name: str = "matrix") -> Prepared:
 
 
 def lower_bound(workload: Prepared | Workload | Any, users: int, epsilon: float) -> LowerBound:
-    """The best bound of this room on max_X E‖M(X) − Q(X)‖₂/√k, over all ε-DP mechanisms M on n persons.
+    """The best bound of this package on max_X E‖M(X) − Q(X)‖₂/√k, over all ε-DP mechanisms M on n users.
 
     Parameters
     ----------
     workload
         A ``Workload``, a dense k × N matrix, or either after :func:`prepare`.
     users
-        n ≥ 1; Q(X) is the **mean** of n columns, neighbours replace one person.
+        n ≥ 1; Q(X) is the **mean** of n columns, neighbours replace one user.
     epsilon
         The privacy budget, δ = 0.
     """
@@ -202,7 +200,7 @@ def _centred_values(W: FloatArray) -> FloatArray:
     return padded(np.linalg.svd(W - W.mean(axis=1, keepdims=True), compute_uv=False)[: W.shape[1]], W.shape[1])
 
 
-# How many persons a given error takes, at least: certified sample complexities.
+# The number of users.
 
 # The search ends when a stretch grows by less than this share.
 _PROGRESS = 1e-3
@@ -211,7 +209,7 @@ _STRETCHES = 500
 
 @dataclass(frozen=True)
 class UsersNeeded:
-    """No ε-DP mechanism has error ≤ α on fewer than ``users`` persons.
+    """The minimum number of ``users`` with which an ε-DP mechanism may have error ≤ α.
 
     Attributes
     ----------
@@ -234,7 +232,7 @@ def users_needed(bound: Callable[[int], LowerBound], alpha: float, *, most: int 
     Parameters
     ----------
     bound
-        n ↦ a lower bound on the error at n persons, ε fixed.
+        n ↦ a lower bound on the error at n users, ε fixed.
     alpha
         The error, above 0.
     most

@@ -1,11 +1,10 @@
 r"""Packings for marginals, conjunctions and full parity.
 
-Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
-
-*Data sets.* Split attributes into a word part of b, j blocks of o = 2^i or another order of a Hadamard matrix
-H = (h_0 = 1, h_1, …), and a part of c attributes that every such person has. For a word y ∈ {0,1}^{S×b} and S sequences
-σ ∈ {1 … o−1}^j, person σ has y_σ in the word part, g_{σ_i} = (h_0 + h_{σ_i})/2 in block i, and ones in the last part;
-there are r copies of each, and the other n − rS persons have no attribute at all.
+**Marginals and conjunctions.** For w out of d attributes this is the Hadamard packing of Nikolov's Theorem 7.3, as
+numbers. *Data sets.* Split attributes into a word part of b, j blocks of o = 2^i or another order of a Hadamard
+matrix H = (h_0 = 1, h_1, …), and a part of c attributes that every such user has. For a word y ∈ {0,1}^{S×b} and S
+sequences σ ∈ {1 … o−1}^j, user σ has y_σ in the word part, g_{σ_i} = (h_0 + h_{σ_i})/2 in block i, and ones in the
+last part; there are r copies of each, and the other n − rS users have no attribute at all.
 
 *Distance.* Of the queries keep the conjunctions of one attribute of the word part, one of each block and w − 1 − j of
 the last part. On them two words z = y − y' apart differ by (r/n)Σ_σ z_σ ⊗ g_{σ_1} ⊗ … ⊗ g_{σ_j} ⊗ 1. The Gram matrix of
@@ -16,15 +15,14 @@ g_1 … g_{o−1} is (o/4)(I + 11ᵀ) ⪰ (o/4)I, so with D the Hamming distance
 
 The words are a code of length Sb and distance D (``families.log_words``); one code does the work of the paper's two.
 j = w − 1, c = 0 is the paper's case; j = 0, the packing of one-way marginals beside attributes that hold for all, is
-better for few persons. For tables, all 2^w cells of a marginal, each block's contribution doubles,
+better for few users. For tables, all 2^w cells of a marginal, each block's contribution doubles,
 ⟨g_σ, g_τ⟩ + ⟨1−g_σ, 1−g_τ⟩ = (o/2)(1 + [σ = τ]), the word's doubles too, and the last part's stays; k grows 2^w-fold:
 the same bound but for the factor 2^{−(w−1−j)/2}.
 
-Full parity, k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data.
-
-‖W(h − h')‖₂/(n√k) = ‖h − h'‖₂/n for histograms h, h': the error is that of the histogram, whatever N. The data sets
-are r copies of each element of an s-set, the other n − rs persons of one fixed type. Sets with intersections of at most
-t (``families``) differ in at most rs persons, and their answers by at least (r/n)√(2(s − t)): by ``core``,
+**Full parity.** k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data. ‖W(h −
+h')‖₂/(n√k) = ‖h − h'‖₂/n for histograms h, h': the error is that of the histogram, whatever N. The data sets are r
+copies of each element of an s-set, the other n − rs users of one fixed type. Sets with intersections of at most t
+(``families``) differ in at most rs users, and their answers by at least (r/n)√(2(s − t)): by ``core``,
 
 .. math:: \mathrm{err} \ge \frac rn\sqrt{2(s-t)}\;κ\bigl(1 + (M-1)e^{-εrs}\bigr)
           \qquad\text{for every whole } r \ge 1,\; rs \le n .
@@ -52,7 +50,7 @@ from factormech.bounds.packing.families import KINDS, LARGEST, log_words, set_fa
 from factormech.errors import BadValue
 from factormech.numerics.rounding import below
 
-# Marginals and conjunctions of w out of d attributes: the Hadamard packing of Nikolov's Theorem 7.3, as numbers.
+# Marginals and conjunctions.
 
 # Steps of the search: sizes of parts, numbers of sequences, distances of codes.
 _RATIO = 1.3
@@ -134,7 +132,7 @@ def marginals(
 
 
 def member_types(construction: Construction, word: IntArray) -> IntArray:
-    """The user types of the S persons of one data set, as bit masks (attribute i is bit 2^i): the packing, explicitly.
+    """The user types of the S users of one data set, as bit masks (attribute i is bit 2^i): the packing, explicitly.
 
     ``word`` is y, 0/1, of shape (S, b). Attributes are in the order word part, blocks, ones.
     """
@@ -225,10 +223,10 @@ def _steps(first: int, last: int) -> list[int]:
     return [*found, last] if last >= first else found
 
 
-# Full parity, k = N queries, W a Hadamard matrix: packings of sparse data, and the mean over all data.
+# Full parity.
 
 # Numbers of types that the mean over all data is tried with: a geometric grid.
-_RATIO_parity = 1.4
+_SIZES_RATIO = 1.4
 
 
 def full_parity(types: int, users: int, epsilon: float) -> LowerBound:
@@ -275,8 +273,8 @@ def sparse_bound(types: int, users: int, epsilon: float, *, scale: float = 1.0) 
 def averaged_bound(types: int, users: int, epsilon: float) -> LowerBound:
     """The mean over all data of the best number of types N' ≤ N: V₁(ε, (N'−1)/(n+N'−1))·√(2(N'−1))/n."""
     epsilon, n, N = check_epsilon(epsilon), check_positive_integer("users", users), checked_types(types)
-    steps = math.ceil(math.log(N / 2.0) / math.log(_RATIO_parity))
-    sizes = np.unique(np.minimum(np.ceil(2.0 * _RATIO_parity ** np.arange(steps + 1)), N))
+    steps = math.ceil(math.log(N / 2.0) / math.log(_SIZES_RATIO))
+    sizes = np.unique(np.minimum(np.ceil(2.0 * _SIZES_RATIO ** np.arange(steps + 1)), N))
     # ‖WP‖_{S₁} = (N' − 1)√N over N' types, and k = N: the two √N cancel.
     value, used = best_of_nested(sizes - 1.0, sizes, 1, n, epsilon)
     return LowerBound(value, n, epsilon, "averaging", {"data": "uniform over all histograms", "types": used})

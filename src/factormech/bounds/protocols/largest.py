@@ -10,8 +10,9 @@ Let the users' types be drawn from p, uniform priors on a face of m types as in 
 
 c_r = √(2πe)·r/(2e(r!)^{1/r}), and c_1 = 0.7916.
 
-**Theorem E.** The same with C_r√r/√(tr K), C_r of ``box.py``, tr K ≤ min(Nσ_m(1+χ)/λ_min(Γ), N tanh²(ε/2)(b−1)/(m(β−1))
-·tr Γ⁻¹) + j·tr Γ⁻¹, Γ = VDVᵀ: better for queries that are nearly orthogonal, such as parities.
+**Theorem E.** The same with C_r√r/√(tr K), where C_r is that of ``prior.py`` and Γ = VDVᵀ, tr K ≤
+min(Nσ_m(1+χ)/λ_min(Γ), N tanh²(ε/2)(b−1)/(m(β−1))·tr Γ⁻¹) + j·tr Γ⁻¹: better for queries that are nearly orthogonal,
+such as parities.
 
 **Theorem D.** If W_vz_v = 1 and Σw_v = 1, then α ≥ 0.7916/√(Σw_v z_vᵀ(E I_T + J)z_v), the sum being at most
 tNσ_m(1+χ) + j·m·tr M for M = Σw_vz_vz_vᵀ ⪯ tD.

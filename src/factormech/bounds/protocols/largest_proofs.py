@@ -1,17 +1,14 @@
-"""What bounds on the expected largest error follow from.
+"""What bounds on the expected largest error follow from: Theorems C, D and E, and coins, with all roundings.
 
-One query: the Bayes risk of N coins, which no protocol on two types passes.
+**One query.** No protocol on two types passes the Bayes risk of N coins. Let a protocol have the transcript T and
+P(T|x) = g(T)Πφ_i(T, x_i) on two types, φ_i(T, 0)/φ_i(T, 1) between 1/a and a. With q = a/(1+a) let ψ_i(T, y) =
+(qφ_i(T, y) − (1−q)φ_i(T, 1−y))/(2q−1) ≥ 0. Then K(T|y) = g(T)Πψ_i(T, y_i) is a channel, as its sum over T is one, and
+T is its output for the randomized responses y_i of the types. So every protocol, interactive or not, is worth N coins
+of bias (1 + (a−1)p)/(1+a), p the share of the second type, and under every prior on p its expected error is at least
+the Bayes risk of N coins. The prior here has finitely many p, so that the risk is a finite sum of positive terms:
+nothing is integrated.
 
-Let a protocol have the transcript T and P(T|x) = g(T)Πφ_i(T, x_i) on two types, φ_i(T, 0)/φ_i(T, 1) between 1/a and a.
-With q = a/(1+a) let ψ_i(T, y) = (qφ_i(T, y) − (1−q)φ_i(T, 1−y))/(2q−1) ≥ 0. Then K(T|y) = g(T)Πψ_i(T, y_i) is a
-channel, as its sum over T is one, and T is its output for the randomized responses y_i of the types. So every protocol,
-interactive or not, is worth N coins of bias (1 + (a−1)p)/(1+a), p the share of the second type, and under every prior
-on p its expected error is at least the Bayes risk of N coins. The prior here has finitely many p, so that the risk is
-a finite sum of positive terms: nothing is integrated.
-
-What bounds on the expected largest error follow from: Theorems C, D and E, and coins, with all roundings.
-
-The theorems are those of ``largest.py``.
+**The four proofs.** The theorems are those of ``largest.py``.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from factormech.bounds.hard import release
 from factormech.bounds.protocols import faces, prior
 from factormech.bounds.protocols.squared import BETAS, CONSTANT
 
-# One query: the Bayes risk of N coins, which no protocol on two types passes.
+# One query.
 
 # Shapes β of Beta(β, β), which the finite priors follow; points for each √N, between two limits.
 _SHAPES = (1.0, 2.0, 4.0, 10.0)
@@ -38,7 +35,7 @@ _FEWEST, _POINTS = 128, 10.0
 # Up to so many coins; Theorem C is within 2 % above it.
 COINS_LIMIT = 2000
 # Relative error of a probability of so many coins, from log Γ, and of the sums.
-_MARGIN_one_query = 1e-8
+_RISK_MARGIN = 1e-8
 
 
 def risk(value_range: float, epsilon: float, users: int) -> float:
@@ -59,7 +56,7 @@ def _bayes_risk(epsilon: float, users: int, shape: float) -> float:
     joint = prior * np.exp(ways + counts * heads + (users - counts) * heads[::-1])
     below = np.cumsum(joint, axis=1)
     median = p[(below >= 0.5 * below[:, -1:]).argmax(axis=1)]
-    return float(np.sum(joint * np.abs(p - median[:, None]))) * (1.0 - _MARGIN_one_query)
+    return float(np.sum(joint * np.abs(p - median[:, None]))) * (1.0 - _RISK_MARGIN)
 
 
 def _prior(users: int, shape: float) -> tuple[FloatArray, FloatArray]:
@@ -71,7 +68,7 @@ def _prior(users: int, shape: float) -> tuple[FloatArray, FloatArray]:
     return 0.5 * (1.0 + x), weights / weights.sum()
 
 
-# What bounds on the expected largest error follow from: Theorems C, D and E, and coins, with all roundings.
+# The four proofs.
 
 Types: TypeAlias = tuple[int, ...]
 

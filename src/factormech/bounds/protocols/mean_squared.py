@@ -1,13 +1,10 @@
-"""The mean squared error, and the number of users that it needs, for every ε-LDP protocol.
+"""The mean squared error, and the number of users that it needs, for every ε-LDP protocol (Theorem A).
 
-From bounds on the error at given numbers of users to a bound on the number of users.
+**From errors to numbers of users.** For a fixed proof the numbers of users with a bound of at least a given error > 0
+are an interval (§4 of ``docs/lower-bounds-every-protocol.md``), so a search by halves finds both its ends.
 
-For a fixed proof the numbers of users with a bound of at least a given error > 0 are an interval (§4 of
-``docs/lower-bounds-every-protocol.md``), so a search by halves finds both its ends.
-
-The mean squared error, and the number of users that it needs, for every ε-LDP protocol (Theorem A).
-
-The search is that of ``squared.py`` over uniform priors on faces, the hardest centre, and weights of pairs.
+**The search for the best prior.** The search is that of ``squared.py`` over uniform priors on faces, the hardest
+centre, and weights of pairs.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ from factormech.bounds.protocols.record import (
 from factormech.bounds.protocols.squared import SquaredProof
 from factormech.workloads.base import Workload
 
-# From bounds on the error at given numbers of users to a bound on the number of users.
+# From errors to numbers of users.
 
 # A search follows at most so many proofs.
 _CHANGES = 60
@@ -102,7 +99,7 @@ def fewest_users(proof_at: ProofAt, proof: ErrorProof, error: Fraction, last: in
     return fewest
 
 
-# The mean squared error, and the number of users that it needs, for every ε-LDP protocol (Theorem A).
+# The search for the best prior.
 
 
 class SquaredSearch:

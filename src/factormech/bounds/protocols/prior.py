@@ -1,15 +1,11 @@
-r"""What a prior and one ε-LDP report know of the distribution of types, and the largest error that little information
-leaves.
+r"""What a Dirichlet prior and one ε-LDP report know of the distribution of types, and the constants C_r of Theorem E.
 
-What a Dirichlet prior and one ε-LDP report know of the distribution of the types.
+**The prior and one report.** Setting and proofs: ``docs/lower-bounds-every-protocol.md``. The prior has the
+parameters bm_u, of sum b; for m uniform on n types, β = b/n. For a bound of the form f²(Σz_ig_i)²/(N·information +
+prior·Σw_iz_i²) a :class:`Field` has the numbers f², information (per user) and prior. The functions take floats,
+arrays of them or fractions. Fractions give numbers that hold in exact arithmetic: f² rounded down, the others up.
 
-Setting and proofs: ``docs/lower-bounds-every-protocol.md``. The prior has the parameters bm_u, of sum b; for m uniform
-on n types, β = b/n. For a bound of the form f²(Σz_ig_i)²/(N·information + prior·Σw_iz_i²) a :class:`Field` has the
-numbers f², information (per user) and prior. The functions take floats, arrays of them or fractions. Fractions give
-numbers that hold in exact arithmetic: f² rounded down, the others up.
-
-The least expected largest error of a posterior with little Fisher information: the constants C_r of Theorem E.
-
+**The constants C_r.** C_r bounds from below the expected largest error of a posterior with little Fisher information.
 For a density u² on ℝʳ, μ > 0 and T = ‖x‖_∞ let 4μ = 1 by a choice of units. For every continuous, piecewise smooth
 field F, ∫|∇u + uF|² ≥ 0 gives ∫|∇u|² ≥ ∫u²(div F − |F|²). With F_i = (θ/T)tan(θx_i/T), θ = θ(T), and b(t) = θ tan θ/t
 the right side is E G(T),
@@ -40,7 +36,7 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.bounds.certificates import exponential_bound, rounded_up
 from factormech.bounds.rigorous import largest_information
 
-# What a Dirichlet prior and one ε-LDP report know of the distribution of the types.
+# The prior and one report.
 
 # A float, an array of floats or a fraction.
 Number: TypeAlias = Any
@@ -157,11 +153,11 @@ def root_above(x: Number) -> Number:
     return math.sqrt(x)
 
 
-# The least expected largest error of a posterior with little Fisher information: the constants C_r of Theorem E.
+# The constants C_r.
 
 # Steps up to t = e, 8 for each row where those are more; parts of each where the bound is evaluated; values of e that
 # are tried at once, and how often.
-_STEPS_box, _PARTS, _TRIED, _ROUNDS = 1200, 4, 40, 4
+_GRID_STEPS, _PARTS, _TRIED, _ROUNDS = 1200, 4, 40, 4
 # The equation is solved up to this multiple of e.
 _BEYOND = 3.0
 # A solution of this size blows up; relative rounding of all that is evaluated.
@@ -227,7 +223,7 @@ def _solutions(e: FloatArray, rows: int) -> tuple[FloatArray, FloatArray, FloatA
 
     Up to (r−1)/2.5 steps, where the equation is stiff, b = et/r − t²/(r+1), right to the third order in t.
     """
-    steps = max(_STEPS_box, 8 * rows)
+    steps = max(_GRID_STEPS, 8 * rows)
     count, h = int(_BEYOND * steps), e / steps
     start = 1 + math.ceil((rows - 1) / 2.5)
     t = np.arange(count + 1)[:, None] * h

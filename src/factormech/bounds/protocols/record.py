@@ -1,8 +1,8 @@
 """What a bound for every protocol says, and its certificate as a JSON file.
 
-What a bound for every protocol says, and the checks that its callers share.
+**The bound, and the checks that its callers share.**
 
-Bounds for every protocol as JSON files that ``tools/verify_protocol_bound.py`` checks in exact arithmetic.
+**The certificate.** ``tools/verify_protocol_bound.py`` checks these JSON files in exact arithmetic.
 
 **Theorem A**, uniform priors. With the rows W on a face of m types and a rational (m, m) matrix T, T1 = 0 = Tᵀ1, the
 fields are Z = TWᵀ; then tr(WZ) = tr(TG), ZZᵀ = TGTᵀ for G = WᵀW, and TGTᵀ ≺ I is decided in whole numbers. The bound is
@@ -30,7 +30,7 @@ from factormech.bounds.protocols.squared import ROOT, SquaredProof
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.matrices import checked_matrix
 
-# What a bound for every protocol says, and the checks that its callers share.
+# The bound, and the checks that its callers share.
 
 Data = Literal["given", "drawn"]
 DATA = ("given", "drawn")
@@ -89,7 +89,7 @@ class ProtocolBound:
 
 
 def checked(epsilon: float, data: str) -> float:
-    """The privacy budget, and that ``data`` is known."""
+    """Return the privacy budget; refuse a wrong one, and an unknown kind of data."""
     if data not in DATA:
         raise UnknownName("data", str(data), DATA)
     return check_epsilon(epsilon)
@@ -127,7 +127,7 @@ def vacuous(name: str, value: Any, remedy: str) -> BadValue:
     return BadValue(name, value, "be such that the bound says something; it is vacuous here", remedy)
 
 
-# Bounds for every protocol as JSON files that ``tools/verify_protocol_bound.py`` checks in exact arithmetic.
+# The certificate.
 
 CLAIM = (
     "rows / rows_denominator is the workload on the types of a face. Every protocol that is epsilon-LDP in each of the "

@@ -1,26 +1,18 @@
-"""Protocols of selection, their users and reports.
+"""Protocols of selection: their users, their reports, and the protocols by name.
 
-Users of selection and their reports: randomized response on one coordinate.
-
-A user has x ∈ {0, 1}^d. Asked for coordinate j they report x_j with probability e^ε/(1+e^ε) and its opposite otherwise,
-so a report on a coordinate of mean m_j is 1 with probability ½ + (m_j − ½)/c, c = (e^ε+1)/(e^ε−1). Users are drawn
-independently and asked once, so nothing else about their law matters.
+**Users and reports.** A report is randomized response on one coordinate. A user has x ∈ {0, 1}^d. Asked for
+coordinate j they report x_j with probability e^ε/(1+e^ε) and its opposite otherwise, so a report on a coordinate of
+mean m_j is 1 with probability ½ + (m_j − ½)/c, c = (e^ε+1)/(e^ε−1). Users are drawn independently and asked once, so
+nothing else about their law matters.
 
 **The planted law** of gap g ≤ ½: fair coins, but one coordinate of mean ½ + g. Success is to name it.
 
-Protocols of selection, by name: n users, one bit of randomized response each.
-
-``moss-uniform``
-    MOSS chooses the coordinates J_1, …, J_n; output J_T, T uniform (Edmonds, PhD thesis, Toronto 2023, Theorem 7,
-    before repetition). With E Σ(m_max − m_{J_i}) ≤ 25c√(nd), J_T loses at most 25c√(d/n) on average.
-``moss-validated``
-    Theorem 7 whole: r such candidates, the one of the largest mean in fresh reports (see ``promise``).
-``moss-most-played``
-    MOSS, then the coordinate that was asked for most.
-``sequential-halving``
-    Rounds that keep the better half.
-``one-coordinate``
-    Non-interactive: user i reports on coordinate i mod d.
+**The protocols.** Each has n users with one bit of randomized response each. ``moss-uniform`` MOSS chooses the
+coordinates J_1, …, J_n; output J_T, T uniform (Edmonds, PhD thesis, Toronto 2023, Theorem 7, before repetition). With
+E Σ(m_max − m_{J_i}) ≤ 25c√(nd), J_T loses at most 25c√(d/n) on average. ``moss-validated`` Theorem 7 whole: r such
+candidates, the one of the largest mean in fresh reports (see ``promise``). ``moss-most-played`` MOSS, then the
+coordinate that was asked for most. ``sequential-halving`` Rounds that keep the better half. ``one-coordinate``
+Non-interactive: user i reports on coordinate i mod d.
 
 To add one, write its runs in :mod:`factormech.learning.selection.kernels` and a line in ``_PROTOCOLS``.
 """
@@ -39,7 +31,7 @@ from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positiv
 from factormech.errors import BadValue, UnknownName
 from factormech.privacy.guarantee import Guarantee
 
-# Users of selection and their reports: randomized response on one coordinate.
+# Users and reports.
 
 KeyArray = npt.NDArray[np.uint64]
 
@@ -112,7 +104,7 @@ def of_means(means: FloatArray, epsilon: float, best: IntArray, rng: np.random.G
     return Reports(np.ascontiguousarray(p), keys, np.asarray(best, dtype=np.int64))
 
 
-# Protocols of selection, by name: n users, one bit of randomized response each.
+# The protocols.
 
 
 @dataclass(frozen=True)

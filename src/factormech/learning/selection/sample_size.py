@@ -1,8 +1,7 @@
-r"""The number of users with which selection succeeds, and set disjointness decided by it.
+r"""The number of users with which selection succeeds, and set disjointness decided by simulating selection.
 
-The number of users with which a protocol succeeds with a given probability, by search, with an interval.
-
-S(n) of T independent runs with n users succeed. All n share the runs' chance
+**The number of users.** A search finds with how many users a protocol succeeds with a given probability, with an
+interval. S(n) of T independent runs with n users succeed. All n share the runs' chance
 (:mod:`factormech.learning.selection.kernels`), so S is nearly increasing, and a bisection on a logarithmic scale
 finds where it crosses a number k. Three of them:
 
@@ -14,11 +13,10 @@ With at most E numbers of users tried, each interval at level/E, all of them hol
 the probability of success increases with n, its crossing of s is between the ends. Where not even the least
 number of users fails, the lower end is that number; ``moss-validated`` starts with its fresh reports.
 
-Two parties decide set disjointness by simulating selection, and what its transcript says of their sets.
-
-The reduction of :mod:`factormech.learning.selection.lower_bounds`, run: each user goes to either party by a public
-coin, and has that party's set with probability 2g and 0 otherwise; the protocol names Z; the parties say "they meet"
-if Z is in both sets, and never err where the sets are disjoint.
+**Set disjointness.** Two parties decide it, and the transcript reveals information about their sets. The reduction of
+:mod:`factormech.learning.selection.lower_bounds`, run: each user goes to either party by a public coin, and has that
+party's set with probability 2g and 0 otherwise; the protocol names Z; the parties say "they meet" if Z is in both
+sets, and never err where the sets are disjoint.
 
 **Information.** Under the hard law given D (one party's bit j is a fair coin v_j, the other's 0) the coordinates are
 independent, and the reports on coordinate j of users of the party that has the coin, k ones of N, are all that depends
@@ -54,7 +52,7 @@ from factormech.learning.selection.protocols import (
 )
 from factormech.numerics.intervals import Estimate, clopper_pearson
 
-# The number of users with which a protocol succeeds with a given probability, by search, with an interval.
+# The number of users.
 
 _TRIED_AT_MOST = 80
 
@@ -150,7 +148,7 @@ def _between(a: int, b: int, at_a: int, at_b: int, wanted: float) -> float:
     return float(np.exp(np.interp(wanted, [at_a, at_b], [math.log(a), math.log(b)])))
 
 
-# Two parties decide set disjointness by simulating selection, and what its transcript says of their sets.
+# Set disjointness.
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-r"""Lower bounds for learners by statistical queries, and local protocols simulated by them.
+r"""Lower bounds for learners by statistical queries, and local protocols simulated by such queries.
 
-Lower bounds for learners by queries: on correlational queries, and on users with sequential reports or streams.
+**Lower bounds.** They are on correlational queries, and on users with sequential reports or streams.
 
 **Correlational queries** (Edmonds' Lemma 60 with a probability of failure). Laws λ_v with weights π have correlational
 variance c-var = max_{|f| ≤ 1} E_π(E_{λ_v} b·f(a))². An oracle of tolerance τ answers 0 wherever it may. Then, for fixed
@@ -37,13 +37,12 @@ c-var·(J/τ² + 1/α_h²).
 A learner with loss α₁ < α that fails with probability β₁ becomes a test by estimating the loss of what it found:
 subtract these users, and put the sum of both failures for β.
 
-A local protocol simulated by statistical queries (Kasiviswanathan, Lee, Nissim, Raskhodnikova & Smith, 2011).
-
-A user with a type u ∼ λ sends output o with probability Q_ou, so outputs have the law Qλ. To draw from it by queries
-about λ: propose o with probability ∝ M_o = max_u Q_ou, ask for g_o(λ), g_o(u) = Q_ou/M_o ∈ [e^{−ε}, 1], and accept with
-that probability. A report takes Σ_o M_o ≤ e^ε queries on average. g is asked as (2g − 1 − e^{−ε})/(1 − e^{−ε}) ∈ [−1,
-1], so a tolerance τ is (1 − e^{−ε})τ/2 in g and ϱ = (e^ε − 1)τ/2 relative to it; the law of an accepted report is then
-∝ (1 + e_o)(Qλ)_o with |e_o| ≤ ϱ, which is within ϱ/(2(1 − ϱ)) of Qλ in total variation, and n reports within n times
+**Simulation.** The simulation is that of Kasiviswanathan, Lee, Nissim, Raskhodnikova & Smith (2011). A user with a
+type u ∼ λ sends output o with probability Q_ou, so outputs have the law Qλ. To draw from it by queries about λ:
+propose o with probability ∝ M_o = max_u Q_ou, ask for g_o(λ), g_o(u) = Q_ou/M_o ∈ [e^{−ε}, 1], and accept with that
+probability. A report takes Σ_o M_o ≤ e^ε queries on average. g is asked as (2g − 1 − e^{−ε})/(1 − e^{−ε}) ∈ [−1, 1],
+so a tolerance τ is (1 − e^{−ε})τ/2 in g and ϱ = (e^ε − 1)τ/2 relative to it; the law of an accepted report is then ∝
+(1 + e_o)(Qλ)_o with |e_o| ≤ ϱ, which is within ϱ/(2(1 − ϱ)) of Qλ in total variation, and n reports within n times
 that. ``tolerance_for`` is the τ that makes it β. (SIAM J. Comput. 40(3), Lemma 5.8, has β/(3e^{2ε}) for one report.)
 """
 
@@ -66,7 +65,7 @@ from factormech.norms.certificates import dual_norm
 from factormech.numerics.rounding import above
 from factormech.privacy.guarantee import verify_ldp
 
-# Lower bounds for learners by queries: on correlational queries, and on users with sequential reports or streams.
+# Lower bounds.
 
 # What the sums of the last lines may lose to rounding.
 _SLACK = 1.0 - 1e-9
@@ -177,7 +176,7 @@ def _family(first: FloatArray, second: FloatArray, weights: FloatArray) -> HardP
     return HardPairs(first, np.array(second), weights, np.arange(len(weights)))
 
 
-# A local protocol simulated by statistical queries (Kasiviswanathan, Lee, Nissim, Raskhodnikova & Smith, 2011).
+# Simulation.
 
 # Numbers of values of queries that are held at once.
 _CELLS = 2**21

@@ -1,8 +1,6 @@
-r"""Matrix games by the simplex method, for many small ones.
+r"""Matrix games solved by the simplex method, for many small ones.
 
-Matrix games solved by the simplex method, for many small ones.
-
-With A (J × n) and any a for which B = A + a is positive, y = v·z and w = v·u of
+**The linear program of a game.** With A (J × n) and any a for which B = A + a is positive, y = v·z and w = v·u of
 
 .. math:: 1/v = \max\{\mathbf 1^\top z : Bz \le \mathbf 1, z \ge 0\}
           = \min\{\mathbf 1^\top u : B^\top u \ge \mathbf 1, u \ge 0\}
@@ -11,7 +9,7 @@ are optimal strategies: min_y max_j (Ay)_j = max_w min_x (wᵀA)_x = v − a (Da
 of Production and Allocation, 1951). z = 0 is feasible, so there is one phase, and u is what the slacks cost at its end.
 A general solver takes longer to be called than these games take.
 
-The simplex method on the tableau of a matrix game.
+**Steps on the tableau.**
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.compiled import compiled
 
-# Matrix games solved by the simplex method, for many small ones.
+# The linear program of a game.
 
 # Pivots for each column at most, of which one or two are usual, and how far apart both players' values may be.
 _PIVOTS, _GAP = 20, 1e-10
@@ -48,7 +46,7 @@ def strategies(A: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     return (y, w) if gap <= _GAP * max(size, 1.0) else None
 
 
-# The simplex method on the tableau of a matrix game.
+# Steps on the tableau.
 
 
 @compiled(error_model="numpy")

@@ -1,12 +1,10 @@
-"""The multiplicative-weights learner by statistical queries, and repeated runs of it.
+"""The multiplicative-weights learner of realizable classes by statistical queries, and repeated runs of it.
 
-The multiplicative-weights learner of realizable classes by statistical queries, with all its constants.
-
-Feldman (COLT 2017), as Theorem 52 of Edmonds (PhD thesis, University of Toronto, 2023). A hypothetical law μ of
-labelled points starts uniform. While the Bayes hypothesis h of μ loses more than α on it, a query F is drawn from ζ,
-the optimal queries at μ (:mod:`factormech.learning.sq.dimension`), for which E|F(λ) − F(μ)| ≥ V(μ) ≥ 1/d; else h
-itself is asked, F = −b·h(a). An answer r far from F(μ) makes μ ∝ μ·exp(ησF), σ = sign(r − F(μ)); an answer near it
-for h ends the search.
+**The learner, with all its constants.** Feldman (COLT 2017), as Theorem 52 of Edmonds (PhD thesis, University of
+Toronto, 2023). A hypothetical law μ of labelled points starts uniform. While the Bayes hypothesis h of μ loses more
+than α on it, a query F is drawn from ζ, the optimal queries at μ (:mod:`factormech.learning.sq.dimension`), for which
+E|F(λ) − F(μ)| ≥ V(μ) ≥ 1/d; else h itself is asked, F = −b·h(a). An answer r far from F(μ) makes μ ∝ μ·exp(ησF), σ =
+sign(r − F(μ)); an answer near it for h ends the search.
 
 **Constants.** Tolerance τ < 1/(2d), the thesis's τ = 1/√d being too coarse: of E|F(λ) − F(μ)| ≥ 1/d nothing need be
 left. Put x = (2/3)(1/d − 2τ), θ = τ + x; "far" is |r − F(μ)| ≥ θ.
@@ -26,11 +24,9 @@ then θ = τ, the least of which an update has the right sign, and a run that as
 The promise needs V(μ) ≥ 1/d at every μ met, which is certified there; a run that meets a smaller value stops and says
 which.
 
-Repeated runs of the multiplicative-weights learner: d is settled by pilot runs, and others are counted.
-
-The learner's promise needs a d that is at least 1/V at every law it meets, and no dimension is known that surely is.
-So pilot runs settle one; runs with chance of their own are counted with it, and one that meets a law of which d is too
-small has failed.
+**Repeated runs.** Pilot runs settle d, and only the runs after them are counted. The learner's promise needs a d that
+is at least 1/V at every law it meets, and no dimension is known that surely is. So pilot runs settle one; runs with
+chance of their own are counted with it, and one that meets a law of which d is too small has failed.
 """
 
 from __future__ import annotations
@@ -51,7 +47,7 @@ from factormech.learning.sq.dimension import QueryValue, check_class, least_loss
 from factormech.learning.sq.dimension_search import smallest_value
 from factormech.learning.sq.oracles import Oracle, check_failure, check_tolerance
 
-# The multiplicative-weights learner of realizable classes by statistical queries, with all its constants.
+# The learner, with all its constants.
 
 Ending = Literal["learned", "stalled", "smaller-value"]
 
@@ -206,7 +202,7 @@ def realizable_law(concepts: ConceptClass, concept: int, points: FloatArray) -> 
     return np.concatenate([np.where(c > 0, points, 0.0), np.where(c < 0, points, 0.0)])
 
 
-# Repeated runs of the multiplicative-weights learner: d is settled by pilot runs, and others are counted.
+# Repeated runs.
 
 # A dimension that turns out too small is put so much above the one that was met.
 _MARGIN = 1.05
@@ -265,7 +261,7 @@ class LearningQuestion:
 
 
 def question(concepts: ConceptClass, alpha: float, failure: float, rng: np.random.Generator) -> LearningQuestion:
-    """The question with an estimate of its dimension, for all hypotheses."""
+    """Return the learning question for a concept class, with an estimate of its dimension over all hypotheses."""
     value = smallest_value(concepts, alpha, losers="all", starts=4, rng=rng)
     return LearningQuestion(concepts, Learner(concepts), alpha, failure, value)
 

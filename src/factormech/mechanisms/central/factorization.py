@@ -1,15 +1,13 @@
-"""Factorizations of a workload as mechanisms need them, with sensitivities and norms of rows.
+"""Factorizations of a workload as central mechanisms need them: proved sensitivity, norms of rows, and the residual.
 
-Factors of this room as what they do to vectors, the norms of their rows, and the largest entry of their products.
+**Factors as operators.** A factor offers products with vectors, the norms of its rows, and the largest entry of a
+product. Row norms are errors, right to a few roundings; column norms are privacy, and come from where the factor is
+made with a proof (:mod:`factormech.mechanisms.central.factorization`). Nothing here makes a queries × domain matrix.
 
-Row norms are errors, right to a few roundings; column norms are privacy, and come from where the factor is made with a
-proof (:mod:`factormech.mechanisms.central.factorization`). Nothing here makes a queries × domain matrix.
-
-A factorization LR of a workload W as a mechanism needs it: with the sensitivity of R and the miss of LR proved.
-
-M(x) = L(Rx + z), z ~ N(0, σ²I), is private because Rx + z is: L is post-processing, whatever it is. So the guarantee
-rests on the largest column norm of R alone, of which ``sensitivity`` is an upper bound in exact arithmetic for the very
-numbers that define R. The answers miss Wx by at most (``residual`` + ``tolerance``)·‖x‖₁ beside the noise.
+**A factorization LR of a workload W.** The sensitivity of R and the distance of LR from W are proved. M(x) = L(Rx +
+z), z ~ N(0, σ²I), is private because Rx + z is: L is post-processing, whatever it is. So the guarantee rests on the
+largest column norm of R alone, of which ``sensitivity`` is an upper bound in exact arithmetic for the very numbers
+that define R. The answers miss Wx by at most (``residual`` + ``tolerance``)·‖x‖₁ beside the noise.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from factormech.numerics.rounding import TINY, above, gamma, squared_norms_above
 from factormech.workloads.base import Workload
 from factormech.workloads.ranges import AllRanges, Prefix
 
-# Factors of this room as what they do to vectors, the norms of their rows, and the largest entry of their products.
+# Factors as operators.
 
 # Numbers made at once where a factor is asked for its rows or its largest entries.
 BLOCK = 1 << 22
@@ -212,7 +210,7 @@ def _unit_blocks(factor: Factor) -> Iterator[FloatArray]:
         yield block
 
 
-# A factorization LR of a workload W as a mechanism needs it: with the sensitivity of R and the miss of LR proved.
+# A factorization LR of a workload W.
 
 # |W − LR| may be this large, relatively to the largest |W|, where the factorization claims to be exact.
 RESIDUAL_LIMIT = 1e-8

@@ -1,9 +1,7 @@
-r"""Moments of Gaussian errors, exactly and by draws to a stated width.
+r"""Errors of order p of Gaussian noise: exact moments, and means of draws to a stated width.
 
-Absolute moments of Gaussian errors, and the exact ℓ_p error of many of them.
-
-For Z ~ N(0, 1) and p > 0, (E|Z|^p)^{1/p} = m_p = √2 (Γ((p + 1)/2)/√π)^{1/p}; m_2 = 1. If the error of query i is
-b_i + s_i Z_i, the error of order p is
+**Exact moments.** For Z ~ N(0, 1) and p > 0, (E|Z|^p)^{1/p} = m_p = √2 (Γ((p + 1)/2)/√π)^{1/p}; m_2 = 1. If the error
+of query i is b_i + s_i Z_i, the error of order p is
 
 .. math:: (E\lVert b + sZ\rVert_p^p)^{1/p} = \Bigl(\sum_i E|b_i + s_i Z_i|^p\Bigr)^{1/p},
 
@@ -11,14 +9,13 @@ however the Z_i depend on each other: the *total*, which Liu, Upadhyay & Zou (IC
 mean of order p over the k queries: *per query*. At p = ∞ it is an essential supremum, infinite; there E‖·‖_∞ is
 simulated.
 
-The mean of repeated draws to a stated relative width: a bounded number of looks, each at its share of the level.
-
+**Means of draws.** The relative width is stated; there is a bounded number of looks, each at its share of the level.
 The draws double from look to look, and the procedure ends at the first look whose interval is narrow enough. With J
-looks at most, each at the level level/J (Bonferroni), the interval holds wherever it ends. An interval is Student's, on
-``FIRST`` draws or more: as good as the central limit theorem is there. For the largest entry of a Gaussian vector a
-second one needs no limit theorem: ‖Lz‖_∞ is a Lipschitz function of z with the constant ρ = max‖L_i‖, so that the mean
-of t draws is within ρ√(2 ln(2J/level)/t) of the expectation (Gaussian concentration; Boucheron, Lugosi & Massart,
-Concentration Inequalities, 2013, Theorem 5.6).
+looks at most, each at the level level/J (Bonferroni), the interval holds wherever it ends. An interval is Student's,
+on ``FIRST`` draws or more: as good as the central limit theorem is there. For the largest entry of a Gaussian vector
+a second one needs no limit theorem: ‖Lz‖_∞ is a Lipschitz function of z with the constant ρ = max‖L_i‖, so that the
+mean of t draws is within ρ√(2 ln(2J/level)/t) of the expectation (Gaussian concentration; Boucheron, Lugosi &
+Massart, Concentration Inequalities, 2013, Theorem 5.6).
 """
 
 from __future__ import annotations
@@ -35,7 +32,7 @@ from factormech.errors import BadValue
 from factormech.numerics.intervals import Estimate as Estimate
 from factormech.numerics.intervals import student_half_width
 
-# Absolute moments of Gaussian errors, and the exact ℓ_p error of many of them.
+# Exact moments.
 
 # exp(−14²/2) = 3e-43 of the largest value of an integrand is left out on either side.
 _REACH = 14.0
@@ -136,7 +133,7 @@ def _integrals(p: float, m: FloatArray) -> FloatArray:
     return np.asarray(c * np.exp((np.log(total) - 0.5 * (p / c) ** 2 - 0.5 * math.log(2.0 * math.pi)) / p))
 
 
-# The mean of repeated draws to a stated relative width: a bounded number of looks, each at its share of the level.
+# Means of draws.
 
 FIRST = 256
 LEVEL = 1e-6
@@ -200,7 +197,7 @@ def estimate(
 
 
 def student(values: FloatArray, level: float = LEVEL) -> Estimate:
-    """The mean of independent draws, with Student's interval; infinite above where there is one draw alone."""
+    """Return the mean of independent draws with Student's interval; its upper end is infinite for a single draw."""
     mean = float(values.mean())
     if len(values) < 2:
         return Estimate(mean, 0.0, math.inf)

@@ -59,7 +59,7 @@ def output_noise(workload: Workload) -> Factorization:
 
 
 def input_noise(workload: Workload) -> Factorization:
-    """L = W, R = I: noise on the histogram, at sensitivity 1."""
+    """Return the factorization L = W, R = I: noise on the histogram, at sensitivity 1."""
     left: Factor = Queries(workload)
     if isinstance(workload, AllRanges):
         left = RangesFactor(workload, Queries(Prefix("prefix", workload.domain_size)))

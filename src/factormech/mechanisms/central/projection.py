@@ -1,10 +1,9 @@
 r"""Noise followed by projection, and the exact projection on a convex hull.
 
-The exact Euclidean projection of a point on the convex hull of N others: Wolfe's minimum-norm point.
-
-A corral S is an affinely independent set of points whose affine hull has its point nearest to y inside conv S. From
-one, the method goes to the next by the point p_j of least ⟨x − y, p_j⟩ (x the current nearest point), and drops points
-whose weights would turn negative; the distance falls strictly, so it ends (Wolfe, Mathematical Programming 11, 1976).
+**The projection.** Wolfe's method finds the minimum-norm point of the hull of N points, exactly. A corral S is an
+affinely independent set of points whose affine hull has its point nearest to y inside conv S. From one, the method
+goes to the next by the point p_j of least ⟨x − y, p_j⟩ (x the current nearest point), and drops points whose weights
+would turn negative; the distance falls strictly, so it ends (Wolfe, Mathematical Programming 11, 1976).
 
 The nearest point of an affine hull is found from a QR decomposition of the columns (c, p_i − m), i in S, with m the
 mean of all points and c their mean distance from it: the minimiser of ‖Σα_i p_i − y‖ under Σα_i = 1 solves
@@ -13,11 +12,10 @@ mean of all points and c their mean distance from it: the minimiser of ‖Σα_i
 
 with ν making the sum 1. A does not depend on y, so that a far y costs no digits; columns come and go in O(k|S|).
 
-Noise, then the nearest answers that a histogram of so many users could have: less error for few users.
-
-With N users, public, Wx lies in N·conv{W_1, …, W_n}. The release projects M(x) = L(Rx + z) on that body (Nikolov,
-Talwar & Zhang, SIAM J. Comput. 45(2), 2016). It is post-processing, so it costs no privacy. The mean square error
-cannot grow, as projections on a convex set that holds Wx do not move anything away from it, and
+**The mechanism.** After the noise it releases the nearest answers that a histogram of as many users could have: a
+smaller error for few users. With N users, public, Wx lies in N·conv{W_1, …, W_n}. The release projects M(x) = L(Rx +
+z) on that body (Nikolov, Talwar & Zhang, SIAM J. Comput. 45(2), 2016). It is post-processing, so it costs no privacy.
+The mean square error cannot grow, as projections on a convex set that holds Wx do not move anything away from it, and
 
 .. math:: \lVert \hat y - Wx\rVert_2^2 \le 2\langle Lz, \hat y - Wx\rangle
           \le 2 N \max_{j} \langle Lz, W_j - Wx/N\rangle .
@@ -48,7 +46,7 @@ from factormech.mechanisms.central.mechanism import CentralMechanism, VerifiedDe
 from factormech.privacy.guarantee import UNIT_STEP_OF_EQUAL_TOTALS, Guarantee
 from factormech.workloads.base import Workload
 
-# The exact Euclidean projection of a point on the convex hull of N others: Wolfe's minimum-norm point.
+# The projection.
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class Hull:
         return weights
 
 
-# Noise, then the nearest answers that a histogram of so many users could have: less error for few users.
+# The mechanism.
 
 TOTAL_PUBLIC = UNIT_STEP_OF_EQUAL_TOTALS
 
@@ -167,7 +165,7 @@ class ProjectedMechanism:
         return Guarantee(self.epsilon, self.delta, relation=self.relation)
 
     def verify(self) -> VerifiedDelta:
-        """As of the base: the projection is post-processing by a public number."""
+        """Verify the noise as for the mechanism without projection, which is post-processing by a public number."""
         return self.base.verify()
 
     @cached_property

@@ -97,7 +97,7 @@ class CalibratedColumns:
         return np.asarray(self.inverse @ self.noisy.simulate_deviations(counts, self.centre, trials, rng))
 
     def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
-        """Mean and variance of the squared error of a collection (see ``additive_law.py``)."""
+        """Mean and variance of the squared error of a collection (see ``error_law.py``)."""
         C, noisy = self._checked(centred_gram), self.noisy
         variance = self.evaluate(C).variance
         if not len(noisy.columns) or not variance.any():

@@ -1,17 +1,13 @@
 """Compiled inner loops over the columns of a strategy.
 
-Compiled inner loops over the columns of a strategy, for :mod:`factormech.mechanisms.local.pgd_descent`.
+**Loops of the published optimiser.** Importing this module imports numba (half a second), so its users import it
+where they need it. The machine code is cached on disk. Matrices arrive transposed, (columns, m) in C order: one
+contiguous line for each column. All numbers of a call are of one precision, double or single, and so is its
+arithmetic; tolerances are in units of its last place.
 
-Importing this module imports numba (half a second), so its users import it where they need it. The machine
-code is cached on disk. Matrices arrive transposed, (columns, m) in C order: one contiguous line for each
-column. All numbers of a call are of one precision, double or single, and so is its arithmetic; tolerances are in
-units of its last place.
-
-Compiled passes for the ℓ1 balls of :mod:`factormech.mechanisms.local.l1_strategies`, over all columns of a matrix
-side by side.
-
-Importing this module imports numba (half a second), so its users import it where they need it. Sums run down the
-columns, row by row: one vector operation serves many columns, and no sum is reordered.
+**Loops for ℓ1 balls.** They serve :mod:`factormech.mechanisms.local.l1_strategies`, over all columns of a matrix side
+by side. Importing this module imports numba (half a second), so its users import it where they need it. Sums run down
+the columns, row by row: one vector operation serves many columns, and no sum is reordered.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ import numpy as np
 from factormech.arrays import FloatArray, RealArray
 from factormech.compiled import compiled
 
-# Compiled inner loops over the columns of a strategy, for :mod:`factormech.mechanisms.local.fitted.pgd_descent`.
+# Loops of the published optimiser.
 
 # These sums may be reordered, so that they vectorise: the search for the root needs direction more than
 # digits, and `settle` finds the digits afterwards.
@@ -254,7 +250,7 @@ def largest_l1_distance(lines: FloatArray) -> float:
     return largest
 
 
-# Compiled passes for the ℓ1 balls of :mod:`factormech.mechanisms.local.fitted.l1_strategies`, over all columns .
+# Loops for ℓ1 balls.
 
 
 @compiled()

@@ -1,9 +1,7 @@
-r"""Consistent data vectors: the nearest ones to an unbiased estimate.
+r"""Consistent data vectors: possible data nearest to an unbiased estimate, in the workload's own distance.
 
-Consistency: the data vector nearest to an unbiased estimate, in the workload's own distance, that users could have.
-
-A local mechanism's estimate x̂ of the data vector is unbiased and often negative. McKenna, Maity, Mazumdar & Miklau
-(PVLDB 13(11), 2020, conclusion and full version) replace it by the solution of
+**The problem and its solution.** A local mechanism's estimate x̂ of the data vector is unbiased and often negative.
+McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, conclusion and full version) replace it by the solution of
 
 .. math:: \min_{x \ge 0}\; (x-\hat x)^\top G\,(x-\hat x) = \lVert Wx - W\hat x\rVert^2, \qquad G = W^\top W,
 
@@ -28,12 +26,11 @@ diagonal is added, which picks (nearly) the minimiser nearest to x̂: ‖W(x −
 RIDGE·(tr G/n)·‖x* − x̂‖², x* being any minimiser. With a fixed total, a G that is singular on 1 alone (such as PGP)
 needs none: adding a multiple of 11ᵀ changes the objective by a constant there.
 
-Consistent data vectors from a workload's own matrix: for few free entries, and without the Gram matrix.
-
-The optimum is that of :mod:`factormech.mechanisms.local.consistency`, whose :class:`NonNegative` needs G = WᵀW (m·n²
-products for a query matrix W of m rows) and its factors before it begins. Where few entries of the optimum are positive
-the active-set method (:mod:`factormech.mechanisms.local.active_set_kernels`) needs of G only their columns, made as
-they are freed, and one triangle of their size that is kept up to date.
+**Few free entries.** The workload's own matrix then gives the optimum without the Gram matrix. The optimum is that of
+:mod:`factormech.mechanisms.local.consistency`, whose :class:`NonNegative` needs G = WᵀW (m·n² products for a query
+matrix W of m rows) and its factors before it begins. Where few entries of the optimum are positive the active-set
+method (:mod:`factormech.mechanisms.local.active_set_kernels`) needs of G only their columns, made as they are freed,
+and one triangle of their size that is kept up to date.
 
 It is believed where the optimum is strict: yᵢ > 0 for all that is bound, and G_FF definite. Then no other x is optimal,
 be G singular or not: all optima have one Wx, so one y, and with xᵢyᵢ = 0 they are zero outside F, where Wx determines
@@ -53,7 +50,7 @@ import scipy.linalg
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 
-# Consistency: the data vector nearest to an unbiased estimate, in the workload's own distance, that users could have.
+# The problem and its solution.
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -302,7 +299,7 @@ def _last_only(wrong: BoolArray) -> BoolArray:
     return kept
 
 
-# Consistent data vectors from a workload's own matrix: for few free entries, and without the Gram matrix.
+# Few free entries.
 
 # Violations of the optimality conditions above this are not rounding.
 WORST_VIOLATION = 1e-10

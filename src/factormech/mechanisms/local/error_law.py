@@ -1,11 +1,9 @@
-r"""The law of the squared error of a collection.
+r"""The law of the squared error of a collection: its exact mean and variance, and the scale of its upper tail.
 
-The law of the squared error of a collection: its exact mean and variance, and the scale of its upper tail.
-
-Users i report independently, and with report o a user of type u adds z = b_o − p_u to the error e = By − Px of the
-estimated centred data vector (notation of ``strategy.py``; p_u = e_u − 1/n). The squared error of the workload's
-answers is T = eᵀCe, a quadratic form in a sum of independent vectors of mean zero and covariances Σ_u. Expanding it
-into terms of one user and of pairs of users, which are uncorrelated,
+**Reports of a strategy matrix.** Users i report independently, and with report o a user of type u adds z = b_o − p_u
+to the error e = By − Px of the estimated centred data vector (notation of ``strategy.py``; p_u = e_u − 1/n). The
+squared error of the workload's answers is T = eᵀCe, a quadratic form in a sum of independent vectors of mean zero and
+covariances Σ_u. Expanding it into terms of one user and of pairs of users, which are uncorrelated,
 
 .. math:: \operatorname{E} T = \sum_u x_u \operatorname{E}[z^\top C z \mid u], \qquad
           \operatorname{Var} T = 2\operatorname{tr}\bigl[(C\Sigma)^2\bigr] + \sum_u x_u \Bigl(
@@ -14,17 +12,16 @@ into terms of one user and of pairs of users, which are uncorrelated,
 
 The first term of the variance is that of a Gaussian e; the rest, the *excess*, is smaller by the number of users.
 
-The law of the squared error of a collection where users report a point with noise, y = a_u + η.
-
-A user adds z = Jη to the error of the centred data vector, J = (AP)⁺, and so zᵀCz = ηᵀMη with M = JᵀCJ. What
-``error_law.py`` asks of each type is the mean and variance of that, and tr[(CΣ_u)²] = tr[(M Cov η)²].
+**Points with noise.** Users report y = a_u + η. A user adds z = Jη to the error of the centred data vector, J =
+(AP)⁺, and so zᵀCz = ηᵀMη with M = JᵀCJ. The law needs for each type the mean and variance of that, and
+tr[(CΣ_u)²] = tr[(M Cov η)²].
 
 **Independent coordinates** of variance s² and kurtosis κ (Laplace: 6, Gaussian: 3). E ηᵀMη = s² tr M, and in the fourth
 moment only Σ M_ii² goes beyond the Gaussian terms:
 
 .. math:: \operatorname{Var} η^\top Mη - 2\operatorname{tr}[(M\operatorname{Cov}η)^2] = (κ-3)\,s^4 \sum_i M_{ii}^2 .
 
-**Half sphere** (``half_sphere.py``): y = BZ has the second and fourth moments of the uniform law on the sphere of
+**Half sphere** (``cap_randomizers.py``): y = BZ has the second and fourth moments of the uniform law on the sphere of
 radius B, for they are even, and Cov η = (B²/d)I − aaᵀ. With α = aᵀMa, b = Ma and the mean E y = a,
 
 .. math:: \operatorname{E} y^\top My = \tfrac{B^2}{d}\operatorname{tr}M, \qquad
@@ -62,7 +59,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.mechanisms.local.randomizers import cap_randomizers
 
-# The law of the squared error of a collection: its exact mean and variance, and the scale of its upper tail.
+# Reports of a strategy matrix.
 
 
 @dataclass(frozen=True)
@@ -234,7 +231,7 @@ def _inclusions(k: FloatArray, n: int) -> list[FloatArray]:
     return rho[1:]
 
 
-# The law of the squared error of a collection where users report a point with noise, y = a_u + η.
+# Points with noise.
 
 LAPLACE_KURTOSIS = 6.0
 # The chance that a user exceeds what is called the largest jump of Laplace noise.

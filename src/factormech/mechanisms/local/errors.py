@@ -1,19 +1,16 @@
-"""The exact errors of local mechanisms and the users that they need.
+"""The exact errors of local mechanisms, the users that they need, and the checks that errors pass.
 
-Refuse an evaluation that contradicts the strategy's own guarantee, or a lower bound on every such strategy.
+**Checks.** An evaluation is refused where it contradicts the strategy's own guarantee, or a lower bound on every such
+strategy. A strategy of the package computes its variances from its probabilities; one of a plugin may state any
+number. Nobody's table shows a number that a theorem excludes.
 
-A strategy of the package computes its variances from its probabilities; one of a plugin may state any number. Nobody's
-table shows a number that a theorem excludes.
+**Errors over a grid.** This part measures one mechanism, and the bounds on all of them, over the points of a grid.
 
-The exact errors of one mechanism, and the bounds on all of them, over the points of a grid.
+**Users for a target error.** There is one rule for each metric.
 
-How many users a target error needs, by metric.
-
-Exact standard errors of the answers that a collection estimates, query by query.
-
-The estimate of the centred data vector has the covariance Σ = Σ_u x_uΣ_u (``mechanisms/local/error_law.py``), so
-query q has the variance (WΣWᵀ)_qq = ‖(WL)_q‖², LLᵀ = Σ. W is applied to a few columns of L at a time: nothing of the
-size of the queries times the domain is made.
+**Standard errors of answers.** They are exact, query by query. The estimate of the centred data vector has the
+covariance Σ = Σ_u x_uΣ_u (``mechanisms/local/error_law.py``), so query q has the variance (WΣWᵀ)_qq = ‖(WL)_q‖², LLᵀ
+= Σ. W is applied to a few columns of L at a time: nothing of the size of the queries times the domain is made.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Refuse an evaluation that contradicts the strategy's own guarantee, or a lower bound on every such strategy.
+# Checks.
 
 # Relatively: of a loss; and of the bound, a square of a sum of singular values, small ones of which are known to the
 # square root of a rounding only.
@@ -97,7 +94,7 @@ def _check_bound(found: Evaluation, workload: Workload, epsilon: float, what: st
         raise BadValue(f"average variance of {what}", found.average, rule, "correct its evaluate, or its guarantee")
 
 
-# The exact errors of one mechanism, and the bounds on all of them, over the points of a grid.
+# Errors over a grid.
 
 
 @dataclass(frozen=True)
@@ -250,7 +247,7 @@ def as_frame(records: Iterable[Measurement] | Iterable[dict[str, Any]]) -> pd.Da
     return pd.DataFrame([asdict(r) if isinstance(r, Measurement) else r for r in records])
 
 
-# How many users a target error needs, by metric.
+# Users for a target error.
 
 METRICS = ("mse", "linf", "l2_mean", "lp")
 
@@ -281,7 +278,7 @@ def sample_complexity(metric: str, variance: float, queries: int, alpha: float) 
     raise UnknownName("metric", metric, METRICS)
 
 
-# Exact standard errors of the answers that a collection estimates, query by query.
+# Standard errors of answers.
 
 # Numbers that are held at once, and products that are taken for a list of all queries.
 _CELLS, _OPERATIONS = 2**22, 2**32

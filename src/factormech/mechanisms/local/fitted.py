@@ -133,7 +133,7 @@ class LocalFit(Fitted):
 
     @property
     def lower_bound(self) -> float:
-        """What the worst variance of no ε-LDP factorization mechanism is below."""
+        """A lower bound on the worst variance of every unbiased linear ε-LDP strategy."""
         if self.mechanism.name == "optimised" and self.spec.options.get("objective") == "worst":
             return bound_of(self)
         return worst_case_bound(self.workload, self.mechanism.epsilon, self.spec.seed or 0, self.spec.root_seed)
@@ -240,9 +240,9 @@ def reconstruction_of(strategy: StrategyMatrix, workload: Workload) -> FloatArra
 
 
 def worst_case_bound(workload: Workload, epsilon: float, seed: int = 0, root_seed: int = 0) -> float:
-    """Return what the worst variance of no ε-LDP factorization mechanism on a workload is below.
+    """Return a lower bound on the worst variance of every unbiased linear ε-LDP strategy for a workload.
 
-    The bound comes with the strategy of least worst variance, which is solved for it, once in a process.
+    The solver of the strategy of least worst variance proves the bound. It runs once in a process.
     """
     mechanism = Mechanism("optimised", "local", epsilon, None, {"objective": "worst"})
     spec = registry.strategy_spec(

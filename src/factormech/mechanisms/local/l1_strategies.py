@@ -1,22 +1,19 @@
 """Query strategies for Laplace noise: known families and projected descent.
 
-Projected gradient steps on ‖R‖_F² over strategies whose columns have ℓ1 norm at most 1.
+**Projected gradient steps.** They lower ‖R‖_F² over strategies whose columns have ℓ1 norm at most 1. Notation of
+:mod:`factormech.mechanisms.local.l1_strategies`; B is a root of C, BᵀB = C.
 
-Notation of :mod:`factormech.mechanisms.local.l1_strategies`; B is a root of C, BᵀB = C.
+**Known families.** A search starts from the best of them. Notation of
+:mod:`factormech.mechanisms.local.l1_strategies`. The identity; trees of every branching in ``BRANCHINGS`` and the
+Haar wavelet, with optimised level weights (negligible levels dropped); for n = 2^d the parities weighted by the cube
+root of their energy and the marginals weighted by their number of attributes; the optimal ball strategy. McKenna,
+Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with such a matrix mechanism, Li, Miklau, Hay, McGregor &
+Rastogi (VLDB Journal 24, 2015) introduced it, with trees (Hay et al., 2010) and wavelets (Xiao et al., 2011) as fixed
+cases.
 
-Query strategies that are known to be good for noise measured in L1, among them where a search starts.
-
-Notation of :mod:`factormech.mechanisms.local.l1_strategies`. The identity; trees of every branching in ``BRANCHINGS``
-and the Haar wavelet, with optimised level weights (negligible levels dropped); for n = 2^d the parities weighted by
-the cube root of their energy and the marginals weighted by their number of attributes; the optimal ball strategy.
-McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with such a matrix mechanism, Li, Miklau, Hay,
-McGregor & Rastogi (VLDB Journal 24, 2015) introduced it, with trees (Hay et al., 2010) and wavelets (Xiao et al.,
-2011) as fixed cases.
-
-Query strategies A for Laplace noise: small ‖R‖_F² × Δ₁² over RAP = WP, Δ₁ = max_{u,v} ‖a_u − a_v‖₁.
-
-This problem is not convex: the result is the best of several families, improved by projected gradient
-steps, with a lower bound that holds for *every* A (notation of :mod:`factormech.mechanisms.local.l2_strategies`).
+**The problem.** Find A with a small ‖R‖_F² × Δ₁² over RAP = WP, where Δ₁ = max_{u,v} ‖a_u − a_v‖₁. This problem is
+not convex: the result is the best of several families, improved by projected gradient steps, with a lower bound that
+holds for *every* A (notation of :mod:`factormech.mechanisms.local.l2_strategies`).
 
 **Lower bound.** *The ℓ1 diameter of a finite set is at least twice the radius ρ of its ℓ2 minimum
 enclosing ball.*
@@ -50,7 +47,7 @@ from factormech.numerics.descent import backtracked
 from factormech.numerics.vectors import root
 from factormech.workloads.binary import transform
 
-# Projected gradient steps on ‖R‖_F² over strategies whose columns have ℓ1 norm at most 1.
+# Projected gradient steps.
 
 _TRIES = 17  # to lengths of 2e-8
 
@@ -152,7 +149,7 @@ def project_columns(A: FloatArray) -> FloatArray:
     return projected
 
 
-# Query strategies that are known to be good for noise measured in L1, among them where a search starts.
+# Known families.
 
 BRANCHINGS = (2, 3, 4, 8, 16, 32)
 # Candidates with more rows than this multiple of n are not built: every step works on k × n numbers.
@@ -302,7 +299,7 @@ def best_level_weights(E: FloatArray, t: FloatArray) -> FloatArray:
     return np.asarray(w / w.sum())
 
 
-# Query strategies A for Laplace noise: small ‖R‖_F² × Δ₁² over RAP = WP, Δ₁ = max_{u,v} ‖a_u − a_v‖₁.
+# The problem.
 
 _SCOUTS = 4  # candidates that are given a short refinement before one is chosen for the long one
 _SCOUT_STEPS = 10

@@ -1,12 +1,11 @@
-r"""Query strategies for noise measured in L2, by blocks of the workload's symmetry.
+r"""Query strategies A for noise measured in L2: the least ‖R‖_F² × size(A)² over RAP = WP, with certificates.
 
-The duals of query strategies for L2 noise, evaluated block by block where the workload has symmetries.
-
-Notation of :mod:`factormech.mechanisms.local.l2_strategies`. A permutation σ of the user types is a symmetry if
-C_{σu,σv} = C_uv. Looked for are those by exclusive or with a mask, u ↦ u ⊕ s, on 2^k types (all of them for marginals
-and parities), and the reversal u ↦ n − 1 − u of an even number of types (prefixes, ranges), up to the rounding of C.
-They form a group G whose elements commute, are their own inverses, and leave no type where it is. With a
-representative a of each of the p = n/g orbits, g = |G|, every invariant matrix is a table of g blocks,
+**The duals, by blocks of the workload's symmetry.** Notation of :mod:`factormech.mechanisms.local.l2_strategies`. A
+permutation σ of the user types is a symmetry if C_{σu,σv} = C_uv. Looked for are those by exclusive or with a mask, u
+↦ u ⊕ s, on 2^k types (all of them for marginals and parities), and the reversal u ↦ n − 1 − u of an even number of
+types (prefixes, ranges), up to the rounding of C. They form a group G whose elements commute, are their own inverses,
+and leave no type where it is. With a representative a of each of the p = n/g orbits, g = |G|, every invariant matrix
+is a table of g blocks,
 
 .. math:: M_{a,hb} = m_h(a, b), \qquad \hat M_χ = \sum_{h ∈ G} χ(h) m_h , \qquad m_h = \frac1g \sum_χ χ(h) \hat M_χ ,
 
@@ -15,11 +14,9 @@ p × p blocks M̂_χ. The duals are concave and the group permutes their variabl
 from invariant ones the search never leaves them, and one number stands for all types (pairs of types) of an orbit. So
 an eigendecomposition costs g·p³ = n³/g² in place of n³, and the steps of the search the g-th part.
 
-Query strategies A for noise measured in L2: least ‖R‖_F² × size(A)² over RAP = WP, with certificates.
-
-Notation: n user types, P = I − 11ᵀ/n, C = PWᵀWP the centred Gram matrix, B any matrix with BᵀB = C (r ×
-n, r the rank), b_u its columns. Only RAP = WP is needed, because the number of users is public and an
-offset common to all columns is free; so the size of A may be measured after the best shift:
+**The problem.** Notation: n user types, P = I − 11ᵀ/n, C = PWᵀWP the centred Gram matrix, B any matrix with BᵀB = C
+(r × n, r the rank), b_u its columns. Only RAP = WP is needed, because the number of users is public and an offset
+common to all columns is free; so the size of A may be measured after the best shift:
 
 * *radius*: the minimum enclosing ball, min_c max_u ‖a_u − c‖ (a randomizer of the ball);
 * *diameter*: max_{u,v} ‖a_u − a_v‖ (Gaussian noise under replacement of one user).
@@ -49,7 +46,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.numerics.descent import Anderson
 
-# The duals of query strategies for L2 noise, evaluated block by block where the workload has symmetries.
+# The duals, by blocks of the workload's symmetry.
 
 # How far C may be from its own image, relative to its largest entry.
 _ALIKE = 1e-11
@@ -237,7 +234,7 @@ def _singular(half: FloatArray) -> tuple[FloatArray, FloatArray]:
     return U, sigma
 
 
-# Query strategies A for noise measured in L2: least ‖R‖_F² × size(A)² over RAP = WP, with certificates.
+# The problem.
 
 # Weights below exp(−this) of the largest are zero to the eigendecomposition; the floor lets them come
 # back.

@@ -1,23 +1,22 @@
-"""Columns with the noise that makes them private: reports, and exact variances.
+"""Columns of a strategy with the noise that makes them private: reports, their sums, and exact variances.
 
-Columns with the noise that makes them private: reports of single users, and sums of those of whole populations.
-
-A user of type u reports a_u + noise. The noise is calibrated on the very floats of A (k × n), and its privacy loss is
-bounded from them again, as they are used:
+**Reports.** They are reports of single users, and sums of those of whole populations. A user of type u reports a_u +
+noise. The noise is calibrated on the very floats of A (k × n), and its privacy loss is bounded from them again, as
+they are used:
 
 * **Laplace**, scale b: the ratio of two densities of a report is at most exp(‖a_u − a_v‖₁/b). The sums behind Δ₁ are
   off by k·2⁻⁵³ relatively at most, a part of the margin that the scale was made with; what is left of it covers the
   rounding of Δ₁/b.
-* **Half sphere**: the ratio is at most p/(1 − p), and p is a float of which that is certain (``half_sphere.py``).
+* **Half sphere**: the ratio is at most p/(1 − p), and p is a float of which that is certain (``cap_randomizers.py``).
 * **Gaussian**: (ε, δ), the loss itself being unbounded; ``privacy_loss`` is that ε.
 
 Sums over N users are simulated without a loop over them, and exactly:
 
 * a Laplace number is the difference of two exponentials, so the sum of N is that of two gamma numbers of shape N;
 * the sum of N normal numbers is √N times one;
-* half-sphere reports: ``cap_sums.py``.
+* half-sphere reports: ``caps.py``.
 
-The exact variance of a strategy's noisy columns, type by type, seen through the centred Gram matrix C = PWᵀWP.
+**Exact variances.** They are computed type by type, through the centred Gram matrix C = PWᵀWP.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from factormech.numerics.vectors import root
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from factormech.privacy.guarantee import REAL_LAW, Guarantee
 
-# Columns with the noise that makes them private: reports of single users, and sums of those of whole populations.
+# Reports.
 
 # Outward margin on every sensitivity; the sums of k terms behind it are off by at most about k·2⁻⁵³
 # relatively.
@@ -176,7 +175,7 @@ def _largest_norm(A: FloatArray) -> float:
     return float(np.linalg.norm(A, axis=0).max())
 
 
-# The exact variance of a strategy's noisy columns, type by type, seen through the centred Gram matrix C = PWᵀWP.
+# Exact variances.
 
 _CENTRED = 1e-9  # how far C1 may be from 0, and eigenvalues below 0, relative to the largest entry
 

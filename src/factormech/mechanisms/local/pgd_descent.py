@@ -1,11 +1,10 @@
 r"""One run of the published strategy optimiser, and the projection of its steps.
 
-Euclidean projection of every column of a matrix onto {z ≤ q ≤ a·z, 1ᵀq = 1}, and its derivative in z.
-
-Problem 4.1, Proposition 4.2 and Algorithm 1 of McKenna, Maity, Mazumdar & Miklau, "A workload-adaptive
-mechanism for linear queries under local differential privacy", PVLDB 13(11), 2020. A strategy Q (m outputs
-× n user types) is ε-LDP if and only if, with a = e^ε, every column lies in that set for one common vector z
-of row minima. The projection of a column r is
+**The projection.** Every column of a matrix is projected onto {z ≤ q ≤ a·z, 1ᵀq = 1}, with the derivative in z.
+Problem 4.1, Proposition 4.2 and Algorithm 1 of McKenna, Maity, Mazumdar & Miklau, "A workload-adaptive mechanism for
+linear queries under local differential privacy", PVLDB 13(11), 2020. A strategy Q (m outputs × n user types) is ε-LDP
+if and only if, with a = e^ε, every column lies in that set for one common vector z of row minima. The projection of a
+column r is
 
 .. math:: q = \operatorname{clip}(r + λ, z, a z), \qquad λ \text{ the root of } f(λ) = \sum_o
           \operatorname{clip}(r_o + λ, z_o, a z_o) = 1.
@@ -17,10 +16,8 @@ and no memory.
 Layout. Everything works on columns, so they are kept contiguous: the arrays returned are Fortran-ordered,
 and the kernels see their transposes, of shape (n, m) in C order.
 
-One run of the published strategy optimiser: from one strategy with one step size, at constant or falling steps.
-
-What is minimised, how a step is made and which steps are tried is told in
-:mod:`factormech.mechanisms.local.adaptive_pgd`.
+**One run.** It starts from one strategy, with one step size, at constant or falling steps. What is minimised, how a
+step is made and which steps are tried is told in :mod:`factormech.mechanisms.local.adaptive_pgd`.
 """
 
 from __future__ import annotations
@@ -35,7 +32,7 @@ from factormech.errors import BadValue
 from factormech.mechanisms.local.optimal.problem import Report, Step
 from factormech.mechanisms.local.strategy_objective import StrategyObjective
 
-# Euclidean projection of every column of a matrix onto {z ≤ q ≤ a·z, 1ᵀq = 1}, and its derivative in z.
+# The projection.
 
 # 1ᵀz may pass 1 (or a·1ᵀz miss it) by this much: rounding of a z that sums to 1 on paper, and no more.
 SUM_TOLERANCE = 2.0**-50
@@ -151,7 +148,7 @@ def check_bounds(lower: RealArray, ratio: float) -> tuple[RealArray, float]:
     return z, a
 
 
-# One run of the published strategy optimiser: from one strategy with one step size, at constant or falling steps.
+# One run.
 
 # Steps are halved this often at most, in the search and in the long run: far beyond the range of useful ones.
 HALVINGS = 400

@@ -1,9 +1,8 @@
 r"""Simulated collections: their squared error against its exact expectation.
 
-Tails of the mean of a total squared error over repeated collections, for tests at very small levels.
-
-Let T̄ be the mean of t independent copies of T = Σ λ_iχ²_i (independent χ²₁, λ_i ≥ 0), μ = E T, v = Var T = 2Σλ_i²,
-λ = max λ_i. Write ψ(θ) = −½log(1−2θ) − θ for the logarithm of the moment-generating function of (χ²₁ − 1).
+**Tails of the mean.** They are of a total squared error over repeated collections, for tests at very small levels.
+Let T̄ be the mean of t independent copies of T = Σ λ_iχ²_i (independent χ²₁, λ_i ≥ 0), μ = E T, v = Var T = 2Σλ_i², λ
+= max λ_i. Write ψ(θ) = −½log(1−2θ) − θ for the logarithm of the moment-generating function of (χ²₁ − 1).
 
 **Lower tail.** For θ < 0, Σψ(θλ_i) = Σ λ_i·[ψ(θλ_i)/λ_i], and ψ(θl)/l is concave in l: by Jensen's inequality with
 weights λ_i it is at most its value for all λ_i equal to λ* = Σλ_i²/Σλ_i. That is the gamma distribution of mean μ and
@@ -24,12 +23,10 @@ variance, and λ is the sum of what both need (``SquaredError``). Between the tw
 on the safe side by the factor of about √(2π)z that Chernoff's bound loses at z deviations; the tests measure them on
 collections of all kinds. A few users, whose error takes a few values only, are outside what they describe.
 
-Collections really run: the squared error of simulated reports against its exact expectation.
-
-One trial samples the reports of a whole population and estimates the workload's answers. With e the error of the
-centred estimate of the data vector, the total squared error of the answers is T = ‖We‖² = eᵀCe, C = PGP: nothing of the
-size of the queries is made. Over t independent trials three things are measured, each with an exact law to compare to
-(``mechanisms/local/error_law.py``, ``mechanisms/local/simulate.py``):
+**Simulations.** One trial samples the reports of a whole population and estimates the workload's answers. With e the
+error of the centred estimate of the data vector, the total squared error of the answers is T = ‖We‖² = eᵀCe, C = PGP:
+nothing of the size of the queries is made. Over t independent trials three things are measured, each with an exact
+law to compare to (``error_law.py``):
 
 * the mean of T, whose expectation is Σ_u x_u·(variance per user of type u);
 * an interval for that expectation, from the measurement;
@@ -52,7 +49,7 @@ from factormech.mechanisms.local.reports import check_counts
 from factormech.mechanisms.local.strategy import SimulatedStrategy, Strategy
 from factormech.workloads.base import Workload
 
-# Tails of the mean of a total squared error over repeated collections, for tests at very small levels.
+# Tails of the mean.
 
 # Two-sided level of intervals of single points, and simultaneous level of verdicts: one in a million.
 LEVEL = 1e-6
@@ -128,7 +125,7 @@ def _inverse_gamma_rate(s: float) -> float:
     return y
 
 
-# Collections really run: the squared error of simulated reports against its exact expectation.
+# Simulations.
 
 
 @dataclass(frozen=True)

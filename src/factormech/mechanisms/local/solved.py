@@ -1,8 +1,8 @@
-"""Mechanisms whose strategy a solver finds or a plugin returns.
+"""Mechanisms whose strategy a solver finds once and keeps in a file, and strategies that a plugin returns.
 
-Mechanisms whose strategy is found by a solver, once, and kept in a file.
+**Solved mechanisms.**
 
-What a mechanism outside of the package returns: taken at its word about nothing that can be checked.
+**Strategies of plugins.** Everything that can be checked is checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from factormech.mechanisms.local.strategy import Strategy, StrategyMatrix
 from factormech.privacy.guarantee import REPLACE_ONE, guarantee_of
 from factormech.workloads.base import Workload
 
-# Mechanisms whose strategy is found by a solver, once, and kept in a file.
+# Solved mechanisms.
 
 # Settings of a solver, by name.
 Options: TypeAlias = Mapping[str, str | int]
@@ -129,7 +129,7 @@ class Begins:
     up_to: int
 
 
-# What a mechanism outside of the package returns: taken at its word about nothing that can be checked.
+# Strategies of plugins.
 
 # The δ of the package's own (ε, δ)-private strategies.
 LARGEST_DELTA = 1e-9

@@ -1,10 +1,9 @@
-"""The bodies that users move answers in, and their widths.
+"""The bodies in which answers move when one user is replaced, and their widths.
 
-The body that replaced persons move answers in: B = K − K, K the convex hull of the columns of a query matrix.
-
-A data set of n persons has the answers Q(X) = (1/n) Σ Q_{x_i}; replacing one person moves n·Q(X) by Q_x − Q_y ∈ B.
-Noise of density ∝ exp(−ε‖z‖_B), with ‖·‖_B the gauge of B, is ε-private (Hardt & Talwar, STOC 2010, Theorem 4.3;
-Nikolov, *Private query release via the Johnson–Lindenstrauss transform*, SODA 2023, Lemma 4.1).
+**The body of a query matrix.** It is B = K − K, where K is the convex hull of the columns. A data set of n users
+has the answers Q(X) = (1/n) Σ Q_{x_i}; replacing one user moves n·Q(X) by Q_x − Q_y ∈ B. Noise of density ∝
+exp(−ε‖z‖_B), with ‖·‖_B the gauge of B, is ε-private (Hardt & Talwar, STOC 2010, Theorem 4.3; Nikolov, *Private query
+release via the Johnson–Lindenstrauss transform*, SODA 2023, Lemma 4.1).
 
 **Dimension.** Everything happens in the span of B. With c the centre of the distinct columns and the singular value
 decomposition Q − c1ᵀ = UΣPᵀ, the *frame* F = UΣ/√N maps R^d onto the span, d = rank, and the columns become the lines
@@ -15,17 +14,17 @@ lower d, and d, not the number of queries k, enters every law of Gamma type.
 conv(±2(p_i, 1)) at (x, 0): one coordinate more, a *lifted* body. If K is symmetric about a point, B = 2(K − c) is
 conv(±2p_i) over one column of each pair, without that coordinate.
 
-The Gaussian width of K and what it decides: whether projecting to few dimensions can pay (Theorem 1.2).
-
-w(K) = E max_{y ∈ K} ⟨G, y⟩, G ~ N(0, I_k). As −G has the law of G, w(K) = E M with M = ½(max⟨G, Q_x⟩ − min⟨G, Q_x⟩) ≥
-0, a Lipschitz function of G with the constant ½ diam K: so the mean of draws has an interval by Gaussian concentration,
-without any limit theorem. Widths do not see translations.
+**The Gaussian width of K.** It decides whether projecting to few dimensions can pay (Theorem 1.2). w(K) = E max_{y ∈
+K} ⟨G, y⟩, G ~ N(0, I_k). As −G has the law of G, w(K) = E M with M = ½(max⟨G, Q_x⟩ − min⟨G, Q_x⟩) ≥ 0, a Lipschitz
+function of G with the constant ½ diam K: so the mean of draws has an interval by Gaussian concentration, without any
+limit theorem. Widths do not see translations.
 
 **Choice.** Up to constants the K-norm mechanism errs by w/(nε) and JL release by w/√(k nε) (Nikolov, SODA 2023, Lemma
 4.3 and Theorem 5.1): the width cancels and JL is the better one iff nε ≲ k. For a given error α the sample sizes w/(εα)
 and w²/(kεα²) say: iff α ≳ w/k. The theorem is about 0 < α < diam K/√k; at more, one fixed answer will do.
 
-The body of second moments: K = {A ⪰ 0, tr A ≤ 1} = conv{xxᵀ : ‖x‖ ≤ 1}, symmetric d × d matrices, Frobenius norm.
+**The body of second moments.** K = {A ⪰ 0, tr A ≤ 1} = conv{xxᵀ : ‖x‖ ≤ 1}: symmetric d × d matrices with the
+Frobenius norm.
 
 **Gauge.** Z ∈ t(K − K) iff Z = A − A' with tr A, tr A' ≤ t and A, A' ⪰ 0. Z₊ and Z₋ are the least such pair, so
 ‖Z‖_B = max(tr Z₊, tr Z₋). Replacing xxᵀ by yyᵀ has a gauge of at most 1. If ‖x‖ = 1 for everyone, the trace is
@@ -53,7 +52,7 @@ from factormech.errors import BadValue
 from factormech.mechanisms.central import moments
 from factormech.numerics.vectors import nearest, unpack
 
-# The body that replaced persons move answers in: B = K − K, K the convex hull of the columns of a query matrix.
+# The body of a query matrix.
 
 _UNIT = float(np.finfo(np.float64).eps)
 # Singular values between rounding and this, next to the largest, belong neither to a relation nor to a direction.
@@ -126,7 +125,7 @@ class Body:
 
 
 def body_of(queries: Any) -> Body:
-    """The body of a query matrix Q, (k, N): one column of answers for each type of person."""
+    """The body of a query matrix Q, (k, N): one column of answers for each type of user."""
     Q = checked_queries(queries)
     columns = np.unique(Q, axis=1)
     # x ↦ low + high − x turns the lexicographic order round, so a symmetric set is its own mirror image in that order.
@@ -182,7 +181,7 @@ def _blocks(lines: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         yield lines[start : start + step], lines[start:]
 
 
-# The Gaussian width of K and what it decides: whether projecting to few dimensions can pay (Theorem 1.2).
+# The Gaussian width of K.
 
 
 def gaussian_width(
@@ -233,7 +232,7 @@ def sample_complexity_order(alpha: float, epsilon: float, width: float, queries:
     return width / (epsilon * alpha), width**2 / (queries * epsilon * alpha**2)
 
 
-# The body of second moments: K = {A ⪰ 0, tr A ≤ 1} = conv{xxᵀ : ‖x‖ ≤ 1}, symmetric d × d matrices, Frobenius norm.
+# The body of second moments.
 
 # Eigenvalues and traces of data may be off by rounding.
 _TOLERANCE = 1e-9

@@ -1,23 +1,19 @@
 """Directions of K-norm noise from the bouncy particle sampler, the gauge of a body, and what draws are worth.
 
-What draws are worth: effective sample size, R̂, intervals, and the radial law that a chain must reproduce.
-
+**What draws are worth.** Effective sample size, R̂, intervals, and the radial law that a chain must reproduce.
 Effective sample sizes and R̂ are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner (Bayesian Analysis 16, 2021)
 without ranks: chains are split in halves, autocorrelations summed over Geyer's initial monotone sequence of pairs
 (Statistical Science 7, 1992).
 
-The gauge ‖z‖_B of a body, by a walk over its facet cones, with its own proof; and the audit that privacy needs.
+**The gauge ‖z‖_B of a body.** A walk over its facet cones finds it with its own proof, and audits the privacy. Each
+value comes between ⟨η, z⟩/max|⟨a_i, η⟩|, which any η proves from below, and ‖u‖₁ with Au = z, from above.
 
-Each value comes between ⟨η, z⟩/max|⟨a_i, η⟩|, which any η proves from below, and ‖u‖₁ with Au = z, from above.
-
-Directions of K-norm noise from the bouncy particle sampler, with a diagnosis of every run.
-
-The chain lives on exp(−‖x‖_B) in coordinates in which it has about unit deviation in every direction (the gauge does
-not care), and a velocity lasts about 1/``REFRESHMENT`` deviations. The frame of a body makes its columns a round cloud,
-and that makes most bodies round enough: a pilot finds their size. Four chains start from independent random facets;
-the first places of each are thrown away. Where they are not worth enough, their own places tell the shape of the body,
-and other chains are run in coordinates that make it round. A run whose diagnosis finds a fault is refused: no errors
-come from a chain that has not mixed.
+**The sampler.** Every run has a diagnosis. The chain lives on exp(−‖x‖_B) in coordinates in which it has about unit
+deviation in every direction (the gauge does not care), and a velocity lasts about 1/``REFRESHMENT`` deviations. The
+frame of a body makes its columns a round cloud, and that makes most bodies round enough: a pilot finds their size.
+Four chains start from independent random facets; the first places of each are thrown away. Where they are not worth
+enough, their own places tell the shape of the body, and other chains are run in coordinates that make it round. A run
+whose diagnosis finds a fault is refused: no errors come from a chain that has not mixed.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
     from factormech.mechanisms.pure.facet_walk import Cone
 
 
-# What draws are worth: effective sample size, R̂, intervals, and the radial law that a chain must reproduce.
+# What draws are worth.
 
 # A chain of which one of these does not hold gives no errors.
 LARGEST_R_HAT = 1.02
@@ -182,7 +178,7 @@ def _halves(values: FloatArray) -> FloatArray:
     return np.concatenate([values[:, :half], values[:, values.shape[1] - half :]])
 
 
-# The gauge ‖z‖_B of a body, by a walk over its facet cones, with its own proof; and the audit that privacy needs.
+# The gauge ‖z‖_B of a body.
 
 _AGREE = 1e-9  # by how much the two sides of a gauge may differ, next to it
 
@@ -286,7 +282,7 @@ def largest_loss(gauge: Gauge, points: FloatArray, shifts: FloatArray) -> float:
     return max(float(np.abs(gauge.of(points + s) - before).max()) for s in np.atleast_2d(shifts))
 
 
-# Directions of K-norm noise from the bouncy particle sampler, with a diagnosis of every run.
+# The sampler.
 
 CHAINS = 4
 REFRESHMENT = 0.8  # new velocities per deviation travelled

@@ -14,10 +14,10 @@ projected on the unit ball; Σ̂ = M̂ − μ̂μ̂ᵀ, whose error is at most �
 
 **2-way marginals** over {0, 1}^d: x/√d lies in the unit ball, and the marginal of i ≠ j is d·M_ij.
 
-JL release of second moments: noise on ℓ random measurements of M, then the A in K whose measurements are nearest.
-
-Ỹ = T·pack(M) + Z/n with T of ℓ rows over the D = d(d + 1)/2 coordinates of symmetric matrices, ``pack`` an isometry
-(Nikolov, *Private query release via the Johnson–Lindenstrauss transform*, SODA 2023, Lemma 6.1 and Algorithm 1).
+**JL release of second moments.** It adds noise to ℓ random measurements of M, then takes the A in K whose
+measurements are nearest. Ỹ = T·pack(M) + Z/n with T of ℓ rows over the D = d(d + 1)/2 coordinates of symmetric
+matrices, ``pack`` an isometry (Nikolov, *Private query release via the Johnson–Lindenstrauss transform*, SODA 2023,
+Lemma 6.1 and Algorithm 1).
 
 **Noise.** The ball of diameter √2·‖T‖_op ≥ diam TK, ‖T‖_op rounded up (on trace-free matrices if ``unit``). The largest
 ‖T(xxᵀ − yyᵀ)‖ over *sampled* x, y is at most the diameter, and so no ground for a guarantee.
@@ -53,8 +53,6 @@ from factormech.mechanisms.pure.eigenvalues import LARGEST, TraceNoise
 from factormech.mechanisms.pure.jl import MATRICES, jl_matrix
 from factormech.numerics.vectors import pack, unpack
 from factormech.privacy.guarantee import CHAIN_LIMIT, REAL_LAW, Guarantee
-
-# Second moments, covariances and 2-way marginals with ε-privacy (Nikolov, *Private query release via the.
 
 NOISES = ("trace", "l2-ball")
 
@@ -187,7 +185,7 @@ def marginal_errors(found: FloatArray, truth: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(((marginals(found) - marginals(truth)) ** 2).mean(axis=-1)))
 
 
-# JL release of second moments: noise on ℓ random measurements of M, then the A in K whose measurements are nearest.
+# JL release of second moments.
 
 TOLERANCE = 1e-3
 ITERATIONS = 2000

@@ -1,12 +1,11 @@
-r"""Errors of pure mechanisms on given data and on the worst data found.
+r"""Errors of pure mechanisms on given data and on the worst data found, and what random matrices do to K.
 
-Errors of releases on given data: E‖Ŷ − Q(X)‖₂/√k (the mean of norms that Nikolov, SODA 2023, calls err), simulated.
-
-Draws through one random matrix T depend on each other, so an interval counts matrices, not draws: it is Student's over
-the means of the matrices. A release without a random matrix draws its noise ``matrices`` times over, to the same end;
+**Errors on given data.** E‖Ŷ − Q(X)‖₂/√k (the mean of norms that Nikolov, SODA 2023, calls err) is simulated. Draws
+through one random matrix T depend on each other, so an interval counts matrices, not draws: it is Student's over the
+means of the matrices. A release without a random matrix draws its noise ``matrices`` times over, to the same end;
 noise from a Markov chain has its chain's own diagnosis.
 
-What a random matrix T does to K: distances between its vertices, and its width.
+**Distortion by a random matrix T.** It is measured by distances between the vertices of K, and by its width.
 
 **Distances.** E sup |‖T(y − y')‖ − ‖y − y'‖| ≲ w(S)/√ℓ over y, y' in any bounded S (Liaw, Mehrabian, Plan & Vershynin,
 GAFA seminar 2014–2016; Nikolov, SODA 2023, Theorem 2.5). Here S is the set of columns, all pairs of it: exact for S,
@@ -18,11 +17,11 @@ is N(0, (‖g‖²/ℓ)·I_k), so that
 .. math:: \mathbb E\, w(TK) = \mathbb E \max_{y \in K} \langle T^T g, y\rangle = c_\ell\, w(K), \qquad
           c_\ell = \mathbb E\lVert g\rVert/\sqrt\ell = \sqrt{2/\ell}\;Γ(\tfrac{\ell+1}2)/Γ(\tfrac\ell2) < 1 .
 
-The worst data of a named family, searched: "worst found", which is at most the worst case and no proof of it.
-
-The family: all users of one type (a *vertex*: types at random, and the one whose answers lie farthest out); *s-sparse*,
-equal counts, but for remainders, of s types at random, s = 2, 4, 8 … N; *uniform* is its last member. The error of
-full parity is largest at an s that grows with n, which vertices and uniform data alone would not show.
+**The worst data of a named family.** A search gives the "worst found", which is at most the worst case and proves
+nothing about it. The family: all users of one type (a *vertex*: types at random, and the one whose answers lie
+farthest out); *s-sparse*, equal counts, but for remainders, of s types at random, s = 2, 4, 8 … N; *uniform* is its
+last member. The error of full parity is largest at an s that grows with n, which vertices and uniform data alone
+would not show.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from factormech.mechanisms.pure.bodies import body_of, checked_queries, half_spr
 from factormech.mechanisms.pure.jl import jl_matrix
 from factormech.mechanisms.pure.mechanism import Draws, Release, checked_counts
 
-# Errors of releases on given data: E‖Ŷ − Q(X)‖₂/√k (the mean of norms that Nikolov, SODA 2023, calls err), simulated.
+# Errors on given data.
 
 
 def errors_on(
@@ -78,7 +77,7 @@ def mean_error(errors: FloatArray, level: float = LEVEL) -> Estimate:
     return Estimate(found.value, max(0.0, found.low), found.high)
 
 
-# What a random matrix T does to K: distances between its vertices, and its width.
+# Distortion by a random matrix T.
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _times(estimate: Estimate, factor: float) -> Estimate:
     return Estimate(factor * estimate.value, factor * estimate.low, factor * estimate.high)
 
 
-# The worst data of a named family, searched: "worst found", which is at most the worst case and no proof of it.
+# The worst data of a named family.
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ class WorstFound:
 
 
 def spread(users: int, types: Any, size: int) -> FloatArray:
-    """Counts (N,) of n users spread over these types as evenly as whole persons can be."""
+    """Counts (N,) of n users spread over these types as evenly as whole users can be."""
     n, chosen = check_positive_integer("users", users), np.asarray(types)
     counts = np.zeros(size)
     counts[chosen] = n // len(chosen)

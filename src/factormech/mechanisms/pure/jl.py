@@ -1,9 +1,8 @@
 r"""JL release, and its coarse version on a net of the columns.
 
-JL release: answers through a random matrix T of few rows, noise there, and the nearest point of TK lifted back.
-
-Nikolov (*Private query release via the Johnson–Lindenstrauss transform*, SODA 2023), Algorithm 1: draw T, (ℓ, k), with
-independent entries N(0, 1/ℓ) or ±1/√ℓ, without the data; release
+**JL release.** Answers pass through a random matrix T of few rows, get noise there, and the nearest point of TK is
+lifted back. Nikolov (*Private query release via the Johnson–Lindenstrauss transform*, SODA 2023), Algorithm 1: draw
+T, (ℓ, k), with independent entries N(0, 1/ℓ) or ±1/√ℓ, without the data; release
 
 .. math:: \tilde Y = T Q(X) + Z/n, \qquad \hat Y \in \operatorname{argmin}_{y \in K} \lVert \tilde Y - Ty\rVert_2 .
 
@@ -23,14 +22,13 @@ independent entries N(0, 1/ℓ) or ±1/√ℓ, without the data; release
 **Rows.** ℓ may depend on Q, n and ε, never on the counts. The bound's two terms, w(K)/√ℓ and √ℓ·w(K)/(nε), balance at
 ℓ = nε (:func:`balanced_rows`); :func:`tuned_rows` tries candidates on public, made-up data.
 
-Coarse JL: the JL release of a net of the columns, chosen from Q alone (Nikolov, SODA 2023, Algorithm 2).
-
+**Coarse JL.** It is the JL release of a net of the columns, chosen from Q alone (Nikolov, SODA 2023, Algorithm 2).
 One greedy pass over the columns keeps each that is more than α√k/2 away from all that are kept; every other one lies
-within α√k/2 of a kept one, and answers as its nearest. So answers move by at most α/2 (a mean of columns moves at most
-as far as the farthest column), and the release of the kept columns has α/2 left. The net is narrower than K, sometimes
-by much: with few kept columns the noise is small too.
+within α√k/2 of a kept one, and answers as its nearest. So answers move by at most α/2 (a mean of columns moves at
+most as far as the farthest column), and the release of the kept columns has α/2 left. The net is narrower than K,
+sometimes by much: with few kept columns the noise is small too.
 
-Replacing one person replaces one column of the net by another, so the guarantee is that of JL release on the net. k
+Replacing one user replaces one column of the net by another, so the guarantee is that of JL release on the net. k
 counts the queries, repeated and constant ones included, as the error does.
 """
 
@@ -52,7 +50,7 @@ from factormech.mechanisms.pure.mechanism import Law, NoisyRelease, Release, che
 from factormech.privacy.guarantee import Guarantee
 from factormech.workloads.base import scatter
 
-# JL release: answers through a random matrix T of few rows, noise there, and the nearest point of TK lifted back.
+# JL release.
 
 MATRICES = ("gaussian", "signs")
 TIES = ("corral", "centre")
@@ -217,7 +215,7 @@ def tuned_rows(
     return min(found)[1] if found else reason
 
 
-# Coarse JL: the JL release of a net of the columns, chosen from Q alone (Nikolov, SODA 2023, Algorithm 2).
+# Coarse JL.
 
 
 @dataclass(frozen=True)

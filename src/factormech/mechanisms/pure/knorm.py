@@ -1,7 +1,7 @@
 r"""Noise of the K-norm type: Z = Gamma(d)·D/ε, where D is a direction of a body that holds every Q_x − Q_y.
 
 The density of Z on the span of B is ∝ e^{−ε‖z‖}, and ‖z + s‖ ≤ ‖z‖ + 1 for s in B: Q(X) + Z/n is ε-private for
-neighbours that differ in one person of n (Hardt & Talwar, STOC 2010; Nikolov, SODA 2023, Lemma 4.1). E‖Z‖ = d·E‖D‖/ε
+neighbours that differ in one user of n (Hardt & Talwar, STOC 2010; Nikolov, SODA 2023, Lemma 4.1). E‖Z‖ = d·E‖D‖/ε
 and E‖Z‖² = d(d + 1)·E‖D‖²/ε², the paper's (k + 1)E‖U‖/ε and (k + 1)(k + 2)E‖U‖²/ε².
 
 The bodies: B = K − K itself (``knorm_noise``); the Euclidean ball of radius diam K in the span (``ball_noise``, Lemma
@@ -40,7 +40,7 @@ class PureNoise(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """Q(X) + Z/n is ε-private: one of n persons replaced."""
+        """Q(X) + Z/n is ε-private: one of n users replaced."""
         ...
 
     @property

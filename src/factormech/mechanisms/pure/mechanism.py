@@ -1,25 +1,23 @@
-r"""Mechanisms of pure differential privacy: noise laws, the mean answers plus noise, and projection.
+r"""Mechanisms of pure differential privacy: the mean answers plus noise, noise laws, and projection.
 
-Mechanisms of pure differential privacy: the mean answers of n persons plus Z/n.
+**Mean answers of n users plus Z/n.**
 
-**Guarantee.** Q(X) + Z/n is ε-private for data sets of the same n persons but one, who is replaced. The proof is about
+**Guarantee.** Q(X) + Z/n is ε-private for data sets of the same n users but one, who is replaced. The proof is about
 real numbers; `docs/pure-privacy.md` says in what sense floats and chains fall short of it.
 
 **Error.** Nikolov's is err = E‖Z‖/(n√k), a mean of norms; the root mean square (E‖Z‖²/k)^{½}/n is at least that. Both
 are the same for all data.
 
-Noise laws as functions of the matrix they protect: what projection and JL release add to the mean answers.
-
-A law turns a matrix of columns V, (ℓ, N), into noise Z for which (1/n) Σ V_{x_i} + Z/n keeps one guarantee, whatever V
-is: its shape and scale come from the differences V_x − V_y alone. So a law holds for TQ as for Q, for every T that the
-data do not decide, and for all T at once if T is drawn without them (Nikolov, *Private query release via the
-Johnson–Lindenstrauss transform*, SODA 2023, Lemma 3.1).
+**Noise laws.** They are functions of the matrix that they protect; projection and JL release add such noise to the
+mean answers. A law turns a matrix of columns V, (ℓ, N), into noise Z for which (1/n) Σ V_{x_i} + Z/n keeps one
+guarantee, whatever V is: its shape and scale come from the differences V_x − V_y alone. So a law holds for TQ as for
+Q, for every T that the data do not decide, and for all T at once if T is drawn without them (Nikolov, *Private query
+release via the Johnson–Lindenstrauss transform*, SODA 2023, Lemma 3.1).
 
 Anything with ``queries`` and ``draw(rng, trials)`` → (trials, ℓ), or a reason, is a noise here.
 
-Noise, then the exact Euclidean projection on K, the hull of the columns of Q (Nikolov, Talwar & Zhang, SIAM J.
-
-Comput. 45(2), 2016).
+**Noise, then projection.** The exact Euclidean projection is on K, the hull of the columns of Q (Nikolov, Talwar &
+Zhang, SIAM J. Comput. 45(2), 2016).
 
 Ŷ = argmin_{y ∈ K} ‖Q(X) + Z/n − y‖. It is post-processing, and never moves away from Q(X) ∈ K; on every draw
 
@@ -50,7 +48,7 @@ from factormech.numerics.rounding import above
 from factormech.privacy.gaussian import check_delta
 from factormech.privacy.guarantee import CHAIN_LIMIT, REAL_LAW, Guarantee
 
-# Mechanisms of pure differential privacy: the mean answers of n persons plus Z/n.
+# Mean answers of n users plus Z/n.
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class PureMechanism:
     Attributes
     ----------
     queries
-        Q, (k, N): the answers of one person of each type.
+        Q, (k, N): the answers of one user of each type.
     """
 
     name: str
@@ -98,7 +96,7 @@ def root_mean_square(moments: Moments, queries: int, users: float) -> Estimate:
 
 
 def checked_counts(data: Any, types: int) -> FloatArray:
-    """Whole numbers of persons of each type, at least one person in all."""
+    """Whole numbers of users of each type, at least one user in all."""
     x = np.asarray(data)
     if x.dtype.kind not in "biuf" or x.shape != (types,):
         rule = f"be counts of shape ({types},)"
@@ -144,7 +142,7 @@ def build(name: str, queries: Any, epsilon: float, rng: np.random.Generator) -> 
     return noise if isinstance(noise, Unavailable) else PureMechanism(name, Q, noise)
 
 
-# Noise laws as functions of the matrix they protect: what projection and JL release add to the mean answers.
+# Noise laws.
 
 
 class Noise(Protocol):
@@ -216,7 +214,7 @@ def concentrated_law(rho: float) -> Law:
     return Law("gaussian", Guarantee(math.inf, 0.0, float(rho)), of)
 
 
-# Noise, then the exact Euclidean projection on K, the hull of the columns of Q (Nikolov, Talwar & Zhang, SIAM J.
+# Noise, then projection.
 
 
 class Draws(Protocol):

@@ -1,4 +1,4 @@
-r"""Full parity: all N characters over N = 2^d types, asked of n persons under ε-privacy. No transform is needed.
+r"""Full parity: all N characters over N = 2^d types, asked of n users under ε-privacy. No transform is needed.
 
 Q is the N × N Hadamard matrix H of signs, HᵀH = N·I, so K is a regular simplex and every mechanism that is shaped by K
 alone is one of histograms: with p = counts/n and Y = H(p + u/n) the error is ‖H u‖/(n√N) = ‖u‖/n, and the projection on
@@ -10,7 +10,7 @@ entries has an expected square norm of 2/(j + 1),
 
 .. math:: E‖εu‖² = N(N-1)\;E_j\Bigl[\frac{2}{j+1} + \frac{2}{N-j+1}\Bigr] .
 
-**Worst data.** Places are exchangeable: data of s types, as even as whole persons can be, may sit on the first s
+**Worst data.** Places are exchangeable: data of s types, as even as whole users can be, may sit on the first s
 places.
 """
 
@@ -77,7 +77,7 @@ def parity_noise(size: int, epsilon: float, rng: np.random.Generator, trials: in
 
 
 def even_counts(users: int, sparsity: int) -> FloatArray:
-    """n persons on s types, as even as whole persons can be, (s,)."""
+    """n users on s types, as even as whole users can be, (s,)."""
     n, s = check_positive_integer("users", users), check_positive_integer("sparsity", sparsity)
     if s > n:
         raise BadValue("sparsity", s, f"be at most the number of users, {n}", "a type that is present has a person")

@@ -1,6 +1,6 @@
-r"""The recursive mechanism: orthogonal subspaces with K-norm noise, over all depths.
+r"""The recursive mechanism: orthogonal subspaces, each with K-norm noise of its own share of ε.
 
-The recursive mechanism: orthogonal subspaces, each with K-norm noise of its own share of ε.
+**The mechanism.**
 
 **Subspaces** (Hardt & Talwar, STOC 2010, Section 7; Nikolov, SODA 2023, Lemma 4.4). W₁ is spanned by the bottom ⌈d/2⌉
 eigenvectors of the covariance of a uniform point of B = K − K; the recursion goes on with the projection of B to the
@@ -22,11 +22,10 @@ enough for privacy, as they depend on Q alone.
 **Depth.** Stopping after t subspaces costs (Σ_{i<t} c_i^{1/3} + c^{1/3})³, c of the whole remaining body;
 ``depth=None`` takes the least. Depth 1 is K-norm noise. It depends on Q alone too, so that it costs no privacy.
 
-E‖Z‖ of the recursive mechanism over its ladder of subspaces too, for every form, depth and split of ε at once.
-
-The subspaces follow from covariances that are estimated (:mod:`factormech.mechanisms.pure.recursive`), so that the
-error is random even before any noise: E‖Z‖ given a ladder depends on it. Independent ladders, each with noise of its
-own, give independent means, and Student's interval over them holds for the expectation over both.
+**Random subspaces.** E‖Z‖ includes the randomness of the ladder of subspaces, for every form, depth and split of ε at
+once. The subspaces follow from covariances that are estimated (:mod:`factormech.mechanisms.pure.recursive`), so that
+the error is random even before any noise: E‖Z‖ given a ladder depends on it. Independent ladders, each with noise of
+its own, give independent means, and Student's interval over them holds for the expectation over both.
 
 Within one ladder each body is drawn from once. The Z_i of one depth are of different bodies, so that they are
 independent, and
@@ -53,7 +52,7 @@ from factormech.mechanisms.pure.bouncy import CHAINS, Sample, chain_length, mean
 from factormech.mechanisms.pure.directions import Directions, directions_of
 from factormech.mechanisms.pure.knorm import DRAWS, KNormNoise, Moments, knorm_noise
 
-# The recursive mechanism: orthogonal subspaces, each with K-norm noise of its own share of ε.
+# The mechanism.
 
 Form = Literal["projected", "hardt-talwar"]
 Split = Literal["optimal", "equal"]
@@ -97,7 +96,7 @@ class Ladder:
         return float(np.cbrt(costs).sum() ** 3)
 
     def best_depth(self, split: Split = "optimal") -> int:
-        """The depth of least cost."""
+        """Return the depth of the least ``cost``."""
         return 1 + int(np.argmin([self.cost(depth, split) for depth in range(1, self.depths + 1)]))
 
 
@@ -257,7 +256,7 @@ def _covariance(noise: KNormNoise, basis: FloatArray, rng: np.random.Generator, 
     return np.asarray(G @ inside @ G.T)
 
 
-# E‖Z‖ of the recursive mechanism over its ladder of subspaces too, for every form, depth and split of ε at once.
+# Random subspaces.
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class SubsetClass:
 
     @cached_property
     def on_columns(self) -> FloatArray:
-        """(A, B·(d + 1)): how many rows of a kind meet a user of a kind in t attributes; exact up to d = 30."""
+        """(A, B·(d + 1)): rows of each kind that share t attributes with a user of each kind; exact to d = 30."""
         d = self.attributes
         choose = np.array([[comb(n, k) for k in range(d + 1)] for n in range(d + 1)], dtype=np.float64)
         i, j, t = self.rows[:, None, None], self.columns[None, :, None], np.arange(d + 1)

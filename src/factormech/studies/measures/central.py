@@ -1,17 +1,15 @@
-"""Errors of a trusted curator's mechanisms and their bounds, as rows.
+"""Errors of a trusted curator's mechanisms and their lower bounds, as rows of tables.
 
-What a trusted curator's factorization mechanism achieves beside what no curator can pass: rows for tables.
+**The factorization mechanism and lower bounds.** Upper: Wx + R·N(0, σ²‖A‖²_{1→2}I) with the analytic σ of (ε, δ) at
+sensitivity 1 and RA = W nearly attaining Γ_p = k^{1/p}γ₍ₚ₎ (as in ``bounds/central/release.py``): (E‖·‖_p^p)^{1/p} =
+σ·m_p·Γ_p, m_p = √2(Γ((p+1)/2)/√π)^{1/p}; at p = ∞, (E‖·‖²_∞)^{½} ≤ σ·√(2 ln k + 2)·Γ_∞, as the largest of k squares
+exceeds t with probability at most k·e^{−t/2}. Neighbours differ by one in one count. The lower end is √V(ε, δ)·Γ_p;
+the ratio is σ·m_p/√V, times the norm's own gap.
 
-Upper: Wx + R·N(0, σ²‖A‖²_{1→2}I) with the analytic σ of (ε, δ) at sensitivity 1 and RA = W nearly attaining
-Γ_p = k^{1/p}γ₍ₚ₎ (as in ``bounds/central/release.py``): (E‖·‖_p^p)^{1/p} = σ·m_p·Γ_p, m_p = √2(Γ((p+1)/2)/√π)^{1/p}; at
-p = ∞, (E‖·‖²_∞)^{½} ≤ σ·√(2 ln k + 2)·Γ_∞, as the largest of k squares exceeds t with probability at most k·e^{−t/2}.
-Neighbours differ by one in one count. The lower end is √V(ε, δ)·Γ_p; the ratio is σ·m_p/√V, times the norm's own gap.
-
-Errors of a trusted curator's mechanisms, as rows: by order, and against the number of users.
-
-All errors are of answers on unnormalised histograms; every row has the neighbours that the guarantee is about.
-``error`` is the mean of order p over the queries, (E‖·‖_p^p / k)^{1/p}, exact, for p < ∞, and E‖·‖_∞ for p = ∞,
-simulated between ``low`` and ``high``; ``total`` is without the 1/k.
+**Errors by order, and against the number of users.** All errors are of answers on unnormalised histograms; every row
+has the neighbours that the guarantee is about. ``error`` is the mean of order p over the queries, (E‖·‖_p^p /
+k)^{1/p}, exact, for p < ∞, and E‖·‖_∞ for p = ∞, simulated between ``low`` and ``high``; ``total`` is without the
+1/k.
 
 ``lower_bound`` is below the ``error`` of every mechanism, whatever it does with the data, on the data that are worst
 for it: √V(ε, δ)·γ₍ₚ₎ for p < ∞ and V₁(ε, δ)·γ₂ for E‖·‖_∞ (:mod:`factormech.bounds.central.release`), where √V·γ₂
@@ -19,14 +17,13 @@ holds for the root mean square of ‖·‖_∞. It asks for privacy when one cou
 mechanisms have. Where γ₍ₚ₎ has no solver of a bearable size, γ_F ≤ γ₍ₚ₎ stands in.
 
 **Few users.** A projection needs a public total, and its neighbours have the same: ‖x − x'‖₁ ≤ 1 of real numbers, so
-that half a person moves. Replacing one person is two such steps. On the histograms x = u/2, u of whole numbers and of
-total 2N, one step replaces one unit of u, so that the bound for a person replaced holds with W/2 and 2N persons.
+that half a user moves. Replacing one user is two such steps. On the histograms x = u/2, u of whole numbers and of
+total 2N, one step replaces one unit of u, so that the bound for a user replaced holds with W/2 and 2N users.
 
-Known factorizations of prefix sums beside the optimal one, in errors of every order.
-
-The error of order p of W = RA is n^{−1/p}(Σ_i ‖R_i‖^p)^{1/p} max_j ‖A_j‖: what a Gaussian of unit scale leaves in the
-answers at sensitivity one, as a mean of order p over the queries. Liu, Upadhyay & Zou (arXiv:2406.02140, ICLR 2025)
-leave out n^{−1/p}; their theorem on prefix sums says that for every p the optimum grows as the logarithm.
+**Known factorizations of prefix sums.** They stand beside the optimal one, in errors of every order. The error of
+order p of W = RA is n^{−1/p}(Σ_i ‖R_i‖^p)^{1/p} max_j ‖A_j‖: what a Gaussian of unit scale leaves in the answers at
+sensitivity one, as a mean of order p over the queries. Liu, Upadhyay & Zou (arXiv:2406.02140, ICLR 2025) leave out
+n^{−1/p}; their theorem on prefix sums says that for every p the optimum grows as the logarithm.
 """
 
 from __future__ import annotations
@@ -61,7 +58,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# What a trusted curator's factorization mechanism achieves beside what no curator can pass: rows for tables.
+# The factorization mechanism and lower bounds.
 
 
 def gaussian_moment(p: float, queries: int) -> float:
@@ -136,7 +133,7 @@ def _rows(
         }
 
 
-# Errors of a trusted curator's mechanisms, as rows: by order, and against the number of users.
+# Errors by order, and against the number of users.
 
 Row = dict[str, Any]
 # The factors of the norm of each order.
@@ -311,7 +308,7 @@ def _replacement_bounds(
     return replacement_bounds(half, epsilon, delta, [2 * int(check_users(N)) for N in users], norm=norm)
 
 
-# Known factorizations of prefix sums beside the optimal one, in errors of every order.
+# Known factorizations of prefix sums.
 
 
 def factorizations() -> list[str]:
@@ -336,10 +333,10 @@ def rows(measurements: Iterable[pd.DataFrame], names: Sequence[str]) -> Iterator
     ]
     norms.sort(key=lambda pair: (pair[0], pair[1]["domain_size"]))
     for p, norm in norms:
-        yield from _rows_prefix_errors(p, norm, names)
+        yield from _factorization_rows(p, norm, names)
 
 
-def _rows_prefix_errors(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _factorization_rows(p: float, norm: dict[str, Any], names: Sequence[str]) -> Iterator[dict[str, Any]]:
     n = int(norm["domain_size"])
     common = {
         "domain_size": n,

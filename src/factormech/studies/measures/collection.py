@@ -1,12 +1,12 @@
 """Collections over a grid beside their exact predictions, and whether both agree.
 
-Run collections of one mechanism over a grid, each next to its exact prediction.
+**Collections of one mechanism over a grid.** The points are questions × budgets × populations × numbers of users ×
+seeds. A seed fixes the users, by the names of the data alone, and, with the mechanism's name, the reports; a strategy
+that does not depend on the workload is sampled once for all workloads over a domain, since its reports know nothing
+of them.
 
-The points are questions × budgets × populations × numbers of users × seeds. A seed fixes the users, by the names of
-the data alone, and, with the mechanism's name, the reports; a strategy that does not depend on the workload is
-sampled once for all workloads over a domain, since its reports know nothing of them.
-
-Whether measured errors agree with exact ones over a whole grid: one verdict, at one simultaneous level.
+**Agreement.** One verdict, at one simultaneous level, says whether measured errors agree with exact ones over a whole
+grid.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Run collections of one mechanism over a grid, each next to its exact prediction.
+# Collections of one mechanism over a grid.
 
 _NAN = float("nan")
 # What a row takes from a ``Simulated``: two errors, and numbers without a unit.
@@ -55,7 +55,7 @@ class CollectionRun:
 
     Errors are in the metric ``mse``: the mean squared error of a normalised query, E‖Wx/N − estimate‖²/queries, which
     is the total squared error of the counts over queries·users². The interval is for the exact error, at the two-sided
-    level asked for; z, the p-values and their laws are those of ``simulate.py``.
+    level asked for; z, the p-values and their laws are those of ``mechanisms/local/simulate.py``.
     """
 
     workload: str
@@ -272,7 +272,7 @@ def as_frame(rows: Iterable[CollectionRun]) -> pd.DataFrame:
     return pd.DataFrame([row_of(row) for row in rows])
 
 
-# Whether measured errors agree with exact ones over a whole grid: one verdict, at one simultaneous level.
+# Agreement.
 
 
 class HasExactLaw(Protocol):
@@ -397,7 +397,7 @@ def _pooled(results: Sequence[HasExactLaw]) -> tuple[float, float]:
     """The smaller p-value of the mean error and the bias of independent points taken together, and z of the former.
 
     The sum of the points' mean errors, each relative to its expectation, is again a quadratic form of the kind of
-    ``tails.py``; its variance is the sum of theirs, its scale the largest.
+    ``mechanisms/local/simulate.py``; its variance is the sum of theirs, its scale the largest.
     """
     live = [result for result in results if result.relative_variance > 0]
     if not live:

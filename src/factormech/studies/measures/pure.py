@@ -1,11 +1,10 @@
 r"""Errors and lower bounds under pure privacy, as rows.
 
-Lower bounds under pure privacy as rows for tables: errors against nε, persons against 1/α, Theorem 1.4's two sides.
+**Lower bounds.** Rows have errors against nε, users against 1/α, or the two sides of Theorem 1.4. Errors are E‖M(X) −
+Q(X)‖₂/√k on means Q(X), worst over the data; neighbours replace one user. Every row prints ε: the bounds depend on
+n and ε, as whole users are copied, and on nε alone only as ε → 0.
 
-Errors are E‖M(X) − Q(X)‖₂/√k on means Q(X), worst over the data; neighbours replace one person. Every row prints ε: the
-bounds depend on n and ε, as whole persons are copied, and on nε alone only as ε → 0.
-
-What studies of pure privacy share: exact errors of Laplace noise, and users needed by simulated errors.
+**Shared by studies.** These are exact errors of Laplace noise, and users needed by simulated errors.
 
 **Laplace.** For m independent Laplace variables of scale 1, S = ΣX_i² has E e^{−tS} = φ(t)^m with φ(t) = z√π·erfcx(z),
 z = 1/(2√t), and
@@ -14,7 +13,8 @@ z = 1/(2√t), and
 
 whose integrand in ln t is analytic and falls exponentially both ways: the trapezoidal rule is exact to rounding.
 
-Random signs with some queries longer than the others; errors of releases whose choices are made on other noise.
+**Random signs.** Some queries are longer than the others; the choices of a release are made on other noise than its
+errors.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from factormech.mechanisms.pure.errors import mean_error
 from factormech.seeds import rng_for
 from factormech.workloads.base import Workload
 
-# Lower bounds under pure privacy as rows for tables: errors against nε, persons against 1/α, Theorem 1.4's two sides.
+# Lower bounds.
 
 PARITY_SIZES = (2**8, 2**12, 2**16)
 RANDOM_SHAPES = ((16, 256), (64, 1024), (256, 512))
 
 
 def parity_rows(sizes: Iterable[int], products: Iterable[float], epsilon: float) -> Iterator[dict[str, Any]]:
-    """Full parity: the bound at n = nε/ε persons, its two parts, and the sparsity of the packing.
+    """Full parity: the bound at n = nε/ε users, its two parts, and the sparsity of the packing.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def parity_rows(sizes: Iterable[int], products: Iterable[float], epsilon: float)
 
 
 def parity_users_rows(sizes: Iterable[int], alphas: Sequence[float], epsilon: float) -> Iterator[dict[str, Any]]:
-    """Full parity: persons that error α takes at least, with the slope of ln n in ln(1/α) at each α."""
+    """Full parity: users that error α takes at least, with the slope of ln n in ln(1/α) at each α."""
     epsilon = check_epsilon(epsilon)
     for N in sizes:
         yield from users_rows({"domain_size": N}, lambda n, N=N: full_parity(N, n, epsilon), alphas, epsilon)  # type: ignore[misc]
@@ -135,7 +135,7 @@ def random_rows(
 def random_users_rows(
     shapes: Iterable[tuple[int, int]], alphas: Sequence[float], epsilon: float, *, failure: float = 0.01
 ) -> Iterator[dict[str, Any]]:
-    """Persons that most random queries take, beside the three terms of Theorem 7.1 (growths: no constants)."""
+    """Users that most random queries take, beside the three terms of Theorem 7.1 (growths: no constants)."""
     for k, N in shapes:
         subject = {"queries": k, "domain_size": N}
         rows = users_rows(
@@ -174,7 +174,7 @@ def marginal_rows(
 
 
 def workload_rows(workloads: Iterable[Workload], products: Iterable[float], epsilon: float) -> Iterator[dict[str, Any]]:
-    """Any workload: the best bound of the room."""
+    """Return the rows of any workload: its best packing bound."""
     epsilon, products = check_epsilon(epsilon), list(products)
     for workload in workloads:
         ready: Prepared = prepare(workload)
@@ -222,7 +222,7 @@ def users_of(product: float, epsilon: float) -> int:
     return check_positive_integer("users", max(1, round(product / epsilon)))
 
 
-# What studies of pure privacy share: exact errors of Laplace noise, and users needed by simulated errors.
+# Shared by studies.
 
 # Simulated errors have intervals that miss with this probability.
 LEVEL = 1e-3
@@ -255,7 +255,7 @@ def parity_laplace_norm(size: int) -> float:
 
 
 def sparsities_to(size: int, users: int) -> list[int]:
-    """1, 2, 4 … as far as both types and persons go."""
+    """1, 2, 4 … as far as both types and users go."""
     return [2**i for i in range(max(1, min(size, users)).bit_length())]
 
 
@@ -264,8 +264,8 @@ def users_within(
 ) -> tuple[int, int]:
     """A whole n with error(n) ≤ α and the n' < n nearest below that was seen to fail, n − n' ≤ max(1, n·precision).
 
-    The persons are doubled until the error is at most α, and the last doubling is halved: for errors that fall in n,
-    n is the least that will do, up to the precision. n' is 0 if one person is enough.
+    The users are doubled until the error is at most α, and the last doubling is halved: for errors that fall in n,
+    n is the least that will do, up to the precision. n' is 0 if one user is enough.
     """
     low, high = 0, 1
     while error(high) > alpha:
@@ -278,7 +278,7 @@ def users_within(
     return high, low
 
 
-# Random signs with some queries longer than the others; errors of releases whose choices are made on other noise.
+# Random signs.
 
 # Intervals of errors miss with this probability.
 SKEWED_LEVEL = 0.01

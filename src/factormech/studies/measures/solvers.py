@@ -1,16 +1,14 @@
 """What solvers find from random starts, and what they cost.
 
-What a solver finds from several random starts with several numbers of rows.
+**Random starts.** There are several, with several numbers of rows. As in section 6.5 of McKenna, Maity, Mazumdar &
+Miklau, PVLDB 13(11), 2020; the variances are set over a lower bound on those of every strategy instead of over the
+best one found.
 
-As in section 6.5 of McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020; the variances are set over a lower bound on
-those of every strategy instead of over the best one found.
-
-What solvers cost: seconds of one iteration, and what has been found by when.
-
-Seconds are of the processor, of all threads together: with one thread those of a clock on a machine that does nothing
-else, and nearly the same on one that is shared, where a clock would count the others' turns too. They are the only
-results that a second run does not repeat, of the machine and the moment. All else here (iterations, objectives) is as
-deterministic as the solvers.
+**Cost.** It is in seconds of one iteration, and in what is found after how many seconds. Seconds are of the
+processor, of all threads together: with one thread those of a clock on a machine that does nothing else, and nearly
+the same on one that is shared, where a clock would count the others' turns too. They are the only results that a
+second run does not repeat, of the machine and the moment. All else here (iterations, objectives) is as deterministic
+as the solvers.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from factormech.mechanisms.local.registry import restore, solve_with_report, sol
 from factormech.mechanisms.local.strategy_objective import StrategyObjective
 from factormech.workloads.registry import create
 
-# What a solver finds from several random starts with several numbers of rows.
+# Random starts.
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def _found(mechanism: str, solution: Any, asked: Question, epsilon: float) -> di
     }
 
 
-# What solvers cost: seconds of one iteration, and what has been found by when.
+# Cost.
 
 PUBLISHED = "adaptive-pgd"
 # Repetitions up to this size and beyond it, where one takes seconds to minutes.

@@ -4,7 +4,7 @@ r"""A stored strategy, checked again: its privacy, its error, and what proves th
 most the logarithm of the largest ratio within a row times the ratio of the extreme column sums. Both are computed here
 as rational numbers from the floats themselves, and compared with a rational number below e^ε; the ε that is reported is
 the least float whose exponential is proved to be above the ratio. Strategies without a matrix (closed forms, patterns)
-have the loss that they were built with, every rounding outward (``privacy.py``).
+have the loss that they were built with, every rounding outward (``privacy/guarantee.py``).
 
 **Unbiasedness** is the relative residual of VQ = W; the **objective** L = ‖W1‖²/n + tr(X_c⁺C) follows from the exact
 variances. The **bound** is what the certificate or the weights beside the strategy prove when they are checked again
@@ -66,7 +66,7 @@ class Verification:
     evaluation
         Its exact error.
     objective, lower_bound
-        L, for the worst case if that was made least, and what no ε-LDP strategy's L is below.
+        L, for the worst case if the strategy minimises that, and a lower bound on the L of every ε-LDP strategy.
     bound_by
         ``whole numbers``, or ``outward rounding``.
     problems

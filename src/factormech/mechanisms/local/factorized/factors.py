@@ -1,14 +1,12 @@
 r"""Factors of a workload up to a shift and an approximation, and how coarse they should be.
 
-Factors of a workload up to a shift of every row and an approximation: |RA − c1ᵀ − W| ≤ a, checked on the floats.
+**Factors of a shifted workload.** |RA − c1ᵀ − W| ≤ a is checked on the floats. The data are a normalised histogram p,
+so a shift c1ᵀp = c is public: the curator subtracts it. What decides the noise is ‖R‖_{2→∞}‖A‖_{1→2}, and the
+dimension of A's columns a little (``compressed``).
 
-The data are a normalised histogram p, so a shift c1ᵀp = c is public: the curator subtracts it. What decides the noise
-is ‖R‖_{2→∞}‖A‖_{1→2}, and the dimension of A's columns a little (``compressed``).
-
-How far from the workload a factorization should be: the a that minimises γ(a)/(α − a), with a certificate.
-
-γ(a) is γ₂(W, a), or γ̂₂(W, a) where row shifts are free. The predicted number of users for accuracy α grows like
-(γ(a)/(α − a))² (Edmonds, Nikolov & Ullman, STOC 2020, §4, whose a is α/2).
+**The best distance a.** It minimises γ(a)/(α − a), with a certificate. γ(a) is γ₂(W, a), or γ̂₂(W, a) where row
+shifts are free. The predicted number of users for accuracy α grows like (γ(a)/(α − a))² (Edmonds, Nikolov & Ullman,
+STOC 2020, §4, whose a is α/2).
 
 **Lines.** A dual matrix U with γ₂*(U) ≤ 1 (and U1 = 0 for γ̂₂) proves γ(a) ≥ W•U − a‖U‖₁ for *every* a. In
 z = 1/(α − a) ≥ 1/α this says
@@ -42,7 +40,7 @@ from factormech.norms.certified import CertifiedNorm
 from factormech.numerics.rounding import TINY, above, gamma
 from factormech.workloads.base import Workload
 
-# Factors of a workload up to a shift of every row and an approximation: |RA − c1ᵀ − W| ≤ a, checked on the floats.
+# Factors of a shifted workload.
 
 # What may be lost to rounding by factors that are called exact, relative to the largest entry of W.
 EXACT = 1e-9
@@ -153,7 +151,7 @@ def _checked(name: str, matrix: Any) -> FloatArray:
     return M
 
 
-# How far from the workload a factorization should be: the a that minimises γ(a)/(α − a), with a certificate.
+# The best distance a.
 
 # Relative distance of the objective from its lower bound at which the search ends: twice that of a norm's interval.
 GAP = 2e-3

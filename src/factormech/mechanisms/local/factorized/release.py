@@ -1,12 +1,10 @@
-r"""What every local mechanism that answers a workload offers: predicted, simulated, and for users who are drawn.
+r"""What every local mechanism offers that answers a workload: its errors, and the users that they need.
 
-What every local mechanism that answers a workload offers, and the errors that follow from it.
-
-The data are the types of n users, p = x/n their normalised histogram, and the answers are the *averages* Wp, k of them.
-A mechanism's estimate is unbiased for W̃p − c, where D = W̃ − c1ᵀ − W (k × N), at most ``distance`` in every entry, is
-zero for exact ones. Every user's report adds independent noise, so for n users the error is Dp plus a mean of n
-independent terms whose covariance is Σ_u p_u S_u, S_u the one of type u. Three numbers say how large it is in ℓ_∞, and
-they mean different things:
+**Predicted and guaranteed errors.** The data are the types of n users, p = x/n their normalised histogram, and the
+answers are the *averages* Wp, k of them. A mechanism's estimate is unbiased for W̃p − c, where D = W̃ − c1ᵀ − W (k ×
+N), at most ``distance`` in every entry, is zero for exact ones. Every user's report adds independent noise, so for n
+users the error is Dp plus a mean of n independent terms whose covariance is Σ_u p_u S_u, S_u the one of type u. Three
+numbers say how large it is in ℓ_∞, and they mean different things:
 
 * *predicted*: E‖Dp + G/√n‖_∞ of the Gaussian G with these covariances, bounded by ``gaussian_maximum``; exact in the
   limit of many users but for that bound, and no theorem about n users;
@@ -16,19 +14,18 @@ they mean different things:
 Where K(τ) ≥ S_u τ²/2, as it is for the ball's reports (a subgaussian proxy is at least the variance), the guaranteed
 number of users is at least the predicted one: the integrated union bound is the least that the marginals allow.
 
-Collections simulated until their mean ℓ_∞ error is known to a relative width.
+**Simulated errors.** Collections are simulated until their mean ℓ_∞ error is known to a relative width. Trials are
+run in batches, and looked at when there are m₁, 2m₁, 4m₁, … of them. At each of at most J looks the mean has a
+two-sided Student interval at level η/J, so that by the union bound the one at which the run stops holds at level η,
+whenever that is. The interval is exact for normal errors; an ℓ_∞ error is a maximum, whose mean over m₁ or more
+trials is close to normal, and the tests measure how often the interval misses. The number of trials never depends on
+the clock. A run that is not narrow enough at its last look says so.
 
-Trials are run in batches, and looked at when there are m₁, 2m₁, 4m₁, … of them. At each of at most J looks the mean has
-a two-sided Student interval at level η/J, so that by the union bound the one at which the run stops holds at level η,
-whenever that is. The interval is exact for normal errors; an ℓ_∞ error is a maximum, whose mean over m₁ or more trials
-is close to normal, and the tests measure how often the interval misses. The number of trials never depends on the
-clock. A run that is not narrow enough at its last look says so.
-
-Users who are drawn: how many make a mechanism accurate for a *distribution* of types rather than for a data set.
-
-Lower bounds (``bounds/hard/release.py``) are about n users drawn independently from a distribution λ, and errors are
-measured from Wλ. A mechanism's error from Wp, p the histogram of the users that were drawn, is then not the whole: one
-user's report, seen from λ, has the mean w̃_u = W_u + D_u of its type around w̃λ besides its own noise, and so
+**Users who are drawn from a distribution.** This part says how many make a mechanism accurate for the distribution,
+not only for a data set. Lower bounds (``bounds/hard/release.py``) are about n users drawn independently from a
+distribution λ, and errors are measured from Wλ. A mechanism's error from Wp, p the histogram of the users that were
+drawn, is then not the whole: one user's report, seen from λ, has the mean w̃_u = W_u + D_u of its type around w̃λ
+besides its own noise, and so
 
 .. math:: \operatorname{Var}_q = \sum_u λ_u\bigl(S_{u,qq} + (\tilde w_{qu} - \tilde w_q λ)^2\bigr)
           \le \min_t \max_u \bigl(S_{u,qq} + (\tilde w_{qu} - t)^2\bigr)
@@ -57,7 +54,7 @@ from factormech.numerics.intervals import student_half_width
 from factormech.numerics.roots import bisect_each, least_whole
 from factormech.privacy.guarantee import Guarantee
 
-# What every local mechanism that answers a workload offers, and the errors that follow from it.
+# Predicted and guaranteed errors.
 
 
 class LocalRelease(ABC):
@@ -292,7 +289,7 @@ def check_histogram(histogram: npt.ArrayLike, domain_size: int) -> FloatArray:
     return p
 
 
-# Collections simulated until their mean ℓ_∞ error is known to a relative width.
+# Simulated errors.
 
 FIRST, LOOKS = 32, 8
 
@@ -374,7 +371,7 @@ def _check_stopping(relative_width: float, level: float, first: int, looks: int)
         raise BadValue("looks", looks, "be at least 1", f"give for example {LOOKS}")
 
 
-# Users who are drawn: how many make a mechanism accurate for a *distribution* of types rather than for a data set.
+# Users who are drawn from a distribution.
 
 
 def worst_variances(release: LocalRelease) -> FloatArray:

@@ -1,19 +1,16 @@
 r"""The mechanisms that answer a workload from local reports, one class each.
 
-Columns with Laplace or Gaussian noise in every coordinate, decoded for a workload
-(``mechanisms/local/matrix_mechanism.py``).
-
-With R = WP(AP)⁺ the answers are W1/N + R(Ȳ − ā), ā the mean column, and every type adds the same noise:
+**Columns with noise in every coordinate.** The noise is Laplace or Gaussian, decoded for a workload as in
+``mechanisms/local/matrix_mechanism.py``. With R = WP(AP)⁺ the answers are W1/N + R(Ȳ − ā), ā the mean column, and
+every type adds the same noise:
 
 .. math:: S_u = s^2 RR^\top, \qquad
           K_q(τ) = -\sum_i \log(1 - b^2τ^2R_{qi}^2) \;\text{(Laplace, scale } b,\; s^2 = 2b^2), \qquad
           \tfrac12 s^2τ^2\|R_q\|^2 \;\text{(Gaussian)} .
 
-The factorization mechanism: every user reports a column of A through a randomizer of the unit ball.
-
-Edmonds, Nikolov & Ullman (STOC 2020, Theorem 10); row shifts and approximation as in Edmonds (PhD thesis, 2023,
-Theorems 12 and 23).
-With s = ‖A‖_{1→2}, a user of type u reports Y with E Y = a_u = A_u/s, and the curator answers
+**The factorization mechanism.** Every user reports a column of A through a randomizer of the unit ball. Edmonds,
+Nikolov & Ullman (STOC 2020, Theorem 10); row shifts and approximation as in Edmonds (PhD thesis, 2023, Theorems 12
+and 23). With s = ‖A‖_{1→2}, a user of type u reports Y with E Y = a_u = A_u/s, and the curator answers
 
 .. math:: s\,R\,\bar Y - c, \qquad S_u = s^2\,R \operatorname{Cov}(Y \mid u) R^\top .
 
@@ -21,10 +18,9 @@ With s = ‖A‖_{1→2}, a user of type u reports Y with E Y = a_u = A_u/s, and
 of them β and g are quadratic in r: additive noise has g = r², reports that are free or loyal to x̂ are linear in how
 often they are loyal. The coefficients are read off the randomizer at three points, and a fourth one checks them.
 
-A strategy matrix as a mechanism that answers a workload: the mechanisms of McKenna et al. beside factorizations.
-
-A user of type u reports output o with probability Q_ou. With the best reconstruction B of the histogram
-(``mechanisms/local/strategy.py``; McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020) the answers are the mean of
+**A strategy matrix.** So the mechanisms of McKenna et al. stand beside factorizations. A user of type u reports
+output o with probability Q_ou. With the best reconstruction B of the histogram (``mechanisms/local/strategy.py``;
+McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020) the answers are the mean of
 
 .. math:: V e_o = \tfrac1N W\mathbf 1 + W b_o, \qquad \tilde W = VQ, \qquad
           S_u = V(\operatorname{Diag}(Q_u) - Q_uQ_u^\top)V^\top
@@ -32,13 +28,12 @@ A user of type u reports output o with probability Q_ou. With the best reconstru
 over the reports. The log-moments are computed type by type, log Σ_o Q_ou exp(τ(V_qo − W̃_qu)), and so are the least
 possible for this V, up to rounding.
 
-A mechanism that asks nobody: the answers are constants, where all types give the same ones (to the distance a).
+**Constant answers.** Where all types give the same answers, up to the distance a, the mechanism needs no report.
 
-Every user answers one random query by randomized response: the rival that spends ε on one query.
-
-W_qu = m_q + h_q·w_qu with w_qu ∈ [−1, 1], m_q and h_q the middle and half the range of query q; the shift m_q is
-public. A user draws one of the K queries with h_q > 0 and reports it with a sign Z, P(Z = 1) = (1 + (2p−1)w)/2 and
-p/(1−p) ≤ e^ε. The curator adds K·h_q·c·Z to query q, c = 1/(2p−1), and divides by n: unbiased, with (as E Z² = 1)
+**One random query a user.** Every user answers it by randomized response: the rival that spends ε on one query. W_qu
+= m_q + h_q·w_qu with w_qu ∈ [−1, 1], m_q and h_q the middle and half the range of query q; the shift m_q is public. A
+user draws one of the K queries with h_q > 0 and reports it with a sign Z, P(Z = 1) = (1 + (2p−1)w)/2 and p/(1−p) ≤
+e^ε. The curator adds K·h_q·c·Z to query q, c = 1/(2p−1), and divides by n: unbiased, with (as E Z² = 1)
 
 .. math:: S_u = \operatorname{diag}(K h_q^2 c^2) - v_u v_u^\top, \qquad v_{qu} = h_q w_{qu} .
 
@@ -50,12 +45,11 @@ p/(1−p) ≤ e^ε. The curator adds K·h_q·c·Z to query q, c = 1/(2p−1), an
 concave in ω, so its largest value over all types is at the root of its derivative, or at the nearest end. It is the
 same for −τ, the range of ω being symmetric.
 
-The dyadic tree for thresholds: the O(log³ T) rival (Edmonds, PhD thesis, 2023, §1.2.2).
-
-Over T = 2^h types a user of type u reports all nodes above it in a binary tree but the root, which is public: A has a
-row for every node, h ones in each column, and ‖A‖_{1→2} = √h. The prefix of length t is the sum of popcount(t) nodes,
-for t < T; for t = T it is the root, which a row shift answers. So ‖R‖_{2→∞} = √h and n grows like h·h·log T. Other T
-are the first types of a larger tree.
+**The dyadic tree for thresholds.** It is the O(log³ T) rival (Edmonds, PhD thesis, 2023, §1.2.2). Over T = 2^h types
+a user of type u reports all nodes above it in a binary tree but the root, which is public: A has a row for every
+node, h ones in each column, and ‖A‖_{1→2} = √h. The prefix of length t is the sum of popcount(t) nodes, for t < T;
+for t = T it is the root, which a row shift answers. So ‖R‖_{2→∞} = √h and n grows like h·h·log T. Other T are the
+first types of a larger tree.
 
 ``plain`` adds those nodes up. Least squares uses all reports: R = WP(AP)⁺ has the shortest rows of all R with
 RAP = WP, P = I − 11ᵀ/T, and the shift is what RA − W says in every column alike.
@@ -79,8 +73,7 @@ from factormech.mechanisms.local.strategy import RESIDUAL_LIMIT, StrategyMatrix
 from factormech.numerics.rounding import gamma
 from factormech.privacy.guarantee import Guarantee, loss_of_ratio
 
-# Columns with Laplace or Gaussian noise in every coordinate, decoded for a workload
-# (``mechanisms/local/matrix_mechanism.py``).
+# Columns with noise in every coordinate.
 
 
 class AdditiveRelease(LocalRelease):
@@ -123,7 +116,7 @@ class AdditiveRelease(LocalRelease):
         return self.noisy.privacy_loss
 
 
-# The factorization mechanism: every user reports a column of A through a randomizer of the unit ball.
+# The factorization mechanism.
 
 
 class FactorizationRelease(LocalRelease):
@@ -218,7 +211,7 @@ def symmetric_root(covariance: FloatArray) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-# A strategy matrix as a mechanism that answers a workload: the mechanisms of McKenna et al. beside factorizations.
+# A strategy matrix.
 
 
 class StrategyRelease(LocalRelease):
@@ -280,7 +273,7 @@ class StrategyRelease(LocalRelease):
         return self.strategy.privacy_loss
 
 
-# A mechanism that asks nobody: the answers are constants, where all types give the same ones (to the distance a).
+# Constant answers.
 
 
 class ConstantRelease(LocalRelease):
@@ -315,7 +308,7 @@ class ConstantRelease(LocalRelease):
         return 0.0
 
 
-# Every user answers one random query by randomized response: the rival that spends ε on one query.
+# One random query a user.
 
 # Numbers of users by type and query that are held at once, and above which a trial is refused.
 _CELLS_LIMIT = 2**22
@@ -390,7 +383,7 @@ class OneQuery(LocalRelease):
         return min(loss_of_ratio(self.p / (1.0 - self.p)), self.epsilon)
 
 
-# The dyadic tree for thresholds: the O(log³ T) rival (Edmonds, PhD thesis, 2023, §1.2.2).
+# The dyadic tree for thresholds.
 
 # AP has one zero singular value; the others are between 1, as the leaves alone are P, and ‖A‖_F = √(hT).
 _SINGULAR = 1e-9

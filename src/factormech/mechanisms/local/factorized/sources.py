@@ -45,7 +45,7 @@ class FactorRequest:
 
     @cached_property
     def matrix(self) -> FloatArray:
-        """W, (k, N)."""
+        """The matrix W of the queries, (k, N)."""
         return self.workload.matrix()
 
     def accuracy(self) -> float:
@@ -75,7 +75,7 @@ def approximate(request: FactorRequest) -> Made:
 
 
 def shifted(request: FactorRequest) -> Made:
-    """γ̂₂(W, a), row shifts free, its a chosen for the accuracy."""
+    """Return factors that attain γ̂₂(W, a), with free row shifts and the a that suits the accuracy."""
     return _searched(request, shifted=True)
 
 

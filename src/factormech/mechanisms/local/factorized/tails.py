@@ -1,8 +1,7 @@
-r"""Expected largest errors: normal maxima and moment bounds.
+r"""Upper bounds on expected largest errors: of normal numbers, and of n users for every n.
 
-The expected largest of several absolute values of normal numbers, whatever their joint law.
-
-For X_q ~ N(b_q, s_q²) and every T ≥ 0,
+**Normal numbers.** The bound on the expected largest absolute value holds whatever their joint law. For X_q ~ N(b_q,
+s_q²) and every T ≥ 0,
 
 .. math:: \operatorname{E}\max_q |X_q| \le T + \sum_q \operatorname{E}(|X_q| - T)_+, \qquad
           \operatorname{E}(|b + sZ| - T)_+ = s\Bigl[L\bigl(\tfrac{T-b}{s}\bigr) + L\bigl(\tfrac{T+b}{s}\bigr)\Bigr],
@@ -15,10 +14,9 @@ generating functions (Edmonds, Nikolov & Ullman, STOC 2020, §4), which holds fo
 (|b + sZ| − T)₊ is convex and even in b and in sZ, so the bound increases in every |b_q| and in every s_q: with the
 deviations s_q/√n of the mean of n reports it falls with n, to max |b_q|.
 
-What the error of n users never exceeds on average: a bound by moment generating functions, for every n.
-
-Let user types add ζ_u to the error of an answer, E ζ_u = 0, and K(τ) = max_u log E e^{τζ_u}. The means over n users of
-any types have, for 2k one-sided errors with biases at most β_j and K_j,
+**Any n.** The bound by moment generating functions holds for every number of users. Let user types add ζ_u to the
+error of an answer, E ζ_u = 0, and K(τ) = max_u log E e^{τζ_u}. The means over n users of any types have, for 2k
+one-sided errors with biases at most β_j and K_j,
 
 .. math:: \operatorname{E}\max_j (\text{error}_j) \le
           \frac{1}{n\tau}\log\sum_j \exp\bigl(n\,[\tau\beta_j + K_j(\tau)]\bigr) \qquad\text{for every } \tau > 0
@@ -40,7 +38,7 @@ from scipy.special import ndtr
 from factormech.arrays import FloatArray
 from factormech.numerics.roots import bisect, least_whole
 
-# The expected largest of several absolute values of normal numbers, whatever their joint law.
+# Normal numbers.
 
 _HALVINGS = 60
 # Where the threshold is found: a step of Newton's method that moves it by less, relatively.
@@ -103,13 +101,13 @@ def _loss(z: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) - z * ndtr(-z))
 
 
-# What the error of n users never exceeds on average: a bound by moment generating functions, for every n.
+# Any n.
 
 # What a search may cost: every look at a strategy matrix is a product of its size.
 _COARSE, _FINE = 17, 1e-5  # looks of the first search; to what log τ is found
 _SPAN = 4.0  # the coarse search looks from e^{−4} to e^4 times the Gaussian's best τ
 _SHIFTS = 16  # times that the coarse search moves before it takes what it has
-_NEWTON, _STILL_chernoff = 100, 1e-14  # steps of Newton's method, and a relative one that is none
+_NEWTON, _NEWTON_STILL = 100, 1e-14  # steps of Newton's method, and a relative one that is none
 
 # ℓ_j as a function of τ.
 Exponents = Callable[[float], FloatArray]
@@ -160,7 +158,7 @@ def _users(exponents: FloatArray, tau: float, alpha: float) -> float:
         total = float(np.add.reduce(terms))
         step = -total * math.log(total) / float(terms @ c)
         n += step
-        if step <= _STILL_chernoff * n:
+        if step <= _NEWTON_STILL * n:
             break
     return math.log(n) if n > 0.0 else -math.inf
 

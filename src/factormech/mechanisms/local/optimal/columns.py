@@ -1,18 +1,16 @@
-r"""Families of sets with features and masses: better sets, and random ones with given correlations.
+r"""Families of sets with their features and masses, better sets, and random sets with given correlations.
 
-A finite family of sets with its features, and the best masses known on it.
+**Families with their best known masses.**
 
-Sets that would improve a strategy: those whose excess over the multipliers is positive.
-
-With Y = M⁻C_πM⁻ and μ of ``objective.py`` (Y1 = 0, μᵀ1 = 0), the score of a set is
+**Better sets.** A set improves a strategy if its excess over the multipliers is positive. With Y = M⁻C_πM⁻ and μ of
+``masses.py`` (Y1 = 0, μᵀ1 = 0), the score of a set is
 
 .. math:: h_S - \mu^\top u_S = \beta_S^2\, 1_S^\top Y 1_S - \beta_S\, \mu^\top 1_S ,
 
 and S deserves mass where it exceeds ν. No efficient search finds the best S of all; a local search that flips one type
 at a time, from each set of the strategy, finds many good ones. With g = Y1_S at hand a flip is scored in constant time.
 
-Random sets whose indicators are correlated like a given matrix: thresholds of Gaussian vectors.
-
+**Random sets.** They are thresholds of Gaussian vectors, so that their indicators are correlated like a given matrix.
 For g ~ N(0, R), R of unit diagonal, let S = {u : g_u > τ}, τ = Φ⁻¹(1−β). Every type is in S with probability β, and
 
 .. math:: \operatorname{Cov}(1_{u\in S}, 1_{w\in S}) = \int_0^{\arcsin R_{uw}} \frac{e^{-\tau^2/(1+\sin t)}}{2\pi}\,dt
@@ -37,7 +35,7 @@ from factormech.mechanisms.local.optimal.masses import Evaluated, Lists, evaluat
 from factormech.mechanisms.local.optimal.problem import BoolArray
 from factormech.mechanisms.local.optimal.reweight import improve
 
-# A finite family of sets with its features, and the best masses known on it.
+# Families with their best known masses.
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Columns:
 
     @cached_property
     def lists(self) -> Lists | None:
-        """The small sets as lists (``lists.py``); None where they are few."""
+        """The small sets as lists (``masses.py``); None where they are few."""
         return Lists.of(self.frame, self.supports, self.features)
 
     def place(self, masses: FloatArray, near: Evaluated | None = None) -> Evaluated | None:
@@ -141,7 +139,7 @@ class Candidate:
         return None if place is None else Candidate(columns, place)
 
 
-# Sets that would improve a strategy: those whose excess over the multipliers is positive.
+# Better sets.
 
 
 def slopes_of(frame: Frame, place: Evaluated) -> tuple[FloatArray, FloatArray]:
@@ -160,7 +158,7 @@ def climb(frame: Frame, place: Evaluated, supports: BoolArray, flips: int) -> tu
     return found, scores / place.value - 1.0
 
 
-# Random sets whose indicators are correlated like a given matrix: thresholds of Gaussian vectors.
+# Random sets.
 
 _TABLE = 4097
 _AT_ONCE = 4096

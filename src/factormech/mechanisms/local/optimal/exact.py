@@ -1,9 +1,8 @@
-r"""The best strategy of all on a small domain, over every extreme report.
+r"""The best strategy of all on a small domain, found over every extreme report at once and proved to be the best.
 
-All extreme reports of a small domain at once, and their moments by fast transforms.
-
-In the notation of ``exact.py`` the set S ⊂ {1, …, n} stands for the report v_S = 1 + (a−1)1_S. With signs s_u = 1 for
-u ∈ S and −1 elsewhere, t = tanh(ε/2) and π = n·prior, Σπ = n (π = 1 for the uniform prior),
+**All extreme reports.** Their moments come from fast transforms. The set S ⊂ {1, …,
+n} stands for the report v_S = 1 + (a−1)1_S. With signs s_u = 1 for u ∈ S and −1 elsewhere, t = tanh(ε/2) and π =
+n·prior, Σπ = n (π = 1 for the uniform prior),
 
 .. math:: x_S = \frac{n\,v_S}{\pi^\top v_S} = \beta_S (\mathbf 1 + t s), \quad \beta_S = \frac{1}{1 + t\,\pi^\top s/n} .
 
@@ -15,20 +14,19 @@ Products of up to four signs are characters of the group {−1, 1}ⁿ, a product
 Σ_S w_S ζζᵀ and Σ_S w_S svec(ζζᵀ)svec(ζζᵀ)ᵀ are read off Walsh–Hadamard transforms of wβ², wβ³ and wβ⁴, in O(2ⁿn)
 operations instead of the O(2ⁿn⁴) of the sums, and the forms ζᵀMζ of all sets are one product of 2^{n/2} × n/2 matrices.
 
-From weights on all columns to a strategy of few outputs: prune, recombine, and make its mean exactly zero.
+**From weights to a strategy of few outputs.** Columns are pruned and recombined, and the mean is made exactly zero.
 
-The best strategy of all on a small domain, found over every extreme report at once and proved to be the best.
-
-Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), as in ``problem.py``: minimise tr(X_c⁺C) over weights
-θ of the 2ⁿ − 2 extreme reports v_S. With π = n·prior (π = 1 for the uniform one), p_S = θ_S(πᵀv_S)/n is the probability
-of S under the prior, and x_S = nv_S/(πᵀv_S) satisfies Σp_Sx_S = 1 and X = Σθ_Sv_Sv_Sᵀ/(πᵀv_S) = Σp_Sx_Sx_Sᵀ/n.
+**The solver.** Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), as in ``problem.py``: minimise
+tr(X_c⁺C) over weights θ of the 2ⁿ − 2 extreme reports v_S. With π = n·prior (π = 1 for the uniform one), p_S =
+θ_S(πᵀv_S)/n is the probability of S under the prior, and x_S = nv_S/(πᵀv_S) satisfies Σp_Sx_S = 1 and X =
+Σθ_Sv_Sv_Sᵀ/(πᵀv_S) = Σp_Sx_Sx_Sᵀ/n.
 
 **The prior.** Let W answer the queries less their mean under the prior, Wπ = 0: this changes every answer by a constant
 times the number of users, which is public, and no variance. The average under the prior of the variance per user is
 then Σ_S p_S‖Ve_S‖² − Σπ_u‖We_u‖²/n, and V = WX⁺QᵀD⁻¹, D = Diag(Qπ), minimises the first term under VQ = W as for the
 uniform prior, to tr(X⁺WᵀW)/n. As WᵀW = ΠᵀCΠ with Π = I − π1ᵀ/n, and the complement of 1 determines a vector
 orthogonal to π, X can be seen from there alone: with U an orthonormal basis of the complement of 1, t = tanh(ε/2) and
-the columns ζ_S = Uᵀx_S/t of ``corners.py``,
+the columns ζ_S = Uᵀx_S/t,
 
 .. math:: \operatorname{tr}(X^+W^\top W) = \tfrac n{t^2}\operatorname{tr}(\Xi^+U^\top CU), \qquad
           \Xi = \sum_S p_S\zeta_S\zeta_S^\top, \qquad \sum_S p_S\zeta_S = 0 .
@@ -61,7 +59,7 @@ from factormech.mechanisms.local.optimal.rows import largest_first, recombined
 from factormech.numerics.vectors import packed_squares, places
 from factormech.workloads import binary
 
-# All extreme reports of a small domain at once, and their moments by fast transforms.
+# All extreme reports.
 
 
 class AllColumns:
@@ -183,7 +181,7 @@ def _transform(values: FloatArray) -> FloatArray:
     return np.asarray(binary.transform(binary.transform(values).T.copy()).T.ravel())
 
 
-# From weights on all columns to a strategy of few outputs: prune, recombine, and make its mean exactly zero.
+# From weights to a strategy of few outputs.
 
 # Shares of the mass that may go with the smallest weights, in units of the gap: the first that keeps the gap is taken.
 SHARES = (10.0, 1.0, 0.1, 1e-2, 1e-4, 0.0)
@@ -256,7 +254,7 @@ def range_of(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(vectors[:, keep]), np.asarray(values[keep])
 
 
-# The best strategy of all on a small domain, found over every extreme report at once and proved to be the best.
+# The solver.
 
 # 2^n sets are held in a dozen arrays at once.
 DOMAIN_LIMIT = 20

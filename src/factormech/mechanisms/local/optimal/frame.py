@@ -1,9 +1,7 @@
 r"""Centred coordinates in which the information of staircase rows is computed, halved where the problem is symmetric.
 
-Centred coordinates in which the information of staircase rows is computed, halved where the problem is symmetric.
-
-Write b = e^ε − 1, π = n·(prior) (all ones for the uniform one), π_S = Σ_{u∈S} π_u. A row θ_S v_S, v_S = 1 + b·1_S, has
-mass p_S = θ_S(n + bπ_S)/n, and with
+**The coordinates.** Write b = e^ε − 1, π = n·(prior) (all ones for the uniform one), π_S = Σ_{u∈S} π_u. A row θ_S
+v_S, v_S = 1 + b·1_S, has mass p_S = θ_S(n + bπ_S)/n, and with
 
 .. math:: u_S = \frac{n\,v_S}{\pi^\top v_S} - \mathbf 1 = \beta_S\,\bigl(1_S - \tfrac{\pi_S}n\mathbf 1\bigr),
           \qquad \beta_S = \frac{bn}{n+b\pi_S},
@@ -26,12 +24,11 @@ this maps every y ⟂ π to the x ⟂ 1 with Mx = y.
 come in pairs S, S̄ of equal mass, and in the basis (e_u ± e_ū)/√2 M falls into an even and an odd block of half the
 size, M_± = Σp_S u_S^± u_S^{±ᵀ} over one S of each pair. p_S stands for the mass of the pair.
 
-What the information matrix of a good strategy looks like, before there is a strategy.
-
-The weighted lower bound (``bounds/parametric.py``) is tight for a strategy with M proportional to
-X̂ = C^{1/2}(C^{1/2}YC^{1/2})^{−1/2}C^{1/2}, Y = P(Diag p − ppᵀ/ω)P, with the best weights (p, ω): equality in its last
-step asks for this M. No strategy need reach it; rows sampled to resemble it are a start. Weights of a large domain are
-interpolated from those of groups of neighbouring types.
+**The information matrix of a good strategy.** It is guessed before there is a strategy. The weighted lower bound
+(``bounds/parametric.py``) is tight for a strategy with M proportional to X̂ = C^{1/2}(C^{1/2}YC^{1/2})^{−1/2}C^{1/2},
+Y = P(Diag p − ppᵀ/ω)P, with the best weights (p, ω): equality in its last step asks for this M. No strategy need
+reach it; rows sampled to resemble it are a start. Weights of a large domain are interpolated from those of groups of
+neighbouring types.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ from factormech.bounds.staircase import smallest_omega
 from factormech.mechanisms.local.optimal.problem import BoolArray, Problem
 from factormech.numerics.vectors import root
 
-# Centred coordinates in which the information of staircase rows is computed, halved where the problem is symmetric.
+# The coordinates.
 
 # float32 or float64: the first where a search may err, the second where a result is stated.
 Real: TypeAlias = npt.NDArray[Any]
@@ -254,7 +251,7 @@ def block_matrices(C: FloatArray, symmetric: bool) -> tuple[FloatArray, ...]:
     return tuple(blocks)
 
 
-# What the information matrix of a good strategy looks like, before there is a strategy.
+# The information matrix of a good strategy.
 
 # Domains above this are grouped before the weights are looked for.
 LARGEST_SEARCH = 192

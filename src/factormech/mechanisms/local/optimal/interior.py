@@ -1,6 +1,6 @@
 r"""An interior-point method for the best weights of given extreme reports, which may be a million.
 
-With the columns ζ_S of ``corners.py``, R a root of the workload and Ξ(p) = Σ p_S ζ_Sζ_Sᵀ, it solves
+With the columns ζ_S of ``exact.py``, R a root of the workload and Ξ(p) = Σ p_S ζ_Sζ_Sᵀ, it solves
 
 .. math:: \min_{p\ge0}\; \operatorname{tr}(R^\top\Xi(p)^{-1}R) + \sum_S p_S \quad\text{subject to}\quad
           \sum_S p_S\zeta_S = 0 .

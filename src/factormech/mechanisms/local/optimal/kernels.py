@@ -1,8 +1,8 @@
-"""Compiled sums over sets and the search for better ones. Importing this module imports numba.
+"""Compiled sums over sets and the search for better ones; importing this module imports numba (half a second).
 
-Compiled sums over lists of types; importing this module imports numba, so it is imported where it is needed.
+**Sums over lists of types.**
 
-The compiled search for better sets; importing this module imports numba, so it is imported where it is needed.
+**The search for better sets.**
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from factormech.arrays import FloatArray, IntArray
 from factormech.compiled import compiled
 from factormech.mechanisms.local.optimal.problem import BoolArray
 
-# Compiled sums over lists of types; importing this module imports numba, so it is imported where it is needed.
+# Sums over lists of types.
 
 Types = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -49,7 +49,7 @@ def forms(types: Types, ends: IntArray, Y: FloatArray) -> FloatArray:
     return values
 
 
-# The compiled search for better sets; importing this module imports numba, so it is imported where it is needed.
+# The search for better sets.
 
 
 @compiled(fastmath={"reassoc", "nsz", "contract"})

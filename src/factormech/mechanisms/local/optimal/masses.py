@@ -1,17 +1,15 @@
 r"""The masses of given sets: their objective, sums over sets of few types, and feasible masses.
 
-The objective over the masses of given sets, its derivative, and the multipliers of the column sums.
-
-In the coordinates of ``frame.py``, f(p) = n·tr(M⁻C_π), M = Σp_S u_Su_Sᵀ; ∂f/∂p_S = −n·h_S with h_S = u_SᵀYu_S,
-Y = M⁻C_πM⁻. A feasible p is the best over its sets exactly where multipliers (ν, μ) of Σp = 1 and Σpu = 0 give
-h_S ≤ ν + μᵀu_S for all S, with equality where p_S > 0; averaging over p, ν = Σph = f/n. If h_S − μᵀu_S ≤ ν(1+δ) for
-**all** sets S, no strategy is better than f/(1+δ) (homogeneity: f is convex and f(tp) = f(p)/t).
+**The objective.** This part has the objective over the masses, its derivative, and the multipliers of the column
+sums. In the coordinates of ``frame.py``, f(p) = n·tr(M⁻C_π), M = Σp_S u_Su_Sᵀ; ∂f/∂p_S = −n·h_S with h_S = u_SᵀYu_S,
+Y = M⁻C_πM⁻. A feasible p is the best over its sets exactly where multipliers (ν, μ) of Σp = 1 and Σpu = 0 give h_S ≤
+ν + μᵀu_S for all S, with equality where p_S > 0; averaging over p, ν = Σph = f/n. If h_S − μᵀu_S ≤ ν(1+δ) for **all**
+sets S, no strategy is better than f/(1+δ) (homogeneity: f is convex and f(tp) = f(p)/t).
 
 Away from the optimum μ is taken by least squares: Σp_S (h_S − ν − μᵀu_S)² is least where Mμ = Σp_S h_S u_S.
 
-Sets of few types as lists: the sums of an evaluation in |S|² operations for a set instead of n².
-
-At large ε good sets are small. With b_S = β_S² and c_S = π_S/n, so that u_S = β_S(1_S − c_S1) (``frame.py``),
+**Sets of few types as lists.** An evaluation then takes |S|² operations for a set instead of n². At large ε good sets
+are small. With b_S = β_S² and c_S = π_S/n, so that u_S = β_S(1_S − c_S1) (``frame.py``),
 
 .. math:: \sum_S p_S u_Su_S^\top = \sum_S p_Sb_S 1_S1_S^\top - s\mathbf 1^\top - \mathbf 1s^\top
           + \Bigl(\sum_S p_Sb_Sc_S^2\Bigr)\mathbf{11}^\top, \qquad s = \sum_S p_Sb_Sc_S 1_S ,
@@ -19,12 +17,11 @@ At large ε good sets are small. With b_S = β_S² and c_S = π_S/n, so that u_S
 and, as Y1 = 0 for Y = M⁻C_πM⁻, u_SᵀYu_S = b_S Σ_{u,v∈S} Y_uv. Both sums are over the pairs of each list, in double
 precision whatever that of the features; larger sets are left to matrix products.
 
-Masses whose columns sum to one: the entropic projection.
-
-Of all p with Σp = 1 and Σp_S u_S = 0 the one of least relative entropy Σp log(p/q) from a given q > 0 is
-p_S ∝ q_S exp(μᵀu_S), with μ the minimiser of the convex function Φ(μ) = log Σq_S exp(μᵀu_S), whose gradient is Σpu and
-whose second derivative, at such a p, is M = Σp uuᵀ itself: where M + ρ11ᵀ has been factored for the objective, its
-inverse gives Newton's steps for nothing (those of an older one converge linearly, with a small factor).
+**Feasible masses.** The entropic projection makes the columns sum to one. Of all p with Σp = 1 and Σp_S u_S = 0 the
+one of least relative entropy Σp log(p/q) from a given q > 0 is p_S ∝ q_S exp(μᵀu_S), with μ the minimiser of the
+convex function Φ(μ) = log Σq_S exp(μᵀu_S), whose gradient is Σpu and whose second derivative, at such a p, is M = Σp
+uuᵀ itself: where M + ρ11ᵀ has been factored for the objective, its inverse gives Newton's steps for nothing (those of
+an older one converge linearly, with a small factor).
 
 A solution exists exactly where 0 is a strictly positive combination of the u_S.
 """
@@ -43,7 +40,7 @@ from factormech.mechanisms.local.optimal.frame import Blocks, Frame, Real, block
 from factormech.mechanisms.local.optimal.problem import BoolArray
 from factormech.numerics.descent import backtracked
 
-# The objective over the masses of given sets, its derivative, and the multipliers of the column sums.
+# The objective.
 
 # Below this (reciprocal of the) condition number M is inverted through its eigenvectors.
 _CONDITION = 1e-13
@@ -165,7 +162,7 @@ def _inverse(M: FloatArray, R: FloatArray) -> tuple[FloatArray, bool]:
     return (V / values[keep]) @ V.T, missed <= ROW_SPACE_LIMIT * max(float(np.linalg.norm(R)), 1e-300)
 
 
-# Sets of few types as lists: the sums of an evaluation in |S|² operations for a set instead of n².
+# Sets of few types as lists.
 
 # Sets of at most n over this many types are lists,
 SMALL = 10
@@ -250,7 +247,7 @@ class Lists:
         return gains
 
 
-# Masses whose columns sum to one: the entropic projection.
+# Feasible masses.
 
 # Column sums are right to this; a single-precision search keeps what its arithmetic can.
 COLUMN_ERROR = 1e-13

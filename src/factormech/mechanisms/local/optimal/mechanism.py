@@ -4,7 +4,7 @@ Which solver is asked depends on the workload:
 
 * the exact one on small domains (``exact.py``, ``worst_case.py``),
 * the symmetric one where the centred Gram matrix depends on u ⊕ v alone (``local/symmetric``),
-* the general one otherwise, and beside the symmetric one where that leaves a gap (``general.py``), followed by the game
+* the general one otherwise, and beside the symmetric one where that leaves a gap (``search.py``), followed by the game
   against the prior where the worst case is the objective (``worst.py``).
 
 Every fixed strategy of the package competes as well, and is where the general solver starts from. Whatever has the

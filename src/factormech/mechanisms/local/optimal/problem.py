@@ -1,9 +1,7 @@
-r"""What the optimisers are given, what they may spend, and what they answer.
+r"""What the optimisers are given, what they may spend, and what they return.
 
-What the optimisers are asked, and what they answer.
-
-Setting: Problem 3.12 of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), in the notation of
-``mechanisms/local/strategy.py``: C = PGP is the centred Gram matrix of the workload, a = e^ε.
+**The problem and the result.** Setting: Problem 3.12 of McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020), in
+the notation of ``mechanisms/local/strategy.py``: C = PGP is the centred Gram matrix of the workload, a = e^ε.
 
 **Staircase strategies.** The extreme rays of the cone {q ≥ 0 : max q ≤ a min q} are v_S = 1 + (a−1)1_S for the subsets
 S other than ∅ and the whole domain (the constant row is a multiple of v_S + v_{Sᶜ}), and q ↦ qqᵀ/(1ᵀq) is convex in
@@ -17,7 +15,7 @@ among all, of any number of outputs, solves the convex problem
 Every optimiser answers with supports S, weights θ, the objective tr(X_c⁺C) that they reach, and a lower bound on what
 any ε-LDP strategy reaches.
 
-What the general optimiser may spend.
+**The limits of the general optimiser.**
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ import numpy.typing as npt
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 
-# What the optimisers are asked, and what they answer.
+# The problem and the result.
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 # Why a solver stopped: the gap asked for was reached; no step gains any more; the iterations were used up.
@@ -147,7 +145,7 @@ def _checked_prior(prior: FloatArray, domain_size: int) -> FloatArray:
     return x
 
 
-# What the general optimiser may spend.
+# The limits of the general optimiser.
 
 # Rounds on the largest domains.
 LEAST_ROUNDS = 2

@@ -1,13 +1,11 @@
-"""What is kept beside an optimised strategy, in memory and in a result file.
+"""The proof of an optimised strategy's lower bound, and the strategy with its proof in a result file.
 
-What is kept beside an optimised strategy so that others can check its lower bound.
+**Proofs.** They let others check the lower bound. Three proofs, all of the statement that no ε-LDP strategy has L =
+‖W1‖²/n + tr(X_c⁺C) below a number:
 
-Three proofs, all of the statement that no ε-LDP strategy has L = ‖W1‖²/n + tr(X_c⁺C) below a number:
-
-* the *certificate* (``bounds/certificates.py``), integers for n ≤ 16 that ``tools/verify_certificate.py`` checks
-alone: it
-  is as good as the exact solver's own bound;
-* the *rigorous bound* (``bounds/rigorous.py``, ``bounds/rigorous.py``) for n ≤ 512, with the weights p, N and ω
+* the *certificate* (``bounds/certificates.py``), integers for n ≤ 16 that ``tools/verify_certificate.py``
+  checks alone: it is as good as the exact solver's own bound;
+* the *rigorous bound* (``bounds/rigorous.py``) for n ≤ 512, with the weights p, N and ω
   that it is made from: the record's ``lower_bound`` less what the roundings may have added to it, about 1e-9 of it;
 * the *bound from triples* (``bounds/triples.py``) in place of it where it is higher, with its certificate.
 
@@ -15,12 +13,11 @@ alone: it
 matrix, and floats that differ from whole numbers by rounding alone stand for it. Other floats are taken as they are:
 they must be positive semidefinite exactly, or they are no Gram matrix and there is no certificate.
 
-Optimised strategies as the datasets of a result file, and back; verified as they come back.
-
-A staircase strategy is ``supports``, (m, ⌈n/8⌉), the sets as packed bits, the first type in the highest bit;
-``weights`` θ, (m,); and ``prior``, (n,), which the reconstruction is best for. A symmetric one has ``table``, ``masks``
-and ``weights`` of family k under names that end in ``-k``, and ``permuted``, one number 0 or 1 for each family. A
-fixed one has neither: the attribute ``chosen`` names it. What proves the lower bound (``proof.py``) is not read here.
+**Result files.** A strategy is verified again as it is read. A staircase strategy is ``supports``, (m, ⌈n/8⌉), the
+sets as packed bits, the first type in the highest bit; ``weights`` θ, (m,); and ``prior``, (n,), which the
+reconstruction is best for. A symmetric one has ``table``, ``masks`` and ``weights`` of family k under names that end
+in ``-k``, and ``permuted``, one number 0 or 1 for each family. A fixed one has neither: the attribute ``chosen``
+names it. The proof of the lower bound is not read here.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ from factormech.mechanisms.local.symmetric.strategy import SymmetricStrategy
 from factormech.numerics.rounding import rounded_down as rounded_down
 from factormech.workloads.base import Workload
 
-# What is kept beside an optimised strategy so that others can check its lower bound.
+# Proofs.
 
 # Certificates walk through 2ⁿ vectors in whole numbers: a second for 16 types.
 CERTIFIED_UP_TO = 16
@@ -159,7 +156,7 @@ def is_positive_semidefinite(matrix: list[list[int]]) -> bool:
     return True
 
 
-# Optimised strategies as the datasets of a result file, and back; verified as they come back.
+# Result files.
 
 # The record's word for the solver whose strategy was kept.
 CHOSEN = "chosen"

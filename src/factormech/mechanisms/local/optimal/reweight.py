@@ -4,7 +4,7 @@ r"""Better masses for given sets: the multiplicative (EM) step, and a quasi-Newt
 best for p is one for p' too, so f(p') ≤ nΣp_S²h_S/p'_S; hence e = 1 never increases f, and e = ½ minimises this bound.
 e = 1 is faster as a rule, but can cycle for ever.
 
-*The quasi-Newton method.* Put p = Π(exp φ), Π the entropic projection onto the feasible masses (``feasible.py``): a
+*The quasi-Newton method.* Put p = Π(exp φ), Π the entropic projection onto the feasible masses (``masses.py``): a
 problem without constraints. The derivative in φ is −ν·p·x with x_S = (h_S − ν − μᵀu_S)/ν, the excess, and the step
 φ ← φ + x is the EM step but for terms of second order. So L-BFGS with the metric νDiag(p) starts from EM and
 gathers what the metric leaves out: the overlap of sets. A step is taken only if it lowers the objective enough, so

@@ -1,11 +1,10 @@
-r"""Strategies as staircase rows: made, taken apart, made of fewer, and given as a start.
+r"""Strategies as staircase rows: from rows to a matrix and back, fewer rows, and strategies to start from.
 
-A strategy matrix from staircase rows: private in floating point, columns that sum to one.
-
-The optimisers know their rows as supports S and weights θ with Σθ_S v_S = 1 up to rounding, v_S = 1 + (a−1)1_S. What a
-client samples from is a matrix of floats, whose privacy loss is the largest ratio within a row *and* the ratio of the
-largest to the smallest column sum (``privacy.py``). So the rows are built with a ratio slightly inside e^ε, and what
-their columns miss is made up by one row more:
+**From rows to a matrix.** The matrix is private in floating point, and its columns sum to one. The optimisers know
+their rows as supports S and weights θ with Σθ_S v_S = 1 up to rounding, v_S = 1 + (a−1)1_S. What a client samples
+from is a matrix of floats, whose privacy loss is the largest ratio within a row *and* the ratio of the largest to the
+smallest column sum (``privacy/guarantee.py``). So the rows are built with a ratio slightly inside e^ε, and one more
+row makes up what their columns miss:
 
 .. math:: Q = \begin{pmatrix} (1-\delta)\,\theta_S v_S^\top \\ \mathbf 1^\top - (1-\delta)\sum_S\theta_Sv_S^\top
               \end{pmatrix} .
@@ -14,25 +13,22 @@ With columns off by at most e, the last row lies between δ − e and δ + e, an
 δ ≥ e·coth(ε/2); twice that is taken. The objective grows by the factor 1/(1−δ) at most, since the first rows alone give
 (1−δ)X. Where the columns are right to a few roundings there is nothing to make up.
 
-Any strategy as staircase rows: level sets are peeled off each row.
+**From a matrix to rows.** Level sets are peeled off each row of any strategy. A row q with levels l_0 < … < l_k, l_k
+≤ a·l_0, is Σ_j θ_j v_{S_j} + c·1 with S_j = {q ≥ l_j}, θ_j = (l_j − l_{j−1})/(a−1) and c = l_0 − Σθ_j ≥ 0. Splitting
+rows never makes X smaller; a constant row says nothing, and without those of all rows the others are scaled up to
+columns that sum to one again.
 
-A row q with levels l_0 < … < l_k, l_k ≤ a·l_0, is Σ_j θ_j v_{S_j} + c·1 with S_j = {q ≥ l_j},
-θ_j = (l_j − l_{j−1})/(a−1) and c = l_0 − Σθ_j ≥ 0. Splitting rows never makes X smaller; a constant row says nothing,
-and without those of all rows the others are scaled up to columns that sum to one again.
+**Fewer rows at little cost.** The rows that matter least are removed in stages, and the masses are computed again
+after each. Without row i the others being scaled up by 1/(1−p_i), f becomes exactly f + p_i²ℓ_i h_i (and a little
+more), ℓ_i = u_iᵀM⁻u_i, h_i the row's share of the objective: rows are ranked by p_i²ℓ_ih_i, per row that is saved.
 
-Fewer rows at little cost: the rows that matter least go, in stages, and the masses are found anew after each.
-
-Without row i the others being scaled up by 1/(1−p_i), f becomes exactly f + p_i²ℓ_i h_i (and a little more),
-ℓ_i = u_iᵀM⁻u_i, h_i the row's share of the objective: rows are ranked by p_i²ℓ_ih_i, per row that is saved.
-
-Fewer rows with the same information: a weighted sum of many vectors in few dimensions needs few of them.
-
-By Carathéodory's theorem Σ w_jf_j over K vectors of N dimensions, w > 0, is also a positive combination of N of them.
+**Fewer rows with the same information.** A weighted sum of many vectors in few dimensions needs few of them. By
+Carathéodory's theorem Σ w_jf_j over K vectors of N dimensions, w > 0, is also a positive combination of N of them.
 They are found in groups, in O(N³ log(K/N) + KN) operations (the idea of Litterer & Lyons, Ann. Appl. Probab. 22(4),
 2012): split the vectors into 2N groups, replace each group by its sum, take the weights of N groups to zero along the
 null space of the sums, and go on with the vectors of the groups that are left.
 
-Strategies that the optimiser is given, and must not do worse than.
+**Strategies to start from.** The optimiser is given these strategies, and its result is never worse.
 """
 
 from __future__ import annotations
@@ -52,7 +48,7 @@ from factormech.mechanisms.local.optimal.problem import BoolArray
 from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.privacy.guarantee import column_sum_bounds, inner_ratio
 
-# A strategy matrix from staircase rows: private in floating point, columns that sum to one.
+# From rows to a matrix.
 
 # Columns right to this need no further row: a sixteenth of what ``inner_ratio`` leaves for rounding.
 ROUNDING = 2.0**-50
@@ -112,7 +108,7 @@ def _check(supports: BoolArray, weights: FloatArray) -> None:
         raise BadValue("weights", "negative, infinite or all zero", "be non-negative numbers", "solve for them first")
 
 
-# Any strategy as staircase rows: level sets are peeled off each row.
+# From a matrix to rows.
 
 # Levels of a row that differ by less than this, relatively, are one but for rounding.
 LEVEL_TOLERANCE = 1e-13
@@ -167,7 +163,7 @@ def _merged(supports: BoolArray, weights: FloatArray) -> tuple[BoolArray, FloatA
     return supports[first], np.bincount(owner, weights=weights, minlength=len(first)).astype(float)
 
 
-# Fewer rows at little cost: the rows that matter least go, in stages, and the masses are found anew after each.
+# Fewer rows at little cost.
 
 # Rows lighter than this share of an average row go at once.
 NEGLIGIBLE_ROW = 1e-9
@@ -236,7 +232,7 @@ def _fitting(order: IntArray, multiplicity: IntArray, rows: int) -> IntArray:
     return np.sort(chosen)
 
 
-# Fewer rows with the same information: a weighted sum of many vectors in few dimensions needs few of them.
+# Fewer rows with the same information.
 
 
 def recombined(features: FloatArray, weights: FloatArray) -> FloatArray:
@@ -287,7 +283,7 @@ def largest_first(weights: FloatArray, share: float) -> IntArray:
     return np.asarray(np.sort(order[: int(np.searchsorted(held, (1.0 - share) * held[-1])) + 1]))
 
 
-# Strategies that the optimiser is given, and must not do worse than.
+# Strategies to start from.
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,15 @@
 """The optimiser for any workload: rounds of pricing, reweighting and pruning.
 
-The rounds of the general optimiser: pricing, reweighting, pruning, and what they have spent.
+**The rounds.** They are counted, with the time that they have spent.
 
-The optimiser for any workload: sets found by pricing, masses by a quasi-Newton method, rows kept within a budget.
-
-The problem (``problem.py``) is convex, but over 2ⁿ − 2 sets. So, starting from sets sampled to resemble the optimum
-(``copula.py``) and from the sets of given strategies, rounds of
+**The solver.** Pricing finds sets, a quasi-Newton method the masses, and the rows stay within a budget. The problem
+(``problem.py``) is convex, but over 2ⁿ − 2 sets. So, starting from sets sampled to resemble the optimum
+(``columns.py``) and from the sets of given strategies, rounds of
 
 1. *pricing*: from every set of the strategy a short local search for a set that deserves more mass than it has
-   (``pricing.py``); the searches are cut short on purpose, for sets that all end at the same few summits add little,
+   (``columns.py``); the searches are cut short on purpose, for sets that all end at the same few summits add little,
 2. *reweighting*: better masses for old and new sets together (``reweight.py``),
-3. *pruning*: back to the budget of rows (``pruning.py``)
+3. *pruning*: back to the budget of rows (``rows.py``)
 
 lower the objective until the gap asked for is reached, nothing is gained any more or the rounds are used up. The
 search runs in single precision on large domains; the result is settled in double precision.
@@ -48,7 +47,7 @@ from factormech.mechanisms.local.optimal.rows import Start
 __all__ = ["BEST", "STANDARD", "GeneralOptions", "solve"]
 
 
-# The rounds of the general optimiser: pricing, reweighting, pruning, and what they have spent.
+# The rounds.
 
 # A short search flips this share of the types at most (and two at least).
 FLIPS_SHARE = 32
@@ -239,7 +238,7 @@ def _singles(n: int) -> BoolArray:
     return np.eye(n, dtype=np.bool_)
 
 
-# The optimiser for any workload: sets found by pricing, masses by a quasi-Newton method, rows kept within a budget.
+# The solver.
 
 # Rows for each user type, where no budget is given.
 ROWS_PER_TYPE = 16

@@ -77,7 +77,7 @@ class WorstOptions:
         Turns between two searches for new sets; the first searches come sooner, since a start of few rows (randomized
         response, for one) leaves the strategy no answer to another prior.
     stage
-        What a stage of pruning keeps of the rows (``pruning.py``).
+        What a stage of pruning keeps of the rows (``rows.py``).
     """
 
     turns: int = 80

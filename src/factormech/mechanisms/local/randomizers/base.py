@@ -1,17 +1,15 @@
-"""Randomizers of the Euclidean unit ball, and the one by Gaussian noise.
+"""Randomizers of the Euclidean unit ball, and the one with Gaussian noise.
 
-What a randomizer of the Euclidean unit ball is.
-
-A user holds a point x of the unit ball of ℝ^d and sends one report Y ∈ ℝ^d, drawn so that E Y = x and that no report
-tells x from any other point x' of the ball beyond ε (or (ε, δ)): the *replace one* relation of local privacy.
+**Randomizers of the unit ball.** A user holds a point x of the unit ball of ℝ^d and sends one report Y ∈ ℝ^d, drawn
+so that E Y = x and that no report tells x from any other point x' of the ball beyond ε (or (ε, δ)): the *replace one*
+relation of local privacy.
 
 All directions are unit vectors θ; all moments are those of the randomizer that is really sampled, not of its ideal.
 A point whose norm exceeds 1 by more than the rounding of its own computation is refused, never scaled.
 
-Gaussian noise on a point of the unit ball: (ε, δ), unbiased, in any direction alike.
-
-Y = x + σG, G standard normal. Two points of the ball are at most 2 apart, so σ is twice the least noise multiplier of
-the analytic Gaussian mechanism (Balle & Wang, ICML 2018; :mod:`factormech.privacy.gaussian`), which is exact for the
+**Gaussian noise on a point of the ball.** It is (ε, δ)-private, unbiased, and the same in every direction. Y = x +
+σG, G standard normal. Two points of the ball are at most 2 apart, so σ is twice the least noise multiplier of the
+analytic Gaussian mechanism (Balle & Wang, ICML 2018; :mod:`factormech.privacy.gaussian`), which is exact for the
 worst pair ±v: no smaller σ is (ε, δ)-private. A relative margin of 1e-12 covers the rounding of σ and of points that
 exceed the ball by the rounding of their normalisation.
 
@@ -31,7 +29,7 @@ from factormech.errors import BadValue
 from factormech.privacy.gaussian import check_delta, gaussian_delta, gaussian_noise_multiplier
 from factormech.privacy.guarantee import Guarantee
 
-# What a randomizer of the Euclidean unit ball is.
+# Randomizers of the unit ball.
 
 
 @runtime_checkable
@@ -180,7 +178,7 @@ def lengths(x: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(np.linalg.norm(x, axis=1), 1.0))
 
 
-# Gaussian noise on a point of the unit ball: (ε, δ), unbiased, in any direction alike.
+# Gaussian noise on a point of the ball.
 
 _DIAMETER = 2.0
 

@@ -1,8 +1,7 @@
 r"""Randomizers that report on spherical caps: the half-sphere and PrivUnit.
 
-Reports on spherical caps: what half-sphere and PrivUnit have in common.
-
-A user with point x, ‖x‖ = r ≤ 1, x = r·v, in dimension d reports Y = Z/m, Z on the unit sphere:
+**Caps.** Both randomizers share this part. A user with point x, ‖x‖ = r ≤ 1, x = r·v, in dimension d reports Y = Z/m,
+Z on the unit sphere:
 
 * *loyal*, with probability λr: Z uniform on the cap {⟨Z, v⟩ ≥ γ}, of mass q and first moment A (``caps.py``);
 * *free*, else: Z uniform on the whole sphere.
@@ -31,10 +30,9 @@ the second moment at r = 1, where it is s + g.
 *In floating point* the proof holds for λ and q as said. Normal, gamma and uniform numbers of 53 bits, and the products
 that place Z, follow the real law up to rounding: an adversary who sees all the last bits of a report sees more than Z.
 
-The half-sphere randomizer: a pure ε-LDP, unbiased report of a point of the Euclidean unit ball.
-
-Duchi, Jordan & Wainwright (JASA 113, 2018); stated in this form in Edmonds, Nikolov & Ullman (STOC
-2020, Lemma 9) after Blasiok, Bun, Nikolov & Steinke (SODA 2019).
+**The half-sphere randomizer.** It is a pure ε-LDP, unbiased report of a point of the Euclidean unit ball. Duchi,
+Jordan & Wainwright (JASA 113, 2018); stated in this form in Edmonds, Nikolov & Ullman (STOC 2020, Lemma 9) after
+Blasiok, Bun, Nikolov & Steinke (SODA 2019).
 
 A user with point x, ‖x‖ ≤ 1, in dimension d
 
@@ -59,12 +57,11 @@ certainly below ε, and B, made of the same p, keeps the report unbiased for it.
 exactly, and the covariance is (B²/d)·I − xxᵀ. B²/d increases with d from c² (d = 1, where this is
 randomized response) to (π/2)·c².
 
-PrivUnit: the pure ε-LDP, unbiased report of a unit vector with the least squared norm.
+**PrivUnit.** It is the pure ε-LDP, unbiased report of a unit vector with the least squared norm. Bhowmick, Duchi,
+Freudiger, Kapoor & Rogers (arXiv 1812.00984, 2018). Asi, Feldman & Talwar (ICML 2022) show that with its parameters
+chosen best no unbiased ε-LDP randomizer of the unit sphere has a smaller worst-case E‖Y‖².
 
-Bhowmick, Duchi, Freudiger, Kapoor & Rogers (arXiv 1812.00984, 2018). Asi, Feldman & Talwar (ICML 2022) show that with
-its parameters chosen best no unbiased ε-LDP randomizer of the unit sphere has a smaller worst-case E‖Y‖².
-
-With γ > 0 the cap is smaller than the half sphere, and its loyalty may be larger for its mass (``cap_randomizer.py``):
+With γ > 0 the cap is smaller than the half sphere, and its loyalty may be larger for its mass:
 κ = e^ε − 1 allows λ/(1 − λ) = κq, hence
 
 .. math:: m(γ) = \frac{λA}{q} = \frac{κA(γ)}{1 + κq(γ)} .
@@ -108,7 +105,7 @@ from factormech.mechanisms.local.randomizers.caps import MASS_MARGIN, cap_mass, 
 from factormech.mechanisms.local.randomizers.subgaussian import axis_proxy
 from factormech.privacy.guarantee import Guarantee, loss_of_ratio
 
-# Reports on spherical caps: what half-sphere and PrivUnit have in common.
+# Caps.
 
 # Work of one trial of a sum, in random numbers (some 10 ns each), above which it is refused: 10⁸ users and more.
 SUM_WORK_LIMIT = 1e9
@@ -236,7 +233,7 @@ class CapRandomizer:
         return caps.refusal(types, self.dimension, users, SUM_WORK_LIMIT)
 
 
-# The half-sphere randomizer: a pure ε-LDP, unbiased report of a point of the Euclidean unit ball.
+# The half-sphere randomizer.
 
 _UNIT = 2.0**-53
 
@@ -332,7 +329,7 @@ class HalfSphere(CapRandomizer):
         return sample(x, self.epsilon, rng)  # a reflection turns a direction onto its half: less work than a draw
 
 
-# PrivUnit: the pure ε-LDP, unbiased report of a unit vector with the least squared norm.
+# PrivUnit.
 
 _STEP = 2.0**-53
 _LARGEST_EPSILON = 650.0  # e^ε is a float

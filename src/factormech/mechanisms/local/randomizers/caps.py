@@ -1,8 +1,7 @@
 r"""Spherical caps: masses, moments, exact draws, and sums of the reports of a population.
 
-A spherical cap: its mass, its moments and exact draws from it.
-
-Let Z be uniform on the unit sphere of ℝ^d and t = ⟨Z, v⟩ for a unit vector v. Its density is
+**One cap.** This part has the mass and the moments of a cap, and exact draws from it. Let Z be uniform on the unit
+sphere of ℝ^d and t = ⟨Z, v⟩ for a unit vector v. Its density is
 
 .. math:: f(t) = c_d (1-t^2)^{(d-3)/2}, \qquad c_d = \frac{Γ(d/2)}{\sqrt{π}\,Γ((d-1)/2)} \quad (d \ge 2).
 
@@ -16,11 +15,10 @@ For the cap {t ≥ γ}, 0 ≤ γ < 1:
 
 In one dimension t is a sign; every cap is the point v, and q = A = ½.
 
-Simulate the sum of the reports of a whole population on spherical caps, exactly, with a few numbers for each user.
-
-A report is a multiple of Z on the unit sphere of ℝ^d: half-sphere (``half_sphere.py``), PrivUnit (``priv_unit.py``).
-What an estimate needs is the sum of all Z. Drawing each Z takes d normal numbers a user; three facts about its law make
-it about two numbers a user, whatever d.
+**Sums of reports.** The sum over a whole population is simulated exactly, with a few numbers for each user. A report
+is a multiple of Z on the unit sphere of ℝ^d: half-sphere or PrivUnit (``cap_randomizers.py``). What an
+estimate needs is the sum of all Z. Drawing each Z takes d normal numbers a user; three facts about its law make it
+about two numbers a user, whatever d.
 
 **Mixture.** With probability λr_u, r_u = ‖a_u‖, a report is *loyal*, uniform on a cap {⟨Z, â_u⟩ ≥ γ} around its user's
 axis â_u; else it is *free*, uniform on the whole sphere whatever u. (The half sphere is the cap of γ = 0: Z faces â_u
@@ -51,7 +49,7 @@ from factormech.errors import BadValue
 from factormech.mechanisms.local.randomizers.base import check_points, lengths, units
 from factormech.numerics.roots import bisect
 
-# A spherical cap: its mass, its moments and exact draws from it.
+# One cap.
 
 # Relative error that the computed mass of a cap certainly keeps: a hundred times what has been seen up to d = 10⁶.
 MASS_MARGIN = 1e-12
@@ -211,7 +209,7 @@ def _proposals(size: int, dimension: int, height: float, rng: np.random.Generato
     return along[kept], across[kept]
 
 
-# Simulate the sum of the reports of a whole population on spherical caps, exactly, with a few numbers for each user.
+# Sums of reports.
 
 # Work of one trial, in uniform numbers (10 ns each), above which a simulation is refused: a fifth of a second of one
 # core, so that a study of a thousand trials takes minutes.

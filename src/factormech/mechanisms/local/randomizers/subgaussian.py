@@ -1,7 +1,7 @@
 r"""The exact subgaussian proxy of reports on caps.
 
 Wanted: the least v with E exp⟨θ, Y − x⟩ ≤ exp(v‖θ‖²/2) for all x of the unit ball and all θ, Y = Z/m the report of
-``cap_randomizer.py``. Put θ = mz·u with a unit vector u and z ≥ 0, x = r·v, c = ⟨u, v⟩, v = w/m². With
+``cap_randomizers.py``. Put θ = mz·u with a unit vector u and z ≥ 0, x = r·v, c = ⟨u, v⟩, v = w/m². With
 Φ(z) = E e^{zt} for a coordinate t of the uniform law, and P_z the uniform law tilted by e^{z⟨u,Z⟩},
 
 .. math:: F(z, c, r) = \log Φ(z) + \log\{1 + λr\,R(z, c)\} - m z r c \le \tfrac12 w z^2 , \qquad

@@ -1,11 +1,10 @@
 r"""The reports of a population under a strategy of patterns, and the law of their squared error.
 
-The reports of a whole population under a strategy of patterns, counted instead of kept.
-
-A report is a placement ρ of a pattern (which matrix A, its attributes permuted), drawn without looking at the user, and
-a word r = Au ⊕ y with the noise y of the pattern. All that an estimate needs is how often each (ρ, r) came: with a few
-hundred thousand of them, and ten million users, the counts are kept in fast memory and the reports not at all.
-Placements that permutations make equal are one, with the sum of their probabilities. Then
+**Reports.** They are counted, not kept. A report is a placement ρ of a pattern (which matrix A, its attributes
+permuted), drawn without looking at the user, and a word r = Au ⊕ y with the noise y of the pattern. All that an
+estimate needs is how often each (ρ, r) came: with a few hundred thousand of them, and ten million users, the counts
+are kept in fast memory and the reports not at all. Placements that permutations make equal are one, with the sum of
+their probabilities. Then
 
 .. math:: Σ_{i} γ_s(-1)^{s·r_i} = γ_s Σ_r (-1)^{s·r}\, c_{ρr}
 
@@ -20,11 +19,10 @@ as a multinomial, too; where they are few, each draws its placement by the alias
 Software 3(3), 1977). The law that is simulated differs from the strategy's by rounding of the 53 bits of each number. A
 simulation, never a private release.
 
-The law of the squared error of a strategy of patterns, in the characters: no matrix of its outputs is made.
-
-A report with the matrix A and the word r adds b to the estimate of the centred data, and by ``strategy.py`` the
-coefficient of b at the character χ = Aᵀs is γ_s(−1)^{s·r}/x_χ; at the other characters it is 0. That of p_u is χ(u).
-Let C have the eigenvalues g_χ (g = 0 at the empty character). So z = b − p_u has
+**The law of the squared error.** It is computed in the characters: no matrix of outputs is made. A report with the
+matrix A and the word r adds b to the estimate of the centred data, and by ``strategy.py`` the coefficient of b at the
+character χ = Aᵀs is γ_s(−1)^{s·r}/x_χ; at the other characters it is 0. That of p_u is χ(u). Let C have the
+eigenvalues g_χ (g = 0 at the empty character). So z = b − p_u has
 
 .. math:: z^\top C z = \frac1n\sum_\chi g_\chi\Bigl(1 + \frac{\gamma_s^2}{x_\chi^2}
           - \frac{2\gamma_s}{x_\chi}(-1)^{s\cdot r}\chi(u)\Bigr) .
@@ -56,7 +54,7 @@ from factormech.mechanisms.local.reports import ReportTree
 from factormech.mechanisms.local.symmetric.patterns import Channel, PatternFamily, characters
 from factormech.workloads import binary
 
-# The reports of a whole population under a strategy of patterns, counted instead of kept.
+# Reports.
 
 # Forced reports of one type to a placement from which a multinomial costs less than the reports.
 _MANY = 8.0
@@ -176,7 +174,7 @@ def _padded(words: Sequence[npt.NDArray[np.signedinteger]]) -> IntArray:
     return rows
 
 
-# The law of the squared error of a strategy of patterns, in the characters: no matrix of its outputs is made.
+# The law of the squared error.
 
 _CELLS_LIMIT = 2**21  # numbers held at once
 

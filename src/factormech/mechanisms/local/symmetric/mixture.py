@@ -1,15 +1,12 @@
-r"""Weights of a pool of patterns, and a lower bound for spectra that depend on the size of a parity.
+r"""Weights of a pool of patterns, and a lower bound for spectra that depend on the size of a parity only.
 
-Weights of a pool of patterns: minimise Σ_j s_j²/y_j, y = Σ_f p_f w_f, over distributions p.
+**The best weights.** They minimise Σ_j s_j²/y_j, y = Σ_f p_f w_f, over distributions p. Column f of ``profiles`` is
+w_f ≥ 0. A logarithmic barrier −μΣ log p_f and Newton steps in the plane Σp = 1, for pools of a few hundred patterns;
+the value found is within μ·(number of patterns) of the optimum.
 
-Column f of ``profiles`` is w_f ≥ 0. A logarithmic barrier −μΣ log p_f and Newton steps in the plane Σp = 1, for pools
-of a few hundred patterns; the value found is within μ·(number of patterns) of the optimum.
-
-A lower bound for workloads whose spectrum depends on the size of a parity only.
-
-For t_j ≥ 0, 0 ≤ Σ_χ g_χ(1/√x_χ − t_χ√x_χ)² gives Σ g/x ≥ 2Σ g_χt_χ − Σ g_χt_χ²x_χ. By ``optimal/problem.py`` and
-averaging over translations, x is a mixture of the profiles of sets S, so with w_j(S) the sum of Ŝ(χ)² over |χ| = j,
-C_j = C(d, j), β = |S|/n, c(β) = (a−1)/(1+(a−1)β) and the best scale of t,
+**The lower bound.** For t_j ≥ 0, 0 ≤ Σ_χ g_χ(1/√x_χ − t_χ√x_χ)² gives Σ g/x ≥ 2Σ g_χt_χ − Σ g_χt_χ²x_χ. By
+``optimal/problem.py`` and averaging over translations, x is a mixture of the profiles of sets S, so with w_j(S) the
+sum of Ŝ(χ)² over |χ| = j, C_j = C(d, j), β = |S|/n, c(β) = (a−1)/(1+(a−1)β) and the best scale of t,
 
 .. math:: \operatorname{tr}(X_c^+C) \;\ge\; \Bigl(\sum_j C_jg_jt_j\Bigr)^2 \Big/
           \max_S\; c(\beta)^2\sum_j \tau_j w_j(S), \qquad \tau_j = g_jt_j^2 ,
@@ -40,7 +37,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray
 from factormech.numerics.descent import backtracked, room
 
-# Weights of a pool of patterns: minimise Σ_j s_j²/y_j, y = Σ_f p_f w_f, over distributions p.
+# The best weights.
 
 _ROUNDS = 60
 _FLOOR = 1e-14  # relative: keeps y positive while some pattern of the pool has it positive
@@ -97,11 +94,11 @@ def _barrier(P: FloatArray, s2: FloatArray, p: FloatArray, mu: float) -> float:
     return _value(P, s2, p) - mu * float(np.log(p).sum())
 
 
-# A lower bound for workloads whose spectrum depends on the size of a parity only.
+# The lower bound.
 
 _NOISE = np.array([0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9])  # ρ
 _GRID = 60
-_ROUNDS_level_bound = 15
+_CUT_ROUNDS = 15
 _TOLERANCE = 1e-4
 _SHAVE = 1e-9  # relative: far above the rounding of the sums that make the bound
 
@@ -170,7 +167,7 @@ def lower_bound(level_spectrum: FloatArray, epsilon: float) -> float:
     y = np.sqrt(s2) / np.sqrt(s2).sum()  # the mixture that Parseval alone would allow
     pool = _single_levels(sets, np.flatnonzero(asked), sizes[:: max(1, len(sizes) // 4)], epsilon)
     best = 0.0
-    for _ in range(_ROUNDS_level_bound):
+    for _ in range(_CUT_ROUNDS):
         tau = np.zeros_like(s2)
         tau[asked] = s2[asked] / np.maximum(y[asked], 1e-12) ** 2
         solved = [sets.programme(tau, int(k)) for k in sizes]

@@ -1,11 +1,9 @@
-r"""Patterns: sets of user types that a few parities, or thresholds of all, describe.
+r"""Patterns, sets of user types that parities or thresholds describe, and the reports that they make.
 
-Patterns: sets of user types that a few parities describe, and the reports that they make.
-
-A pattern is a set T ⊂ {0,1}^m and an m × d matrix A over the field of two elements, of rank m; its rows are bit masks.
-With M = 2^m, K = |T|, β = K/M, the public part of a report (which pattern, which A) is drawn without looking at the
-user, and its private part is r = Au ⊕ y, where y is uniform in T with probability π and uniform in the complement of T
-with probability 1 − π. So
+**Patterns and their reports.** A pattern is a set T ⊂ {0,1}^m and an m × d matrix A over the field of two elements,
+of rank m; its rows are bit masks. With M = 2^m, K = |T|, β = K/M, the public part of a report (which pattern, which
+A) is drawn without looking at the user, and its private part is r = Au ⊕ y, where y is uniform in T with probability
+π and uniform in the complement of T with probability 1 − π. So
 
 .. math:: \Pr[r \mid u] = q_0 + (q_1 - q_0)\,[Au \oplus r \in T], \qquad q_1 = \pi/K,\; q_0 = (1-\pi)/(M-K),
 
@@ -20,24 +18,22 @@ Averaged over r, X = QᵀD⁻¹Q is therefore diagonal in the characters, with �
 **Rounding.** π is a multiple of 2⁻⁵³, the grid of ``Generator.random``, rounded down, and 1 − π is then a float: the
 probabilities are what this module says exactly, and the ratio π(M − K)/((1 − π)K) is checked against e^ε.
 
-Patterns of a few parities for spectra that depend on the size of a parity only.
-
-After averaging over the permutations of the d attributes, only the profile of a pattern matters: w_j = Σ γ_s² over the
-s with |Aᵀs| = j. The problem is min Σ_j s_j²/y_j, s_j² = C(d, j)²g_j, over mixtures y of profiles: one unknown for each
-size of parity that is asked (three for 3-way marginals). It is solved by column generation: the patterns that gain
-most in the direction τ_j = s_j²/y_j² are sought, and the mixture solved again.
+**Patterns of a few parities.** They serve spectra that depend on the size of a parity only. After averaging over the
+permutations of the d attributes, only the profile of a pattern matters: w_j = Σ γ_s² over the s with |Aᵀs| = j. The
+problem is min Σ_j s_j²/y_j, s_j² = C(d, j)²g_j, over mixtures y of profiles: one unknown for each size of parity that
+is asked (three for 3-way marginals). It is solved by column generation: the patterns that gain most in the direction
+τ_j = s_j²/y_j² are sought, and the mixture solved again.
 
 **Search.** For a fixed A, Στ_jw_j = vᵀKv/(1ᵀv)² is a convex quadratic form of the row v over a square. With v₀ the
 present row, vᵀKv ≥ 2v₀ᵀKv − v₀ᵀKv₀, and among the sets of k points the right-hand side is largest for the k largest
 entries of Kv₀: taking the best of these M − 1 sets never lowers the ratio. Many starts climb at once; A is varied by
 its columns, each of which says to which of the m parities an attribute belongs.
 
-Patterns of all d attributes: sets with a prescribed power spectrum, for spectra with many parities.
-
-The bound is attained by x_χ ∝ √g_χ, so the sets of a strategy should have, on average, |Ŝ(χ)|² in these proportions.
-Each set starts as the points where a stationary Gaussian field of that spectrum is above its threshold, and is then
-improved as a hologram is (Gerchberg & Saxton, Optik 35, 1972): keep the signs of Ŝ(χ), put the magnitudes that are
-wanted, transform back, keep the k largest points. Two corrections make the average right rather than each set:
+**Patterns of all d attributes.** Sets with a prescribed power spectrum serve spectra with many parities. The bound is
+attained by x_χ ∝ √g_χ, so the sets of a strategy should have, on average, |Ŝ(χ)|² in these proportions. Each set
+starts as the points where a stationary Gaussian field of that spectrum is above its threshold, and is then improved
+as a hologram is (Gerchberg & Saxton, Optik 35, 1972): keep the signs of Ŝ(χ), put the magnitudes that are wanted,
+transform back, keep the k largest points. Two corrections make the average right rather than each set:
 
 * a set aims at what the sets before it left open, so that the error of the mean falls like 1/R with the number R of
   sets and not like 1/√R;
@@ -64,7 +60,7 @@ from factormech.mechanisms.local.symmetric.mixture import best_weights
 from factormech.privacy.guarantee import inner_ratio, loss_of_ratio, ratio_is_within
 from factormech.workloads import binary
 
-# Patterns: sets of user types that a few parities describe, and the reports that they make.
+# Patterns and their reports.
 
 
 @dataclass(frozen=True)
@@ -184,7 +180,7 @@ def permute(masks: IntArray, permutations: npt.NDArray[np.signedinteger]) -> Int
     return moved
 
 
-# Patterns of a few parities for spectra that depend on the size of a parity only.
+# Patterns of a few parities.
 
 _CLIMB = 30
 _KEPT = 8  # patterns that enter the pool from one climb
@@ -331,7 +327,7 @@ def _distinct(pool: list[Junta]) -> list[Junta]:
     return list(seen.values())
 
 
-# Patterns of all d attributes: sets with a prescribed power spectrum, for spectra with many parities.
+# Patterns of all d attributes.
 
 _CLASSES = 32
 _LEAST = 0.1  # of the mean aim: a set never gives up a character that others have served

@@ -3,14 +3,14 @@ r"""Strategies for a workload whose centred Gram matrix depends on u ⊕ v only,
 C is diagonal in the characters of {0,1}^d; averaging a strategy over the translations makes X diagonal too and never
 raises tr(X_c⁺C), which is convex in X. What is left is to mix the power spectra of sets (``patterns.py``):
 
-* where g_χ depends on |χ| only, patterns of a few parities, permuted (``juntas.py``): column generation on as many
+* where g_χ depends on |χ| only, patterns of a few parities, permuted (``patterns.py``): column generation on as many
   unknowns as there are sizes, best for few sizes or few attributes;
-* where many characters are asked, a list of sets of all attributes, shaped to the wanted spectrum (``thresholds.py``);
+* where many characters are asked, a list of sets of all attributes, shaped to the wanted spectrum (``patterns.py``);
 * always, one parity drawn with probability ∝ √g_χ and answered by randomized response, which is within cosh²(ε/2) of
   the bound.
 
 The best of them is returned. The bound is (tr C^{1/2})²/σ (``bounds/staircase.py``), raised by linear programming where
-the spectrum depends on sizes only (``level_bound.py``).
+the spectrum depends on sizes only (``mixture.py``).
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ class SymmetricStrategy:
         return binary.transform(found) / self.domain_size
 
     def error_law(self, centred_gram: FloatArray) -> ErrorLaw:
-        """Mean and variance of the squared error, for small domains: see ``law.py``, and by the matrix elsewhere."""
+        """Mean and variance of the squared error: by characters (``collection.py``), or else by the matrix."""
         g = spectrum_of(centred_gram)
         if g is None or len(g) != self.domain_size:
             return self.as_matrix().error_law(centred_gram)
