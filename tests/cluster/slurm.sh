@@ -74,6 +74,12 @@ start() {
     chmod 755 "$D" "$D/run"
     configuration >"$D/slurm.conf"
     # The job steps look for the configuration at its one usual place, which may be somebody's.
+    # One of ours is a link, and of a run that was killed if its controller is gone.
+    local left
+    left=$(readlink /etc/slurm/slurm.conf || true)
+    if [ -n "$left" ] && ! kill -0 "$(cat "$(dirname "$left")/run/slurmctld.pid" 2>/dev/null || echo none)" 2>/dev/null; then
+        rm /etc/slurm/slurm.conf
+    fi
     if [ -e /etc/slurm/slurm.conf ]; then
         echo "slurm.sh: this machine has a SLURM: /etc/slurm/slurm.conf is there" >&2
         return 1
