@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
+from factormech.bounds.pairwise import pairwise
 from factormech.bounds.parametric import parametric
 from factormech.errors import BadValue
 from factormech.mechanisms.local import registry as mechanisms
@@ -617,3 +618,24 @@ def test_a_row_budget_below_the_rank_is_refused() -> None:
 def test_options_out_of_range_are_refused(name: str, value: float) -> None:
     with pytest.raises(BadValue, match=name):
         replace(STANDARD, **{name: value})
+
+
+def test_more_rounds_are_played_while_the_variance_is_far_from_its_bound() -> None:
+    workload = create("prefix", 48)
+    C = workload.centred_gram()
+    trace = float(np.trace(C))
+    bound = 48 * pairwise(workload, 3.0) + trace
+    found = {
+        enough: search.solve(
+            Problem(C, 3.0),
+            np.random.default_rng(0),
+            options=GeneralOptions(rounds=2, enough=enough),
+            lower_bound=bound,
+        )
+        for enough in (9.0, 0.02)
+    }
+    few, more = (found[enough].objective - trace for enough in (9.0, 0.02))
+    assert found[9.0].details["rounds"] == 1
+    assert found[0.02].details["rounds"] > 1
+    assert few > 1.02 * (bound - trace)
+    assert bound - trace <= more <= 1.02 * (bound - trace)

@@ -176,6 +176,8 @@ class GeneralOptions:
         Rounds that together must gain ``stall``, relatively.
     stall
         See ``patience``.
+    enough, more
+        While the variance is above the lower bound on it by more than this share, as many times the rounds are played.
     """
 
     gap: float = 1e-6
@@ -187,18 +189,21 @@ class GeneralOptions:
     stage: float = 0.75
     patience: int = 4
     stall: float = 3e-5
+    enough: float = 0.02
+    more: int = 10
 
     def __post_init__(self) -> None:
         for name in ("rounds", "steps", "polish"):
             check_positive_integer(name, getattr(self, name), minimum=0)
-        check_positive_integer("patience", self.patience)
+        for name in ("patience", "more"):
+            check_positive_integer(name, getattr(self, name))
         if self.rows is not None:
             check_positive_integer("rows", self.rows, minimum=2)
         if not self.effort >= 0.0:
             raise BadValue("effort", self.effort, "be a number of at least 0", "give for example 10.0")
         if not 0.0 <= self.stage < 1.0:
             raise BadValue("stage", self.stage, "be at least 0 and below 1", "give for example 0.75")
-        for name in ("gap", "stall"):
+        for name in ("gap", "stall", "enough"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0.0):
                 raise BadValue(name, value, "be a finite number of at least 0", "give for example 1e-6")

@@ -69,8 +69,11 @@ DOUBLE_UP_TO = 64
 class Search:
     """One solve: what it may spend, and what it has spent."""
 
-    def __init__(self, frame: Frame, options: GeneralOptions, lower_bound: float, report: Report) -> None:
+    def __init__(
+        self, frame: Frame, options: GeneralOptions, lower_bound: float, report: Report, floor: float = 0.0
+    ) -> None:
         self.frame, self.options, self.lower_bound, self.report = frame, options, lower_bound, report
+        self.floor = floor
         self.rows = int(options.rows or 0)
         self.limit = options.rounds_on(frame.domain_size)
         self.dtype = np.float64 if frame.domain_size <= DOUBLE_UP_TO else np.float32
@@ -132,7 +135,9 @@ class Search:
         """The rounds; the best candidate within the budget."""
         current = best = self._pruned(self._improved(candidate, 3 * self.options.steps))
         values = [best.value]
-        for number in range(1, self.limit + 1):
+        for number in range(1, self.options.more * self.limit + 1):
+            if number > self.limit and self._is_enough(best):
+                break
             self.rounds = number
             self._tell("pricing", best)
             if self._done(best, values):
@@ -173,8 +178,13 @@ class Search:
             return True
         return False
 
+    def _is_enough(self, best: Candidate) -> bool:
+        """Whether the variance, the objective less ``floor``, is near its lower bound; nobody knows without one."""
+        bound = self.lower_bound - self.floor
+        return self.lower_bound <= 0.0 or self.objective(best) - self.floor <= (1.0 + self.options.enough) * bound
+
     def _tell(self, stage: str, best: Candidate) -> None:
-        self.report(Step(stage, self.rounds, self.limit, self.objective(best), self.lower_bound))
+        self.report(Step(stage, self.rounds, max(self.limit, self.rounds), self.objective(best), self.lower_bound))
 
     def finish(self, candidate: Candidate, given: Sequence[Start]) -> Optimised:
         """The strategy settled in double precision, and not worse than any start."""
@@ -280,7 +290,9 @@ def solve(
     rows = _budget(options, n, frame)
     if frame.rank == 0:
         return _nothing_to_do(frame, lower_bound)
-    search = Search(frame, replace(options, rows=rows), lower_bound, report)
+    # Under a prior the variance is not what the objective is above the trace.
+    spent = replace(options, rows=rows, more=options.more if problem.prior is None else 1)
+    search = Search(frame, spent, lower_bound, report, float(np.trace(problem.centred_gram)))
     given = [Start.of(frame, Q) for Q in starts]
     known = [some for start in given if (some := start.candidate(SPLIT_LIMIT * rows)) is not None]
     first = search.first(_first_sets(problem, frame, rows, rng), known)

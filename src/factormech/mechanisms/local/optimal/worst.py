@@ -78,6 +78,9 @@ class WorstOptions:
         response, for one) leaves the strategy no answer to another prior.
     stage
         What a stage of pruning keeps of the rows (``rows.py``).
+    enough, more
+        While the worst variance is above the lower bound on it by more than this share, as many times the turns are
+        taken.
     """
 
     turns: int = 80
@@ -85,6 +88,8 @@ class WorstOptions:
     steps: int = 2
     pricing: int = 15
     stage: float = 0.75
+    enough: float = 0.02
+    more: int = 4
 
     def turns_on(self, domain_size: int) -> int:
         """The most turns on a domain."""
@@ -167,7 +172,8 @@ class _Game:
         self.dtype = self._precision(first)
         stopped: Stopped = "iteration_limit"
         floor = self._objective(0.0)
-        for turn in range(self.turns + 1):
+        bound = self.lower_bound - floor
+        for turn in range(self.options.more * self.turns + 1):
             now = self._standing(candidate, prior) if turn else first
             variance = now.variance
             if now.worst < best.worst:
@@ -175,7 +181,9 @@ class _Game:
             elif now.worst - floor > LOST * (best.worst - floor):
                 candidate, prior, variance = best.candidate, best.prior, best.variance
                 self.exponent *= SHORTER
-            self.report(Step("worst case", turn, self.turns, best.worst, self.lower_bound))
+            if turn > self.turns and not best.worst - floor > (1.0 + self.options.enough) * bound > 0.0:
+                break
+            self.report(Step("worst case", turn, max(self.turns, turn), best.worst, self.lower_bound))
             if float(variance.max()) <= float(prior @ variance) * (1.0 + BALANCED):
                 stopped = "gap"
                 break
