@@ -629,7 +629,7 @@ def test_more_rounds_are_played_while_the_variance_is_far_from_its_bound() -> No
         enough: search.solve(
             Problem(C, 3.0),
             np.random.default_rng(0),
-            options=GeneralOptions(rounds=2, enough=enough),
+            options=GeneralOptions(rounds=1, steps=1, enough=enough, more=30),
             lower_bound=bound,
         )
         for enough in (9.0, 0.02)
