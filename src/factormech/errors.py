@@ -1,9 +1,4 @@
-"""How the package refuses: errors with name, value, rule and remedy, and reasons why a mechanism cannot run.
-
-**Errors.**
-
-**Reasons.**
-"""
+"""How the package refuses: errors with name, value, rule and remedy, and reasons why a mechanism cannot run."""
 
 from __future__ import annotations
 

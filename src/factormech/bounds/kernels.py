@@ -1,8 +1,6 @@
 """Compiled loops of the lower bounds. Importing this module imports numba, so modules import it inside functions.
 
-**Matrix products without lost rounding.** Every sum is two doubles.
-
-**Searches of certificates.**
+**Matrix products without lost digits.** Every sum is a pair of doubles.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.compiled import compiled
 
-# Matrix products without lost rounding.
+# Matrix products without lost digits.
 
 # 2^27 + 1 splits a double into two of at most 26 bits, the products of which are exact (Dekker, Veltkamp).
 _SPLIT = 134217729.0

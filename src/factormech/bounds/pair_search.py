@@ -10,14 +10,13 @@ It is a guess about good weights, and nothing is proved from it: a bound is eval
 for whatever weights it is given. Where the order of the types means nothing, the guess is bad, and the search starts
 afresh.
 
-**The objective on halves.** For the trace tr(C^{1/2}YC^{1/2})^{1/2} and its gradient, C may be its own reflection. Y
-= Diag p − N − ggᵀ/ω on the complement of 1. If C, p and N do not change when the types are reversed, even and odd
-vectors separate, in the orthonormal basis (e_u ± e_ū)/√2 (or e_u, where u is its own reflection): two eigenproblems
-of half the size.
+**The objective on halves.** The search needs tr(C^{1/2}YC^{1/2})^{1/2} and its gradient, where Y = Diag p − N − ggᵀ/ω
+on the complement of 1. If C, p and N do not change when the types are reversed, even and odd vectors separate, in the
+orthonormal basis (e_u ± e_ū)/√2 (or e_u, where u is its own reflection): two eigenproblems of half the size.
 
 **The search.** It minimises log(B/n) − 2 log T − β·(log det K)/rank over log p, log ω and N ≥ 0, from uniform p and N
-= 0 or from interpolated weights (from groups), with smaller and smaller β: the barrier keeps Y ≻ 0 on the range
-of C. Where C has a small rank, Y ≻ 0 matters outside its range too, so the search adds a little of P to C (the bound
+= 0 or from weights interpolated between groups, with smaller and smaller β: the barrier keeps Y ≻ 0 on the range of
+C. Where C has a small rank, Y ≻ 0 matters outside its range too, so the search adds a little of P to C (the bound
 does not). With F = log B − 2 log T, G = −X̂/T, X̂ = RK^{−1/2}Rᵀ, h = −2Gg/ω (all of them without their part along 1)
 and the derivatives of B,
 

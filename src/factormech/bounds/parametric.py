@@ -1,7 +1,5 @@
 r"""A lower bound with one weight per user type, and the search for the best weights.
 
-**The search for the weights.**
-
 **The theorem.** Finding the best weights is a concave problem. Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB
 13(11), 2020). In the notation of ``mechanisms/local/strategy.py`` the average variance per user of an ε-LDP strategy
 Q is (tr(X_c⁺C) − tr C)/n, C = PGP. Write c = cosh(ε/2), b = e^{ε/2}.

@@ -29,7 +29,7 @@ floating-point Cholesky factorization that succeeds proves A ⪰ −γ_{n+1}/(1�
 and §2), in whatever order its sums are taken.
 
 **Weights of pairs.** Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); the theorem is that of
-``pairwise.py``, the method that above. Let a ≥ e^ε be rational, p floats with exact sum S > 0, N ≥ 0 a
+``pairwise.py``, the method is the one above. Let a ≥ e^ε be rational, p floats with exact sum S > 0, N ≥ 0 a
 symmetric matrix of floats with zero diagonal, r = N1, g = p − 2r/(a+1), Ω > 0 a float. At ε' = log a the theorem's
 inequality, for p/S, N/S, Ω/S, says that for every ε-LDP strategy
 

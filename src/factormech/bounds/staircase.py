@@ -8,8 +8,8 @@ extreme row, proportional to 1 + (a−1)1_S with a = e^ε; with k = |S| it equal
 
 Hence tr X_c ≤ σ = max_k σ_k ≤ sinh²(ε/2) for every ε-LDP strategy, with equality for subset selection of the best size.
 
-**The limit B(ω).** It bounds the information of reports for weights of types (``parametric.py``), with the ω that
-they need.
+**The limit B(ω).** It is the largest information of reports in the bound with weights of types (``parametric.py``),
+for the ω of these weights.
 
 **The limit with weights of pairs.** For reports that name from 1 to n − 1 types it is the B of ``pairwise.py``, by ν
 and ω.

@@ -1,7 +1,5 @@
 """The verdicts on claims as a page of Markdown, as a few lines for a terminal, and as a CSV file.
 
-**Markdown and terminal.**
-
 **The CSV file.** It has a row for each check of each claim, and one for each claim without a check.
 """
 

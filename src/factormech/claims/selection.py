@@ -8,7 +8,7 @@
 * ``table`` – a study; left out, the claim's first.
 * ``where`` – column → a value, a list of values, ``{from: a, to: b}`` or ``{other_than: [...]}``. Every value that is
   named must be in the table: a claim about points that a run left out is refused, not judged on the others.
-* ``value`` – an expression of the columns (:mod:`factormech.claims.selection`), with ``low`` and ``high`` where the
+* ``value`` – an expression of the columns, with ``low`` and ``high`` where the
   table has an interval.
 * ``per`` – the columns that tell points apart; left out, those of the measure.
 * ``pick`` – of several rows at one point the ``least``, ``largest``, ``median`` or ``mean``; left out, there must be

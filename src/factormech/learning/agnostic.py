@@ -1,7 +1,5 @@
 r"""Agnostic learning and refutation without interaction, and refuters made of learners.
 
-**One round.** A learner outputs the concept of the largest estimate; a refuter says whether that estimate is large.
-
 **Learner.** It outputs the concept ĉ of the largest estimate. With estimates q + b + e, |b| ≤ a and E e = 0, c* the
 best concept: 2(L(ĉ) − L(c*)) = q_{c*} − q_ĉ ≤ (b+e)_ĉ − (b+e)_{c*}, so the expected excess loss is at most
 
@@ -21,13 +19,13 @@ bounds equal.
 
 *Predicted* is by the central limit theorem with worst-case variances, *guaranteed* by moment generating functions.
 
-**Two rounds.** A learner and one more round of fresh users make a refuter (Edmonds, PhD thesis, Toronto, 2023, Lemma
-50). A learner of loss α₁ < α, which fails with probability at most β₁, hands its hypothesis to n₂ new users, who send
-whether it is wrong about them as a randomized bit. The protocol is sequential, each user speaks once. Where a concept
-fits, the hypothesis loses at most α₁ unless the learner failed, and the count of ones is too high with probability at
-most β − β₁; where every hypothesis loses at least α, it is too low with probability at most β. Both are exact
-binomial tails. (The thesis takes α₁ = α/3 and estimates the loss within α/3: here α₁ and β₁ are those of the fewest
-users.)
+**A refuter in two rounds.** A learner and one more round of fresh users make a refuter (Edmonds, PhD thesis, Toronto,
+2023, Lemma 50). A learner of loss α₁ < α, which fails with probability at most β₁, hands its hypothesis to n₂ new
+users, who send whether it is wrong about them as a randomized bit. The protocol is sequential, each user speaks once.
+Where a concept fits, the hypothesis loses at most α₁ unless the learner failed, and the count of ones is too high
+with probability at most β − β₁; where every hypothesis loses at least α, it is too low with probability at most β.
+Both are exact binomial tails. (The thesis takes α₁ = α/3 and estimates the loss within α/3: here α₁ and β₁ are those
+of the fewest users.)
 """
 
 from __future__ import annotations
@@ -181,7 +179,7 @@ class AgnosticRefuter:
         return tails.balanced(np.sqrt(self.reports.variances / n), self.signal)
 
 
-# Two rounds.
+# A refuter in two rounds.
 
 # Parts of α and of β that the learner may have.
 _ACCURACIES = (0.4, 0.55, 0.7, 0.8)

@@ -20,8 +20,8 @@ X_i; so by the chain rule n reports have at most nC*(ε) nats about the data, wh
 **Divergence of two types** (attained by randomized response). KL(r(·|x)‖r(·|x')) has t = r(y|x)/r(y|x') of mean 1
 under r(·|x'), in [e^{−ε}, e^ε]: at most ε·tanh(ε/2).
 
-**Contraction** (attained by randomized response). KL(Qλ‖Qμ) ≤ η·KL(λ‖μ) for all laws λ, μ of the data holds for
-η = tanh²(ε/2): see :mod:`factormech.learning.information`.
+**Contraction** (attained by randomized response). KL(Qλ‖Qμ) ≤ η·KL(λ‖μ) for all laws λ, μ of the data holds for η =
+tanh²(ε/2): see *Contraction* below.
 
 **Pan-privacy with one intrusion.** The state after user i has an ε-private law as a function of x_i. Exchange the users
 one by one, from λ_v to μ, the first first: the state that takes the exchange is processed further in a way that depends

@@ -1,7 +1,5 @@
 """The protocol of a mechanism, and how fitted mechanisms, workloads and plans look in a terminal and in a notebook.
 
-**How objects look.**
-
 **The protocol.** A mechanism is a name with its settings; it is fitted to a workload, and then has exact errors and a
 guarantee. A fixed strategy, a solved strategy, a factorization with Gaussian noise and additive noise of pure privacy
 differ in what ``fit`` does, and in nothing that a caller sees. A family is one module with ``names()``,

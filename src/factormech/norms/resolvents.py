@@ -27,7 +27,7 @@ computed with forty digits and rounded once.
 **Diagonals of roots of a tridiagonal matrix.** They come between bounds, in O(n · shifts). A :class:`Chain` stands
 for T = D_c^{−1/2} L₀ D_c^{−1/2}, with L₀ the Laplacian of the resistors e (see
 :mod:`factormech.norms.chain_kernels`), so that (T + s)⁻¹ = D_c^{1/2} L_s⁻¹ D_c^{1/2}. With the rule t^{−1/2} ≈ Σ_k
-ω_k/(t + s_k) of :mod:`factormech.norms.resolvents`,
+ω_k/(t + s_k),
 
 .. math:: (T^{-1/2})_{ii} / c_i \approx \sum_k \omega_k (L_{s_k}^{-1})_{ii} .
 

@@ -1,6 +1,6 @@
 r"""Norms as semidefinite programs for a general solver (cvxpy): slow, and independent of the other methods.
 
-**Exact norms.** They are
+**Exact norms.** The norm is the value of
 
 .. math:: \gamma_{(p)}(W) = \min \tfrac12\bigl(k^{-2/p}\lVert\operatorname{diag}X\rVert_{p/2}
           + \max\operatorname{diag}Y\bigr) \quad\text{over}\quad

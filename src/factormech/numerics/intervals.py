@@ -1,9 +1,4 @@
-"""Estimates with intervals: means of independent draws, and probabilities.
-
-**Means.**
-
-**Probabilities.**
-"""
+"""Estimates with intervals: means of independent draws, and probabilities."""
 
 from __future__ import annotations
 

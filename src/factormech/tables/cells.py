@@ -1,8 +1,6 @@
 """The cells of a printed table: numbers as text, the best of each row, and reasons.
 
 **Numbers.** A number has four significant digits, or the digits that both ends of an interval share.
-
-**Cells.**
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The table of a study pivoted as a paper prints it.
 
-**Numbers of a study as rows and columns.** A :class:`Grid` is one float. Its cells are numerals of
+**Numbers of a study as rows and columns.** A :class:`Grid` is one floating table of LaTeX. Its cells are numerals of
 :mod:`factormech.tables.cells`, or reasons why there is none.
 
 The tables that a paper prints of every kind of study: those that the kind declares, or that its figure suggests.

@@ -1,7 +1,5 @@
 """What every workload offers; a family overrides whatever it knows in closed form or by a fast transform.
 
-**The base class.**
-
 **Centred spectra.** Centring changes a spectrum whose eigenvectors are known only by their sums.
 """
 

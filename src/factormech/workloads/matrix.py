@@ -1,7 +1,5 @@
 """Workloads given by a matrix, in memory or in a file.
 
-**Matrices in memory.**
-
 **Files.** A file is CSV, NumPy, Matrix Market or HDF5; every bad file is refused in one line.
 """
 

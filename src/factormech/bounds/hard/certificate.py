@@ -1,7 +1,5 @@
 r"""Certificates of hardness: a dual matrix U made feasible, its numbers rounded outward, and the strongest such U.
 
-**Certificates from a given dual matrix.**
-
 **Theorem.** Let U have rows that sum to 0, W_v•U_v ≥ θ‖U_v‖₁ for every v, θ > 0, and put G = W•U/γ₂*(U). On the nonzero
 rows let λ_v, μ_v = 2U_v^±/‖U_v‖₁, a_v = W_v•U_v/‖U_v‖₁ ≥ θ, μ̃_v = (1 − s_v)λ_v + s_vμ_v with s_v = θ'/a_v for a θ' ≤ θ.
 Then every gap W_v•(λ_v − μ̃_v) is 2θ', and some weights π̂ > 0 give ‖M̃‖_{∞→L2(π̂)} ≤ 2θ'/G.

@@ -16,7 +16,7 @@ the majority attains 2θ·I.
 
 The answer of a whole workload errs by no less than each of its rows does.
 
-**A workload.** The bound holds with what proves it.
+**A workload.** The bound comes with its proof.
 
 **Statement.** A mechanism has *expected error α* with n users if for every distribution λ on the types, the users being
 drawn from it independently, E‖answers − Wλ‖_∞ ≤ α. Let U be a certificate (``witness``) of θ and G = W•U/γ₂*(U), t > 1

@@ -1,7 +1,5 @@
 """What a bound for every protocol says, and its certificate as a JSON file.
 
-**The bound, and the checks that its callers share.**
-
 **The certificate.** ``tools/verify_protocol_bound.py`` checks these JSON files in exact arithmetic.
 
 **Theorem A**, uniform priors. With the rows W on a face of m types and a rational (m, m) matrix T, T1 = 0 = Tᵀ1, the

@@ -8,8 +8,6 @@ r"""Matrix games solved by the simplex method, for many small ones.
 are optimal strategies: min_y max_j (Ay)_j = max_w min_x (wᵀA)_x = v − a (Dantzig, in Koopmans (ed.), Activity Analysis
 of Production and Allocation, 1951). z = 0 is feasible, so there is one phase, and u is what the slacks cost at its end.
 A general solver takes longer to be called than these games take.
-
-**Steps on the tableau.**
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 **Factors as operators.** A factor offers products with vectors, the norms of its rows, and the largest entry of a
 product. Row norms are errors, right to a few roundings; column norms are privacy, and come from where the factor is
-made with a proof (:mod:`factormech.mechanisms.central.factorization`). Nothing here makes a queries × domain matrix.
+made with a proof (:class:`Factorization`). Nothing here makes a queries × domain matrix.
 
 **A factorization LR of a workload W.** The sensitivity of R and the distance of LR from W are proved. M(x) = L(Rx +
 z), z ~ N(0, σ²I), is private because Rx + z is: L is post-processing, whatever it is. So the guarantee rests on the

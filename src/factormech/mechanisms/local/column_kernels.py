@@ -1,13 +1,11 @@
-"""Compiled inner loops over the columns of a strategy.
+"""Compiled inner loops over the columns of a strategy; importing this module imports numba (half a second).
 
-**Loops of the published optimiser.** Importing this module imports numba (half a second), so its users import it
-where they need it. The machine code is cached on disk. Matrices arrive transposed, (columns, m) in C order: one
-contiguous line for each column. All numbers of a call are of one precision, double or single, and so is its
-arithmetic; tolerances are in units of its last place.
+**Loops of the published optimiser.** They serve :mod:`factormech.mechanisms.local.pgd_descent`. Matrices arrive
+transposed, (columns, m) in C order: one contiguous line for each column. All numbers of a call are of one precision,
+double or single, and so is its arithmetic; tolerances are in units of its last place.
 
 **Loops for ℓ1 balls.** They serve :mod:`factormech.mechanisms.local.l1_strategies`, over all columns of a matrix side
-by side. Importing this module imports numba (half a second), so its users import it where they need it. Sums run down
-the columns, row by row: one vector operation serves many columns, and no sum is reordered.
+by side. Sums run down the columns, row by row: one vector operation serves many columns, and no sum is reordered.
 """
 
 from __future__ import annotations

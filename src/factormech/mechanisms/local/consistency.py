@@ -26,11 +26,11 @@ diagonal is added, which picks (nearly) the minimiser nearest to x̂: ‖W(x −
 RIDGE·(tr G/n)·‖x* − x̂‖², x* being any minimiser. With a fixed total, a G that is singular on 1 alone (such as PGP)
 needs none: adding a multiple of 11ᵀ changes the objective by a constant there.
 
-**Few free entries.** The workload's own matrix then gives the optimum without the Gram matrix. The optimum is that of
-:mod:`factormech.mechanisms.local.consistency`, whose :class:`NonNegative` needs G = WᵀW (m·n² products for a query
-matrix W of m rows) and its factors before it begins. Where few entries of the optimum are positive the active-set
-method (:mod:`factormech.mechanisms.local.active_set_kernels`) needs of G only their columns, made as they are freed,
-and one triangle of their size that is kept up to date.
+**Few free entries.** The workload's own matrix then gives the optimum without the Gram matrix. The optimum is the one
+above. :class:`NonNegative` needs G = WᵀW (m·n² products for a query matrix W of m rows) and its factors before it
+begins. Where few entries of the optimum are positive the active-set method
+(:mod:`factormech.mechanisms.local.active_set_kernels`) needs of G only their columns, made as they are freed, and one
+triangle of their size that is kept up to date.
 
 It is believed where the optimum is strict: yᵢ > 0 for all that is bound, and G_FF definite. Then no other x is optimal,
 be G singular or not: all optima have one Wx, so one y, and with xᵢyᵢ = 0 they are zero outside F, where Wx determines

@@ -1,15 +1,14 @@
 """Query strategies for Laplace noise: known families and projected descent.
 
-**Projected gradient steps.** They lower ‖R‖_F² over strategies whose columns have ℓ1 norm at most 1. Notation of
-:mod:`factormech.mechanisms.local.l1_strategies`; B is a root of C, BᵀB = C.
+**Projected gradient steps.** They lower ‖R‖_F² over strategies whose columns have ℓ1 norm at most 1. In the notation
+of *The problem*, B is a root of C, BᵀB = C.
 
-**Known families.** A search starts from the best of them. Notation of
-:mod:`factormech.mechanisms.local.l1_strategies`. The identity; trees of every branching in ``BRANCHINGS`` and the
-Haar wavelet, with optimised level weights (negligible levels dropped); for n = 2^d the parities weighted by the cube
-root of their energy and the marginals weighted by their number of attributes; the optimal ball strategy. McKenna,
-Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with such a matrix mechanism, Li, Miklau, Hay, McGregor &
-Rastogi (VLDB Journal 24, 2015) introduced it, with trees (Hay et al., 2010) and wavelets (Xiao et al., 2011) as fixed
-cases.
+**Known families.** A search starts from the best of them. The identity; trees of every branching in ``BRANCHINGS``
+and the Haar wavelet, with optimised level weights (negligible levels dropped); for n = 2^d the parities weighted by
+the cube root of their energy and the marginals weighted by their number of attributes; the optimal ball strategy.
+McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020, §6.1) compare with such a matrix mechanism, Li, Miklau, Hay,
+McGregor & Rastogi (VLDB Journal 24, 2015) introduced it, with trees (Hay et al., 2010) and wavelets (Xiao et al.,
+2011) as fixed cases.
 
 **The problem.** Find A with a small ‖R‖_F² × Δ₁² over RAP = WP, where Δ₁ = max_{u,v} ‖a_u − a_v‖₁. This problem is
 not convex: the result is the best of several families, improved by projected gradient steps, with a lower bound that
@@ -29,8 +28,6 @@ Hence Δ₁ ≥ Σ_i E(x_i − y_i)²/ρ = 2ρ²/ρ = 2ρ. ∎
 
 So Δ₁²‖R‖_F² ≥ 4·radius²·‖R‖_F² ≥ 4γ², γ² the certified optimum of the ball. For W = I the bound is
 4(n−1)²/n, against 4(n−1) for the identity strategy.
-
-The families are those of :mod:`factormech.mechanisms.local.l1_strategies`.
 """
 
 from __future__ import annotations

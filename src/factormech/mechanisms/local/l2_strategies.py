@@ -1,11 +1,11 @@
 r"""Query strategies A for noise measured in L2: the least ‖R‖_F² × size(A)² over RAP = WP, with certificates.
 
-**The duals, by blocks of the workload's symmetry.** Notation of :mod:`factormech.mechanisms.local.l2_strategies`. A
-permutation σ of the user types is a symmetry if C_{σu,σv} = C_uv. Looked for are those by exclusive or with a mask, u
-↦ u ⊕ s, on 2^k types (all of them for marginals and parities), and the reversal u ↦ n − 1 − u of an even number of
-types (prefixes, ranges), up to the rounding of C. They form a group G whose elements commute, are their own inverses,
-and leave no type where it is. With a representative a of each of the p = n/g orbits, g = |G|, every invariant matrix
-is a table of g blocks,
+**The duals, by blocks of the workload's symmetry.** The notation is that of *The problem*. A permutation σ of the
+user types is a symmetry if C_{σu,σv} = C_uv. Looked for are those by exclusive or with a mask, u ↦ u ⊕ s, on 2^k
+types (all of them for marginals and parities), and the reversal u ↦ n − 1 − u of an even number of types (prefixes,
+ranges), up to the rounding of C. They form a group G whose elements commute, are their own inverses, and leave no
+type where it is. With a representative a of each of the p = n/g orbits, g = |G|, every invariant matrix is a table of
+g blocks,
 
 .. math:: M_{a,hb} = m_h(a, b), \qquad \hat M_χ = \sum_{h ∈ G} χ(h) m_h , \qquad m_h = \frac1g \sum_χ χ(h) \hat M_χ ,
 
@@ -26,13 +26,12 @@ Both are convex in M = AᵀA, where ‖R‖_F² = tr(C M⁺), and have one dual.
     radius²   = max over q in the simplex of tr(MΛ),  Λ = diag(q) − qqᵀ      (the best centre is Aq),
     diameter² = max over weights w of pairs, Σw = 1,  Λ = Σ w_uv (e_u − e_v)(e_u − e_v)ᵀ,
 
-and min_M tr(CM⁺)·tr(MΛ) = φ(Λ)², φ(Λ) = tr K^{1/2}, K = BΛBᵀ, by Cauchy–Schwarz, attained at M =
-BᵀK^{-1/2}B. So every Λ gives a lower bound φ² and, through that M (A = K^{-1/4}B, R's norm² = φ), the
-upper bound φ·size². Both come from one eigendecomposition. φ is concave in q and in w (Λ is
-Loewner-concave in them), so the two meet; at the optimum every weighted column (pair) attains the size,
-which is the fixed point q_u ∝ q_u·‖a_u − c‖². Without the shift this is the norm γ_F of Edmonds, Nikolov &
-Ullman (STOC 2020) and its dual. All bounds hold up to rounding. Where C has symmetries, the search is made block by
-block (:mod:`factormech.mechanisms.local.l2_strategies`).
+and min_M tr(CM⁺)·tr(MΛ) = φ(Λ)², φ(Λ) = tr K^{1/2}, K = BΛBᵀ, by Cauchy–Schwarz, attained at M = BᵀK^{-1/2}B. So
+every Λ gives a lower bound φ² and, through that M (A = K^{-1/4}B, R's norm² = φ), the upper bound φ·size². Both come
+from one eigendecomposition. φ is concave in q and in w (Λ is Loewner-concave in them), so the two meet; at the
+optimum every weighted column (pair) attains the size, which is the fixed point q_u ∝ q_u·‖a_u − c‖². Without the
+shift this is the norm γ_F of Edmonds, Nikolov & Ullman (STOC 2020) and its dual. All bounds hold up to rounding.
+Where C has symmetries, the search is made block by block.
 """
 
 from __future__ import annotations

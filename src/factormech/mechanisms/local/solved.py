@@ -1,7 +1,5 @@
 """Mechanisms whose strategy a solver finds once and keeps in a file, and strategies that a plugin returns.
 
-**Solved mechanisms.**
-
 **Strategies of plugins.** Everything that can be checked is checked.
 """
 

@@ -1,13 +1,12 @@
 r"""Second moments, covariances and 2-way marginals with ε-privacy.
 
-Second moments, covariances and 2-way marginals with ε-privacy (Nikolov, *Private query release via the
-
-Johnson–Lindenstrauss transform*, SODA 2023, Section 6), errors in Frobenius norm.
+The mechanisms are those of Nikolov (*Private query release via the Johnson–Lindenstrauss transform*, SODA 2023,
+Section 6); errors are in Frobenius norm. Second moments M are released in two ways,
 
 * ``trace``: M + Z/n with K-norm noise of the trace body (:mod:`factormech.mechanisms.pure.eigenvalues`);
 * ``l2-ball``: Z of uniform direction and Frobenius norm Gamma(D)·√2/ε, as ‖xxᵀ − yyᵀ‖_F ≤ √2 for ‖x‖, ‖y‖ ≤ 1;
 
-each with or without the projection on K. JL release is :mod:`factormech.mechanisms.pure.covariance`.
+each with or without the projection on K, and by JL release (below).
 
 **Covariance** (Theorem 1.3): M is released with ε/2, the mean with ε/2 by the ball of diameter 2 (Lemma 4.2) and
 projected on the unit ball; Σ̂ = M̂ − μ̂μ̂ᵀ, whose error is at most ‖M̂ − M‖_F + 2‖μ̂ − μ‖.

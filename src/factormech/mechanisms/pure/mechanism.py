@@ -1,7 +1,5 @@
 r"""Mechanisms of pure differential privacy: the mean answers plus noise, noise laws, and projection.
 
-**Mean answers of n users plus Z/n.**
-
 **Guarantee.** Q(X) + Z/n is ε-private for data sets of the same n users but one, who is replaced. The proof is about
 real numbers; `docs/pure-privacy.md` says in what sense floats and chains fall short of it.
 

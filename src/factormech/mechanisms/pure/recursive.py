@@ -1,7 +1,5 @@
 r"""The recursive mechanism: orthogonal subspaces, each with K-norm noise of its own share of ε.
 
-**The mechanism.**
-
 **Subspaces** (Hardt & Talwar, STOC 2010, Section 7; Nikolov, SODA 2023, Lemma 4.4). W₁ is spanned by the bottom ⌈d/2⌉
 eigenvectors of the covariance of a uniform point of B = K − K; the recursion goes on with the projection of B to the
 others, and the last subspace is all that is left. A body long in few directions gives those a small noise dimension.
@@ -23,9 +21,9 @@ enough for privacy, as they depend on Q alone.
 ``depth=None`` takes the least. Depth 1 is K-norm noise. It depends on Q alone too, so that it costs no privacy.
 
 **Random subspaces.** E‖Z‖ includes the randomness of the ladder of subspaces, for every form, depth and split of ε at
-once. The subspaces follow from covariances that are estimated (:mod:`factormech.mechanisms.pure.recursive`), so that
-the error is random even before any noise: E‖Z‖ given a ladder depends on it. Independent ladders, each with noise of
-its own, give independent means, and Student's interval over them holds for the expectation over both.
+once. The subspaces follow from covariances that are estimated, so that the error is random even before any noise:
+E‖Z‖ given a ladder depends on it. Independent ladders, each with noise of its own, give independent means, and
+Student's interval over them holds for the expectation over both.
 
 Within one ladder each body is drawn from once. The Z_i of one depth are of different bodies, so that they are
 independent, and

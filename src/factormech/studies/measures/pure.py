@@ -4,7 +4,8 @@ r"""Errors and lower bounds under pure privacy, as rows.
 Q(X)‖₂/√k on means Q(X), worst over the data; neighbours replace one user. Every row prints ε: the bounds depend on
 n and ε, as whole users are copied, and on nε alone only as ε → 0.
 
-**Shared by studies.** These are exact errors of Laplace noise, and users needed by simulated errors.
+**Laplace noise, and users.** Several studies need exact errors of Laplace noise, and numbers of users by simulated
+errors.
 
 **Laplace.** For m independent Laplace variables of scale 1, S = ΣX_i² has E e^{−tS} = φ(t)^m with φ(t) = z√π·erfcx(z),
 z = 1/(2√t), and
@@ -222,7 +223,7 @@ def users_of(product: float, epsilon: float) -> int:
     return check_positive_integer("users", max(1, round(product / epsilon)))
 
 
-# Shared by studies.
+# Laplace noise, and users.
 
 # Simulated errors have intervals that miss with this probability.
 LEVEL = 1e-3

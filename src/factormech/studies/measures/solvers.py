@@ -4,11 +4,11 @@
 Miklau, PVLDB 13(11), 2020; the variances are set over a lower bound on those of every strategy instead of over the
 best one found.
 
-**Cost.** It is in seconds of one iteration, and in what is found after how many seconds. Seconds are of the
-processor, of all threads together: with one thread those of a clock on a machine that does nothing else, and nearly
-the same on one that is shared, where a clock would count the others' turns too. They are the only results that a
-second run does not repeat, of the machine and the moment. All else here (iterations, objectives) is as deterministic
-as the solvers.
+**Cost.** One study measures the time of an iteration, another what is found after how many seconds. Seconds are of
+the processor, of all threads together: with one thread those of a clock on a machine that does nothing else, and
+nearly the same on one that is shared, where a clock would count the others' turns too. They are the only results that
+a second run does not repeat, of the machine and the moment. All else here (iterations, objectives) is as
+deterministic as the solvers.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ and 23). With s = ‖A‖_{1→2}, a user of type u reports Y with E Y = a_u = A
 of them β and g are quadratic in r: additive noise has g = r², reports that are free or loyal to x̂ are linear in how
 often they are loyal. The coefficients are read off the randomizer at three points, and a fourth one checks them.
 
-**A strategy matrix.** So the mechanisms of McKenna et al. stand beside factorizations. A user of type u reports
-output o with probability Q_ou. With the best reconstruction B of the histogram (``mechanisms/local/strategy.py``;
-McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020) the answers are the mean of
+**A strategy matrix.** With it the mechanisms of McKenna et al. can be compared with factorizations. A user of type u
+reports output o with probability Q_ou. With the best reconstruction B of the histogram
+(``mechanisms/local/strategy.py``; McKenna, Maity, Mazumdar & Miklau, PVLDB 13(11), 2020) the answers are the mean of
 
 .. math:: V e_o = \tfrac1N W\mathbf 1 + W b_o, \qquad \tilde W = VQ, \qquad
           S_u = V(\operatorname{Diag}(Q_u) - Q_uQ_u^\top)V^\top

@@ -1,7 +1,5 @@
 r"""Families of sets with their features and masses, better sets, and random sets with given correlations.
 
-**Families with their best known masses.**
-
 **Better sets.** A set improves a strategy if its excess over the multipliers is positive. With Y = M⁻C_πM⁻ and μ of
 ``masses.py`` (Y1 = 0, μᵀ1 = 0), the score of a set is
 

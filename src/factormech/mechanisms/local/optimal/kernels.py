@@ -1,9 +1,4 @@
-"""Compiled sums over sets and the search for better ones; importing this module imports numba (half a second).
-
-**Sums over lists of types.**
-
-**The search for better sets.**
-"""
+"""Compiled sums over sets and the search for better ones; importing this module imports numba (half a second)."""
 
 from __future__ import annotations
 

@@ -14,8 +14,6 @@ among all, of any number of outputs, solves the convex problem
 
 Every optimiser answers with supports S, weights θ, the objective tr(X_c⁺C) that they reach, and a lower bound on what
 any ε-LDP strategy reaches.
-
-**The limits of the general optimiser.**
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The proof of an optimised strategy's lower bound, and the strategy with its proof in a result file.
 
-**Proofs.** They let others check the lower bound. Three proofs, all of the statement that no ε-LDP strategy has L =
+**Proofs.** They let others check the lower bound. There are three, of the statement that no ε-LDP strategy has L =
 ‖W1‖²/n + tr(X_c⁺C) below a number:
 
 * the *certificate* (``bounds/certificates.py``), integers for n ≤ 16 that ``tools/verify_certificate.py``

@@ -1,7 +1,5 @@
 """The optimiser for any workload: rounds of pricing, reweighting and pruning.
 
-**The rounds.** They are counted, with the time that they have spent.
-
 **The solver.** Pricing finds sets, a quasi-Newton method the masses, and the rows stay within a budget. The problem
 (``problem.py``) is convex, but over 2ⁿ − 2 sets. So, starting from sets sampled to resemble the optimum
 (``columns.py``) and from the sets of given strategies, rounds of

@@ -1,6 +1,6 @@
 r"""The reports of a population under a strategy of patterns, and the law of their squared error.
 
-**Reports.** They are counted, not kept. A report is a placement ρ of a pattern (which matrix A, its attributes
+**Reports.** Only their counts are kept. A report is a placement ρ of a pattern (which matrix A, its attributes
 permuted), drawn without looking at the user, and a word r = Au ⊕ y with the noise y of the pattern. All that an
 estimate needs is how often each (ρ, r) came: with a few hundred thousand of them, and ten million users, the counts
 are kept in fast memory and the reports not at all. Placements that permutations make equal are one, with the sum of
