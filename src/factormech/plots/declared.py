@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.plots import axes as scales
 from factormech.plots import captions, curves, style
@@ -31,6 +32,8 @@ __all__ = ["draw", "words"]
 
 # The margin of an axis as a share of what is shown, the least that is shown, and how far below it a band is shown.
 MARGIN, LEAST_DECADES, DECADES_BELOW = 0.07, 0.25, 1.0
+# What the arrows mean.
+CENSORED = "At least this (some runs were stopped)"
 # Decades that a band which is shown whole has below its lowest end.
 BAND_DECADES = 0.3
 
@@ -47,11 +50,15 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None
             panels,
             [panel.title for panel in table.panels],
             entries(table),
-            x_label=table.column(table.curves.x).label,
-            y_label=table.column(table.curves.y).label,
-            footer=[*_notes(table), *table.missing()],
+            x_label=table.x_label,
+            y_label=_y_label(table),
+            footer=[*_notes(table), *table.coincident(), *table.missing()],
         )
     return figure
+
+
+def _y_label(table: CurveView) -> str:
+    return table.curves.label or table.column(table.curves.y).label
 
 
 def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
@@ -72,7 +79,7 @@ def entries(table: CurveView) -> list[curves.Entry]:
 def _looks(table: CurveView) -> dict[Name, Style]:
     """A colour and marker for each name, and a line for each value of the second column."""
     if not table.curves.series:
-        return dict.fromkeys(table.names, style.plain(""))
+        return {name: style.plain(labels.capital(table.label(name))) for name in table.names}
     symbol = table.column(table.curves.series).short
     by_series = style.series_styles([name[0] for name in table.names], symbol)
     dashes = list(dict.fromkeys(name[1] for name in table.names))
@@ -93,12 +100,15 @@ def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name,
         if name not in panel.lines:
             continue
         look, line = looks[name], panel.lines[name]
-        zorder = 3 + 0.01 * i + (1 if look.filled else 0)
+        # What is filled hides what it coincides with, unless it is behind.
+        zorder = 3 + 0.01 * i - (0.2 if look.filled else 0)
         drawn = style.as_drawn(look, sizes[name])
         if line.path is not None:
             ax.plot(where[i], line.path, zorder=zorder - 0.7, **{**drawn, "marker": ""})
             drawn["linestyle"] = "none"
         ax.plot(where[i], line.y, zorder=zorder, clip_on=False, **drawn)
+        if line.censored is not None:
+            ax.plot(where[i], line.censored, zorder=zorder, clip_on=False, **style.censored(look))
         if name in panel.stars:
             ax.plot(*panel.stars[name], zorder=6, clip_on=False, **style.star(look))
         if line.spread:
@@ -133,7 +143,7 @@ def _notes(table: CurveView) -> list[str]:
 
 def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool, far_below: bool) -> None:
     """All curves and their intervals; the band and the lines as far as they are near, or with ``far`` all lines."""
-    curved = [values for line in panel.lines.values() for values in (line.y, line.low, line.high)]
+    curved = [values for line in panel.lines.values() for values in line.shown]
     shown = _finite([*curved, *panel.references.values()] if far and curved else curved, scale)
     others = _finite([panel.below, *panel.references.values()], scale)
     every = shown if shown.size else others if others.size else np.ones(1)
@@ -167,6 +177,8 @@ def _entries(table: CurveView, looks: dict[Name, Style]) -> list[curves.Entry]:
 
 def _other_entries(table: CurveView) -> list[curves.Entry]:
     found: list[curves.Entry] = []
+    if any(line.is_censored for panel in table.panels for line in panel.lines.values()):
+        found.append(curves.line_entry(style.censored(style.plain("")), CENSORED))
     for i, name in enumerate(table.curves.references):
         if any(np.isfinite(panel.references[name]).any() for panel in table.panels):
             found.append(curves.line_entry(style.reference(i), table.column(name).label))
@@ -201,16 +213,15 @@ def sentences(
         table.curves.text,
         *_told(table, frame),
         _bars(table),
-    ], [f"Panels: {titles}" * bool(titles), f"Curves: {names}" * bool(names), *table.missing()]
+    ], [*table.coincident(), f"Panels: {titles}" * bool(titles), f"Curves: {names}" * bool(names), *table.missing()]
 
 
 def _against(table: CurveView) -> str:
     """What is drawn against what."""
     x = np.unique(np.concatenate([panel.x for panel in table.panels]))
-    y_label, x_label = (table.column(name).label for name in (table.curves.y, table.curves.x))
-    short = [f"{value:.6g}" for value in (x[0], x[-1])]
+    short = [labels.value_label("", float(value)) for value in (x[0], x[-1])]
     across = f"from {short[0]} to {short[1]}" if len(x) > 1 else f"= {short[0]}"
-    return f"{y_label} against {x_label} {across}"
+    return f"{_y_label(table)} against {table.x_label} {across}"
 
 
 def _told(table: CurveView, frame: pd.DataFrame) -> list[str]:

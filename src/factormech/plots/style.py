@@ -381,6 +381,11 @@ def star(look: Style) -> dict[str, Any]:
     return {"color": look.colour, "linestyle": "", "marker": "*", "markersize": 7.0}
 
 
+def censored(look: Style) -> dict[str, Any]:
+    """A style as the arguments of arrows: at least so much."""
+    return {"color": look.colour, "linestyle": "", "marker": r"$\uparrow$", "markersize": 8.0}
+
+
 def reference(i: int) -> dict[str, Any]:
     """The look of the i-th grey line along x."""
     lines = (DASHED, DOTTED, DASH_DOTTED)

@@ -27,9 +27,11 @@ class Curves:
     ----------
     x, y
         Columns of numbers. Rows without a ``y`` are said on the figure, with their ``reason``.
+    label
+        The label of y where the column's own says too little.
     series
         The column that tells the curves apart by colour and marker: names of the one map of styles
-        (:mod:`factormech.plots.style`), or numbers.
+        (:mod:`factormech.plots.style`), or numbers; one curve, if empty.
     panel
         The column that tells the panels apart, or several, of which those that do not vary are said below the figure
         and the others in the titles; one panel, if ``None``.
@@ -50,6 +52,9 @@ class Curves:
         Columns with one value of ``x`` in a panel, or none, drawn as upright grey lines.
     line
         A column whose values are the lines; ``y`` are then marks alone, as of what is measured on what is predicted.
+    censored
+        A column that is above 0 where runs were stopped: there ``y`` is the least that it can be, an arrow without
+        bars and off the curve.
     where
         Column and value of the rows that are drawn; all rows, if empty.
     stars
@@ -71,7 +76,7 @@ class Curves:
 
     x: str
     y: str
-    series: str
+    series: str = ""
     panel: str | tuple[str, ...] | None = None
     dash: str | None = None
     low: str | None = None
@@ -82,6 +87,7 @@ class Curves:
     marks: tuple[str, ...] = ()
     far_references: bool = False
     line: str | None = None
+    censored: str | None = None
     where: tuple[str, str] | None = None
     stars: tuple[str, str] | None = None
     uprights: tuple[float, ...] = ()
@@ -89,6 +95,7 @@ class Curves:
     told: str = ""
     x_scale: Scale = "linear"
     y_scale: Height = "log"
+    label: str = ""
     text: str = ""
     note: str = ""
 
@@ -103,12 +110,12 @@ class Curves:
     def columns(self) -> tuple[str, ...]:
         """Every column that is named."""
         named = (self.x, self.y, self.series, *self.panels, self.dash, self.low, self.high, self.below)
-        return tuple(name for name in (*named, self.line, *self.references, *self.marks) if name is not None)
+        return tuple(name for name in (*named, self.line, self.censored, *self.references, *self.marks) if name)
 
     @property
     def place(self) -> tuple[str, ...]:
         """The columns that say where in the figure a row is."""
-        return tuple(name for name in (*self.panels, self.series, self.dash, self.x) if name is not None)
+        return tuple(name for name in (*self.panels, self.series, self.dash, self.x) if name)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.studies.base import Column, Curves, Experiment
 from factormech.studies.drawing import Drawing, Roles
-from factormech.tables.layout import arranged, named, parts, summary_text, titled
+from factormech.tables.layout import arranged, axis_label, named, parts, summary_text, titled
 from factormech.tables.panels import places, told
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # A value of the column of curves, and one of the column of lines ("" where there is none).
 Name: TypeAlias = tuple[Any, Any]
+# Curves that differ by less, as a share of their values, look like one.
+SEEN = 0.005
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Line:
     """One curve: numbers along the panel's x, NaN where there are none; the ends of intervals; why some are missing.
 
     ``spread`` says whether the intervals are a band over what is summarised, and not those of the table. ``path``
-    has the line, where that is not through the numbers.
+    has the line, where that is not through the numbers. ``censored`` are the numbers of runs that were stopped, which
+    are not in ``y``.
     """
 
     y: FloatArray
@@ -35,11 +38,22 @@ class Line:
     reasons: tuple[str, ...]
     spread: bool = False
     path: FloatArray | None = None
+    censored: FloatArray | None = None
 
     @property
     def missing(self) -> FloatArray:
         """Where there is no number."""
-        return np.asarray(np.isnan(self.y))
+        return np.asarray(np.isnan(self.y) if self.censored is None else np.isnan(self.y) & np.isnan(self.censored))
+
+    @property
+    def is_censored(self) -> bool:
+        """Whether runs of it were stopped somewhere."""
+        return self.censored is not None and bool(np.isfinite(self.censored).any())
+
+    @property
+    def shown(self) -> list[FloatArray]:
+        """All numbers of which something is drawn."""
+        return [self.y, self.low, self.high, *([] if self.censored is None else [self.censored])]
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,7 @@ class CurveView:
     curves: Curves
     names: tuple[Name, ...]
     panels: tuple[CurvePanel, ...]
+    x_label: str
     notes: tuple[str, ...] = ()
 
     @property
@@ -84,6 +99,8 @@ class CurveView:
     def label(self, name: Name) -> str:
         """What a reader calls a curve."""
         columns = [column for column in (self.curves.series, self.curves.dash) if column]
+        if not columns:
+            return self.column(self.curves.y).label
         return ", ".join(named(self.column(column), value) for column, value in zip(columns, name, strict=False))
 
     def missing(self) -> list[str]:
@@ -95,6 +112,18 @@ class CurveView:
             if where:
                 found.append(f"{self.label(name)} missing at {'; '.join(where)} — {'; '.join(self._reasons(name))}")
         return found
+
+    def coincident(self) -> list[str]:
+        """Which curves lie on each other wherever both have numbers, and in which panels."""
+        found: dict[tuple[Name, ...], list[str]] = {}
+        for panel in self.panels:
+            for names in _together({name: panel.lines[name].y for name in self.drawn if name in panel.lines}):
+                found.setdefault(names, []).append(panel.title)
+        told = []
+        for names, titles in found.items():
+            where = f" ({'; '.join(titles)})" if len(titles) < len(self.panels) else ""
+            told.append(f"one line in the figure{where}: {' = '.join(map(self.label, names))}")
+        return told
 
     def _reasons(self, name: Name) -> tuple[str, ...]:
         reasons = [r for panel in self.panels if name in panel.lines for r in panel.lines[name].reasons]
@@ -129,6 +158,25 @@ class CurveView:
         return any(one is None or lacks[0] is None or not np.array_equal(one, lacks[0]) for one in lacks)
 
 
+def _together(lines: dict[Name, FloatArray]) -> list[tuple[Name, ...]]:
+    """Groups of two and more curves that differ by less than is seen."""
+    groups: list[list[Name]] = []
+    for name, y in lines.items():
+        near = (g for g in groups if np.isfinite(y + lines[g[0]]).any() and _same(y, lines[g[0]]))
+        group = next(near, None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    return [tuple(group) for group in groups if len(group) > 1]
+
+
+def _same(y: FloatArray, other: FloatArray) -> bool:
+    """Whether two curves agree wherever both have numbers."""
+    both = np.isfinite(y) & np.isfinite(other)
+    return bool(np.allclose(y[both], other[both], rtol=SEEN, atol=0.0))
+
+
 def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = None) -> CurveView:
     """Arrange the table of a kind that says what its figure shows."""
     shown = kind.figure
@@ -146,14 +194,15 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     same = [name for name in curves.panels if name not in varying]
     panels = tuple(
         replace(
-            _panel(titled(columns, varying, values), titled(columns, varying[:1], values[:1]), part, curves, roles),
+            _panel([titled(columns, varying[:m], values[:m], part) for m in (None, 1)], part, curves, roles),
             stars=_stars(starred, varying, values, curves),
         )
         for values, part in parts(frame, varying)
     )
-    fixed = titled(columns, same, [frame[name].iloc[0] for name in same])
+    fixed = titled(columns, same, [frame[name].iloc[0] for name in same], frame)
     notes = (fixed, curves.note, summary_text(frame, roles, columns), *left_out)
-    return CurveView(kind, curves, names, panels, tuple(filter(None, notes)))
+    across = axis_label(columns[curves.x], frame)
+    return CurveView(kind, curves, names, panels, across, tuple(filter(None, notes)))
 
 
 def _with_roles(curves: Curves, roles: Roles) -> Curves:
@@ -163,7 +212,7 @@ def _with_roles(curves: Curves, roles: Roles) -> Curves:
     return replace(curves, x=roles.x, panel=roles.panels, series=series or "", dash=dash, x_scale=scale)
 
 
-def _panel(title: str, group: str, frame: pd.DataFrame, curves: Curves, roles: Roles) -> CurvePanel:
+def _panel(titles: list[str], frame: pd.DataFrame, curves: Curves, roles: Roles) -> CurvePanel:
     x = np.unique(frame[curves.x].to_numpy(dtype=np.float64))
     keys = _names(frame, curves)
     lines = {}
@@ -173,9 +222,16 @@ def _panel(title: str, group: str, frame: pd.DataFrame, curves: Curves, roles: R
     below = np.full(x.shape, np.nan)
     if curves.below is not None:
         below = np.asarray(grouped[curves.below].agg(lambda v: v.min(skipna=False)).reindex(x), dtype=np.float64)
-    references = {name: np.asarray(grouped[name].max().reindex(x), dtype=np.float64) for name in curves.references}
+    references = {
+        name: np.asarray(grouped[name].agg(_largest).reindex(x), dtype=np.float64) for name in curves.references
+    }
     marks = {name: float(frame[name].astype("float64").max()) for name in curves.marks}
-    return CurvePanel(title, group, x, lines, below, references, marks, {})
+    return CurvePanel(titles[0], titles[-1], x, lines, below, references, marks, {})
+
+
+def _largest(values: pd.Series[float]) -> float:
+    """The largest finite number; NaN if there is none."""
+    return float(values.where(np.isfinite(values.astype("float64"))).max())
 
 
 def _stars(
@@ -209,7 +265,11 @@ def _line(rows: pd.DataFrame, x: FloatArray, curves: Curves, roles: Roles) -> Li
     y, low, high = (np.asarray(values.reindex(x).to_numpy(dtype=np.float64)) for values in found)
     if curves.y_scale != "linear":
         y = np.where(y > 0, y, np.nan)
-    return Line(y, low, high, reasons, spread, path)
+    if curves.censored is None or spread:
+        return Line(y, low, high, reasons, spread, path)
+    stopped = rows[curves.censored].set_axis(at).reindex(x).to_numpy(dtype=np.float64) > 0
+    middle, low, high = (np.where(stopped, np.nan, values) for values in (y, low, high))
+    return Line(middle, low, high, reasons, spread, path, np.where(stopped, y, np.nan))
 
 
 def _names(frame: pd.DataFrame, curves: Curves) -> list[Name]:
