@@ -2,8 +2,9 @@
 
 What such a figure shows is declared (:class:`factormech.studies.drawn.Compared`), and the study may say more
 (:mod:`factormech.studies.drawing`). Lower bounds are lines, and what lies below the strongest is shaded. With
-``band`` the strongest of them is one band, "below the bound for unbiased strategies", whose edge is the bound; of the
-bounds only those that a paper published keep their line. Ratios over a lower bound have an axis from 1, below which no
+``band`` the strongest of them is one band, "below the bound for unbiased strategies", whose edge is the bound, and a
+strip below each panel has the curves over that bound; of the bounds only those that a paper published keep their
+line. Ratios over a lower bound have an axis from 1, below which no
 curve can be.
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.plots import axes as scales
-from factormech.plots import curves, style
+from factormech.plots import curves, form, style
 from factormech.plots.compared_caption import accuracy, words
 from factormech.plots.curves import Entry
 from factormech.plots.style import Style
@@ -36,6 +37,8 @@ __all__ = ["draw", "words"]
 # With points, curves stand side by side over this share of the distance between two x.
 SPREAD = 0.36
 POINT_SIZE, MEDIAN_SIZE = 3.0, 3.2
+# The label of the strips.
+OVER = "over the bound"
 
 
 def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None, band: bool = False) -> Figure:
@@ -47,13 +50,19 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None
     if band:
         lines = {name: look for name, look in lines.items() if name in labels.PUBLISHED_BOUNDS}
     with style.context():
-        figure, panels = curves.canvas(len(table.panels))
+        strips: list[Axes] = []
+        if band:
+            figure, panels, strips = curves.canvas_with_strips(len(table.panels))
+        else:
+            figure, panels = curves.canvas(len(table.panels))
         for ax, panel in zip(panels, table.panels, strict=True):
             _prepare(ax, panel, table)
             if not ratios:
                 _draw_impossible(ax, panel, band=band)
                 _draw_bounds(ax, panel, lines)
             (_draw_points if table.shown.points else _draw_curves)(ax, panel, table, looks)
+        for ax, strip, panel in zip(panels, strips, table.panels, strict=False):
+            _draw_strip(ax, strip, panel, table, looks)
         curves.finish(
             figure,
             panels,
@@ -90,6 +99,25 @@ def _prepare(ax: Axes, panel: Panel, table: View) -> None:
         return
     scales.prepare_x(ax, panel.x, table.roles.x)
     scales.set_ratios(ax, float(np.nanmax([1.0, *(v for curve in panel.curves for v in curve.high.tolist())])))
+
+
+def _draw_strip(ax: Axes, strip: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
+    """Below a panel, its curves over its strongest bound: factors that many decades hide."""
+    over = _over_bound(panel)
+    scales.prepare_x(strip, over.x, table.roles.x)
+    largest = [value for curve in over.curves for value in curve.high.tolist() if np.isfinite(value)]
+    scales.set_ratios(strip, max([1.0, *largest]))
+    curves.draw_curves(strip, over, looks, table.drawn)
+    ax.tick_params(labelbottom=False)
+    if ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+        strip.set_ylabel(OVER, fontsize=form.small_size())
+
+
+def _over_bound(panel: Panel) -> Panel:
+    """A panel with its curves as multiples of its strongest bound."""
+    best = panel.strongest_bound()
+    over = [Curve(c.name, c.middle / best, c.low / best, c.high / best) for c in panel.curves]
+    return replace(panel, curves=tuple(over), bounds=())
 
 
 def _draw_curves(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:

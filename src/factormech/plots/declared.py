@@ -32,6 +32,10 @@ __all__ = ["draw", "words"]
 
 # The margin of an axis as a share of what is shown, the least that is shown, and how far below it a band is shown.
 MARGIN, LEAST_DECADES, DECADES_BELOW = 0.07, 0.25, 1.0
+# Inches below a row of panels for names along the axis.
+NAMES_HEIGHT = 1.2
+# Columns of series whose names have no look of their own.
+PLAIN = ("data",)
 # What the arrows mean.
 CENSORED = "At least this (some runs were stopped)"
 # Decades that a band which is shown whole has below its lowest end.
@@ -42,7 +46,7 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None
     """The figure of a table of this experiment."""
     table = curve_view(frame, experiment, drawing)
     with style.context():
-        figure, panels = curves.canvas(len(table.panels))
+        figure, panels = curves.canvas(len(table.panels), NAMES_HEIGHT if table.places else 0.0)
         for ax, panel in zip(panels, table.panels, strict=True):
             draw_panel(ax, panel, table)
         curves.finish(
@@ -63,7 +67,10 @@ def _y_label(table: CurveView) -> str:
 
 def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
     """One panel of a table."""
-    scales.prepare_scale(ax, panel.x, table.curves.x_scale, table.curves.x)
+    if table.places:
+        scales.prepare_names(ax, table.places)
+    else:
+        scales.prepare_scale(ax, panel.x, table.curves.x_scale, table.curves.x)
     _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references, far_below=table.curves.far_below)
     _draw_below(ax, panel)
     _draw_references(ax, panel)
@@ -81,7 +88,12 @@ def _looks(table: CurveView) -> dict[Name, Style]:
     if not table.curves.series:
         return {name: style.plain(labels.capital(table.label(name))) for name in table.names}
     symbol = table.column(table.curves.series).short
-    by_series = style.series_styles([name[0] for name in table.names], symbol)
+    firsts = list(dict.fromkeys(name[0] for name in table.names))
+    if table.curves.series in PLAIN:
+        numbered = style.series_styles(range(len(firsts)))
+        by_series = {name: numbered[i] for i, name in enumerate(firsts)}
+    else:
+        by_series = style.series_styles(firsts, symbol)
     dashes = list(dict.fromkeys(name[1] for name in table.names))
     found = {}
     for name in table.names:
@@ -95,7 +107,7 @@ def _looks(table: CurveView) -> dict[Name, Style]:
 def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name, Style]) -> None:
     """Curves in the table's order, what is filled on top, and the intervals behind them."""
     sizes = curves.marker_sizes(table.drawn)
-    where = curves.places(panel.x, len(table.drawn))
+    where = curves.beside(panel.x, len(table.drawn)) if table.places else curves.places(panel.x, len(table.drawn))
     for i, name in enumerate(table.drawn):
         if name not in panel.lines:
             continue
@@ -103,6 +115,8 @@ def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name,
         # What is filled hides what it coincides with, unless it is behind.
         zorder = 3 + 0.01 * i - (0.2 if look.filled else 0)
         drawn = style.as_drawn(look, sizes[name])
+        if table.places:  # between names there is no line
+            drawn["linestyle"] = "none"
         if line.path is not None:
             ax.plot(where[i], line.path, zorder=zorder - 0.7, **{**drawn, "marker": ""})
             drawn["linestyle"] = "none"
@@ -172,7 +186,19 @@ def _finite(values: list[FloatArray], scale: str) -> FloatArray:
 
 
 def _entries(table: CurveView, looks: dict[Name, Style]) -> list[curves.Entry]:
-    return curves.entries(table.drawn, looks)
+    """Curves, and of those that have arrows alone the arrow."""
+    if table.places:
+        sizes = curves.marker_sizes(table.drawn)
+        marks = {name: style.as_drawn(looks[name], sizes[name]) | {"linestyle": "none"} for name in table.drawn}
+        return [curves.line_entry(marks[name], looks[name].label) for name in table.drawn]
+    lines = [panel.lines[name] for name in table.drawn for panel in table.panels if name in panel.lines]
+    if not any(line.is_censored for line in lines):
+        return curves.entries(table.drawn, looks)
+    found = []
+    for entry, name in zip(curves.entries(table.drawn, looks), table.drawn, strict=True):
+        whole = any(np.isfinite(panel.lines[name].y).any() for panel in table.panels if name in panel.lines)
+        found.append(entry if whole else curves.line_entry(style.censored(looks[name]), looks[name].label))
+    return found
 
 
 def _other_entries(table: CurveView) -> list[curves.Entry]:
@@ -218,6 +244,8 @@ def sentences(
 
 def _against(table: CurveView) -> str:
     """What is drawn against what."""
+    if table.places:
+        return f"{_y_label(table)}, for each {table.x_label}"
     x = np.unique(np.concatenate([panel.x for panel in table.panels]))
     short = [labels.value_label("", float(value)) for value in (x[0], x[-1])]
     across = f"from {short[0]} to {short[1]}" if len(x) > 1 else f"= {short[0]}"

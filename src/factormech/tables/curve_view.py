@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.labels import value_label
 from factormech.studies.base import Column, Curves, Experiment
 from factormech.studies.drawing import Drawing, Roles
 from factormech.tables.layout import arranged, axis_label, named, parts, summary_text, titled
@@ -72,7 +73,10 @@ class CurvePanel:
 
 @dataclass(frozen=True)
 class CurveView:
-    """A whole table: the names of all curves, in its order, the panels, and what is said of all panels."""
+    """A whole table: the names of all curves, in its order, the panels, and what is said of all panels.
+
+    ``places`` are what readers call the values of x where these are texts; their numbers are 0, 1, 2 …
+    """
 
     kind: Experiment
     curves: Curves
@@ -80,6 +84,7 @@ class CurveView:
     panels: tuple[CurvePanel, ...]
     x_label: str
     notes: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def declared(self) -> Curves:
@@ -149,7 +154,8 @@ class CurveView:
             yield panel.title or "every place"
         elif line.missing.any():
             symbol = self.column(self.curves.x).short
-            place = places(panel.x[line.missing].tolist(), panel.x, symbol)
+            where = panel.x[line.missing]
+            place = ", ".join(self.places[int(i)] for i in where) if self.places else places(where, panel.x, symbol)
             yield f"{place} ({panel.title})" if panel.title and self._differs(name) else place
 
     def _differs(self, name: Name) -> bool:
@@ -189,6 +195,10 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     series = [name for name in (shown.series, shown.dash) if name]
     frame, roles, left_out = arranged(frame, keys, drawing or Drawing(), x=shown.x, panels=shown.panels, series=series)
     curves = _with_roles(shown, roles)
+    across = axis_label(columns[curves.x], frame)
+    texts = list(dict.fromkeys(frame[curves.x])) if columns[curves.x].type == "text" else []
+    if texts:
+        frame = frame.assign(**{curves.x: frame[curves.x].map({text: i for i, text in enumerate(texts)})})
     names = tuple(dict.fromkeys(_names(frame, curves)))
     varying = [name for name in curves.panels if shown.panel == name or len(set(frame[name])) > 1]
     same = [name for name in curves.panels if name not in varying]
@@ -201,8 +211,8 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     )
     fixed = titled(columns, same, [frame[name].iloc[0] for name in same], frame)
     notes = (fixed, curves.note, summary_text(frame, roles, columns), *left_out)
-    across = axis_label(columns[curves.x], frame)
-    return CurveView(kind, curves, names, panels, across, tuple(filter(None, notes)))
+    told_as = tuple(value_label(curves.x, text) for text in texts)
+    return CurveView(kind, curves, names, panels, across, tuple(filter(None, notes)), told_as)
 
 
 def _with_roles(curves: Curves, roles: Roles) -> Curves:
