@@ -124,7 +124,7 @@ def _draw_lines(ax: Axes, panel: CurvePanel, table: CurveView, looks: dict[Name,
         if line.censored is not None:
             ax.plot(where[i], line.censored, zorder=zorder, clip_on=False, **style.censored(look))
         if name in panel.stars:
-            ax.plot(*panel.stars[name], zorder=6, clip_on=False, **style.star(look))
+            ax.plot(*panel.stars[name], zorder=6, clip_on=False, **style.star(look, apart=bool(table.curves.apart)))
         if line.spread:
             ax.fill_between(where[i], line.low, line.high, zorder=2, **style.spread(look))
         elif table.curves.low is not None or table.curves.high is not None:
@@ -158,6 +158,7 @@ def _notes(table: CurveView) -> list[str]:
 def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool, far_below: bool) -> None:
     """All curves and their intervals; the band and the lines as far as they are near, or with ``far`` all lines."""
     curved = [values for line in panel.lines.values() for values in line.shown]
+    curved += [y for _, y in panel.stars.values()]
     shown = _finite([*curved, *panel.references.values()] if far and curved else curved, scale)
     others = _finite([panel.below, *panel.references.values()], scale)
     every = shown if shown.size else others if others.size else np.ones(1)
@@ -205,6 +206,8 @@ def _other_entries(table: CurveView) -> list[curves.Entry]:
     found: list[curves.Entry] = []
     if any(line.is_censored for panel in table.panels for line in panel.lines.values()):
         found.append(curves.line_entry(style.censored(style.plain("")), CENSORED))
+    if table.curves.apart and any(panel.stars for panel in table.panels):
+        found.append(curves.line_entry(style.star(style.plain(""), apart=True), table.curves.apart))
     for i, name in enumerate(table.curves.references):
         if any(np.isfinite(panel.references[name]).any() for panel in table.panels):
             found.append(curves.line_entry(style.reference(i), table.column(name).label))

@@ -59,6 +59,8 @@ class Curves:
         Column and value of the rows that are drawn; all rows, if empty.
     stars
         Column and value of rows that are drawn as stars on the curves, and in no other way.
+    apart
+        What the starred rows are, for the legend, if they are no part of the curves: they are then crosses.
     uprights
         Values of ``x`` with an upright grey line in all panels.
     far_below
@@ -90,6 +92,7 @@ class Curves:
     censored: str | None = None
     where: tuple[str, str] | None = None
     stars: tuple[str, str] | None = None
+    apart: str = ""
     uprights: tuple[float, ...] = ()
     far_below: bool = False
     told: str = ""

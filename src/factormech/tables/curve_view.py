@@ -190,6 +190,7 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
         raise TypeError(f"{kind.kind} is drawn by {shown}")
     columns = {column.name: column for column in kind.columns}
     starred = frame[frame[shown.stars[0]] == shown.stars[1]] if shown.stars else frame[:0]
+    frame = frame.drop(starred.index) if shown.apart else frame
     frame = frame[frame[shown.where[0]] == shown.where[1]] if shown.where else frame
     keys = [columns[name] for name in dict.fromkeys((*kind.keys, *shown.place)) if name in frame]
     series = [name for name in (shown.series, shown.dash) if name]
