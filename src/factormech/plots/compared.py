@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "words"]
 
-# With points, curves stand side by side over this share of the distance between two x.
-SPREAD = 0.36
 POINT_SIZE, MEDIAN_SIZE = 3.0, 3.2
 # The label of the strips.
 OVER = "over the bound"
@@ -125,28 +123,14 @@ def _draw_curves(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) 
 
 
 def _draw_points(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
-    """Every number that is summarised as a point, and a line through the middles, curves side by side."""
-    if len(panel.x) > 1:
-        room = np.exp(0.5 * _least_step(panel.x))
-        ax.set_xlim(panel.x[0] / room, panel.x[-1] * room)
+    """Every number that is summarised as a point, and a line through the middles."""
     found: dict[Name, Curve] = {curve.name: curve for curve in panel.curves}
-    for i, (name, shift) in enumerate(zip(table.drawn, _shifts(panel.x, len(table.drawn)), strict=True)):
+    for i, name in enumerate(table.drawn):
         look, curve = looks[name], found[name]
         x, y = curve.points or (np.zeros(0), np.zeros(0))
-        ax.plot(x * shift, y, clip_on=False, zorder=2.5, **style.points(look, POINT_SIZE))
+        ax.plot(x, y, clip_on=False, zorder=2.5, **style.points(look, POINT_SIZE))
         middle = style.as_drawn(look, MEDIAN_SIZE)
-        ax.plot(panel.x * shift, curve.middle, zorder=3 + 0.01 * i, clip_on=False, **middle)
-
-
-def _shifts(x: FloatArray, count: int) -> list[float]:
-    """Factors by which the points of each curve stand beside x, the first leftmost."""
-    places = SPREAD * _least_step(x) * np.linspace(-0.5, 0.5, count) if count > 1 else np.zeros(1)
-    return [float(shift) for shift in np.exp(places)]
-
-
-def _least_step(x: FloatArray) -> float:
-    """The least distance of two x, in natural logarithms."""
-    return float(np.diff(np.log(x)).min()) if len(x) > 1 else 1.0
+        ax.plot(panel.x, curve.middle, zorder=3 + 0.01 * i, clip_on=False, **middle)
 
 
 def _draw_impossible(ax: Axes, panel: Panel, *, band: bool) -> None:

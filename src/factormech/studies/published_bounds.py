@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.errors import BadValue, UnknownName
 from factormech.studies.axes import DOMAIN_SIZE
 from factormech.studies.base import Asked, Axis, Column, Experiment, Family, PaperTable, Problem, Setting, Shown, split
-from factormech.studies.central_bounds import BUDGET, COLUMNS, COPIED, CURVES, check
+from factormech.studies.central_bounds import BUDGET, COLUMNS, COPIED, check
 from factormech.studies.central_bounds import refuse as orders
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
     check=_rules,
     refuse=refused,
     parts=split("family"),
-    figure=replace(CURVES, panel=("family", "p", "epsilon", "delta"), x="size", references=("growth_scaled",)),
+    figure="factormech.plots.published_bounds",
     tables=(
         PaperTable(
             rows=("family", "p", "epsilon", "delta", "size"),

@@ -203,6 +203,8 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     names = tuple(dict.fromkeys(_names(frame, curves)))
     varying = [name for name in curves.panels if shown.panel == name or len(set(frame[name])) > 1]
     same = [name for name in curves.panels if name not in varying]
+    if len(varying) > 1:  # the panels of one value of the first column stand together
+        frame = frame.iloc[np.lexsort([_ranks(frame[name]) for name in reversed(varying)])]
     panels = tuple(
         replace(
             _panel([titled(columns, varying[:m], values[:m], part) for m in (None, 1)], part, curves, roles),
@@ -214,6 +216,12 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     notes = (fixed, curves.note, summary_text(frame, roles, columns), *left_out)
     told_as = tuple(value_label(curves.x, text) for text in texts)
     return CurveView(kind, curves, names, panels, across, tuple(filter(None, notes)), told_as)
+
+
+def _ranks(values: pd.Series[Any]) -> list[int]:
+    """The place of each value in the order in which values first appear."""
+    order = {value: i for i, value in enumerate(dict.fromkeys(values))}
+    return [order[value] for value in values]
 
 
 def _with_roles(curves: Curves, roles: Roles) -> Curves:
