@@ -96,12 +96,13 @@ def test_local_corollaries_show_squares_of_norms_and_no_error_of_a_curator() -> 
     assert "counts" not in below(figure)
     for ax, (family, part) in zip(figure.axes, rows.groupby("family", sort=False), strict=True):
         lines = [np.asarray(line.get_ydata(), dtype=float) for line in ax.lines]
-        assert any(np.array_equal(line, part["scaled_norm_upper"] ** 2) for line in lines)
+        norms = frame[frame["family"] == family]["scaled_norm_upper"]
+        assert any(np.array_equal(line, norms**2) for line in lines)
         if "parities" in str(family):  # γ₂² is the number of queries, which grows as (d/w)^w
-            np.testing.assert_allclose(part["norm_squared"], part["queries"])
-            assert part["growth_matched"].iloc[-1] == pytest.approx(part["norm_squared"].iloc[-1])
+            np.testing.assert_allclose(norms**2, part["queries"])
+            assert part["growth_scaled"].iloc[-1] == pytest.approx(norms.iloc[-1] ** 2)
         else:
-            assert part["growth_matched"].isna().all()
+            assert part["growth_scaled"].isna().all()
 
 
 def test_a_threshold_is_said_to_have_types_and_a_grid_a_side() -> None:

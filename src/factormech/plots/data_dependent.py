@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from factormech import labels
 from factormech.plots import captions, declared
-from factormech.studies.base import Column, Experiment
+from factormech.studies.base import Experiment
 from factormech.studies.data_dependent import EXPERIMENT, WORST_CASE
 from factormech.studies.drawn import Curves
 from factormech.tables import panels as arrange
@@ -27,12 +27,11 @@ PLACE = ["workload", "domain_size", "epsilon", "seed", "alpha", "mechanism"]
 CURVES = Curves(
     panel=("workload", "domain_size", "epsilon", "alpha"),
     x="mechanism",
-    y="share_of_worst",
+    y="sample_complexity",
     series="data",
-    references=("worst_share",),
     y_scale="linear",
     label="users on data ÷ worst case",
-    text="1: as many users as on the worst data",
+    one="As many users as on the worst data",
 )
 
 
@@ -49,12 +48,12 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
 
 def shares(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of data sets, with the share of the users needed in the worst case."""
+    """The rows of data sets, with the users that they need over those needed in the worst case."""
     arrange.check_one_study(frame)
     is_worst = frame["data"] == WORST_CASE
     worst = frame[is_worst].set_index(PLACE)["sample_complexity"].rename("worst_users")
     rows = frame[~is_worst].join(worst, on=PLACE)
-    return rows.assign(share_of_worst=rows["sample_complexity"] / rows["worst_users"], worst_share=1.0)
+    return rows.assign(sample_complexity=rows["sample_complexity"] / rows["worst_users"])
 
 
 def standin_words(standins: tuple[str, ...]) -> list[str]:
@@ -68,10 +67,8 @@ def standin_words(standins: tuple[str, ...]) -> list[str]:
 def _kind(frame: pd.DataFrame) -> Experiment:
     """The kind with what is drawn, and below it what is synthetic and what is missing."""
     told = [*standin_words(labels.standins(dict.fromkeys(frame["data"]))), *arrange.unmeasured(frame, _where)]
-    columns = (*EXPERIMENT.columns, Column("share_of_worst", empty="free"), Column("worst_share"))
-    keys = (*EXPERIMENT.keys, "mechanism")
     note = " ".join(labels.capital(captions.sentence(text)) for text in told)
-    return replace(EXPERIMENT, columns=columns, keys=tuple(dict.fromkeys(keys)), figure=replace(CURVES, note=note))
+    return replace(EXPERIMENT, figure=replace(CURVES, note=note))
 
 
 def _where(rows: pd.DataFrame) -> str:
@@ -81,7 +78,7 @@ def _where(rows: pd.DataFrame) -> str:
 
 def _deviation(found: pd.DataFrame) -> list[str]:
     """The mechanism whose needs differ most between data sets, and by how much."""
-    needs = found.groupby(["workload", "domain_size", "epsilon", "alpha", "mechanism"])["share_of_worst"]
+    needs = found.groupby(["workload", "domain_size", "epsilon", "alpha", "mechanism"])["sample_complexity"]
     spread = (needs.max() / needs.min()).dropna()
     if found["data"].nunique() < 2 or spread.empty:
         return []

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from factormech.studies.base import Experiment
+    from factormech.studies.drawn import Curves
 
 __all__ = ["draw", "words"]
 
@@ -71,7 +72,7 @@ def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
         scales.prepare_names(ax, table.places)
     else:
         scales.prepare_scale(ax, panel.x, table.curves.x_scale, table.curves.x)
-    _set_height(ax, panel, table.curves.y_scale, far=table.curves.far_references, far_below=table.curves.far_below)
+    _set_height(ax, panel, table.curves)
     _draw_below(ax, panel)
     _draw_references(ax, panel)
     _draw_marks(ax, panel, table)
@@ -143,6 +144,8 @@ def _draw_references(ax: Axes, panel: CurvePanel) -> None:
 
 
 def _draw_marks(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
+    if table.curves.one:
+        ax.axhline(1.0, zorder=1.5, **style.reference(0))
     for x in table.curves.uprights if table.curves.x == table.declared.x else ():
         ax.axvline(x, zorder=1.5, **style.reference(1))
     for i, x in enumerate(panel.marks.values()):
@@ -155,12 +158,14 @@ def _notes(table: CurveView) -> list[str]:
     return [" ".join(map(sentence, table.notes))] if table.notes else []
 
 
-def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool, far_below: bool) -> None:
-    """All curves and their intervals; the band and the lines as far as they are near, or with ``far`` all lines."""
+def _set_height(ax: Axes, panel: CurvePanel, declared: Curves) -> None:
+    """All curves and their intervals; the band and the lines as far as they are near, unless far ones are shown."""
+    scale, far = declared.y_scale, declared.far_references
     curved = [values for line in panel.lines.values() for values in line.shown]
     curved += [y for _, y in panel.stars.values()]
     shown = _finite([*curved, *panel.references.values()] if far and curved else curved, scale)
-    others = _finite([panel.below, *panel.references.values()], scale)
+    one = [np.ones(1)] if declared.one else []
+    others = _finite([panel.below, *panel.references.values(), *one], scale)
     every = shown if shown.size else others if others.size else np.ones(1)
     if scale == "linear":
         low, high = min(every.min(), others.min(initial=np.inf)), max(every.max(), others.max(initial=-np.inf))
@@ -176,7 +181,7 @@ def _set_height(ax: Axes, panel: CurvePanel, scale: str, *, far: bool, far_below
     high = min(max(high, np.log10(others.max(initial=1e-300))), high + DECADES_BELOW)
     room = max(MARGIN * (high - low), 0.5 * (LEAST_DECADES - (high - low)))
     bottom = low - room
-    if far_below and np.any(panel.below > 0):
+    if declared.far_below and np.any(panel.below > 0):
         bottom = min(bottom, np.log10(panel.below[panel.below > 0].min()) - BAND_DECADES)
     scales.set_values(ax, float(bottom), float(high + room))
 
@@ -208,6 +213,8 @@ def _other_entries(table: CurveView) -> list[curves.Entry]:
         found.append(curves.line_entry(style.censored(style.plain("")), CENSORED))
     if table.curves.apart and any(panel.stars for panel in table.panels):
         found.append(curves.line_entry(style.star(style.plain(""), apart=True), table.curves.apart))
+    if table.curves.one:
+        found.append(curves.line_entry(style.reference(0), table.curves.one))
     for i, name in enumerate(table.curves.references):
         if any(np.isfinite(panel.references[name]).any() for panel in table.panels):
             found.append(curves.line_entry(style.reference(i), table.column(name).label))

@@ -14,7 +14,7 @@ import numpy as np
 
 from factormech.plots import captions, declared
 from factormech.studies import central_bounds
-from factormech.studies.base import Column, Experiment
+from factormech.studies.base import Experiment
 from factormech.studies.drawn import Curves
 from factormech.studies.published_bounds import EXPERIMENT
 
@@ -30,10 +30,12 @@ CENTRAL = replace(
 LOCAL = Curves(
     panel="family",
     x="size",
-    y="norm_squared",
-    references=("growth_matched",),
+    y="scaled_norm_upper",
+    references=("growth_scaled",),
     far_references=True,
     x_scale="log2",
+    label="γ₂(W)²",
+    name="γ₂(W)²",
     text=(
         "γ₂(W)² is what local users grow with, up to logarithms; for parities γ₂(W, α) = (1 − α)γ₂(W). The exponent of "
         "Corollary 6 has an unknown constant, and no line"
@@ -52,16 +54,16 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
 
 
 def squares(frame: pd.DataFrame) -> pd.DataFrame:
-    """Central rows as they are; of local ones those of γ₂, with its square and the growth through the last square."""
+    """Central rows as they are; of local ones those of γ₂, its square, and the growth scaled to the last square."""
     if not _is_local(frame):
         return frame
     rows = frame[np.isinf(frame["p"])].drop_duplicates(["family", "size"])
-    rows = rows.assign(norm_squared=rows["scaled_norm_upper"] ** 2)
+    rows = rows.assign(scaled_norm_upper=rows["scaled_norm_upper"] ** 2)
     last = rows.loc[rows.groupby("family")["size"].idxmax()].set_index("family")
-    scale = rows["family"].map(last["norm_squared"] / last["growth"])
+    scale = rows["family"].map(last["scaled_norm_upper"] / last["growth"])
     # The print leaves the constant in the exponent of marginals open.
     known = ~rows["family"].str.endswith("marginals")
-    return rows.assign(growth_matched=(rows["growth"] * scale).where(known))
+    return rows.assign(growth_scaled=(rows["growth"] * scale).where(known))
 
 
 def _is_local(frame: pd.DataFrame) -> bool:
@@ -71,5 +73,4 @@ def _is_local(frame: pd.DataFrame) -> bool:
 def _kind(frame: pd.DataFrame) -> Experiment:
     if not _is_local(frame):
         return replace(EXPERIMENT, figure=CENTRAL)
-    columns = (*EXPERIMENT.columns, Column("norm_squared"), Column("growth_matched", empty="free"))
-    return replace(EXPERIMENT, columns=columns, keys=("family", "size"), figure=LOCAL)
+    return replace(EXPERIMENT, keys=("family", "size"), figure=LOCAL)

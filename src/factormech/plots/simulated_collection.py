@@ -36,7 +36,7 @@ CURVES = Curves(
     low="ratio_low",
     high="ratio_high",
     bars=f"{STANDARD_ERRORS:g} standard errors to either side",
-    references=("exact_ratio",),
+    one="Exact",
     y_scale="linear",
     label="measured over exact error",
     text="A mark is the mean over all domain sizes, numbers of users, populations and seeds",
@@ -56,7 +56,7 @@ def pooled(frame: pd.DataFrame) -> pd.DataFrame:
     groups = live.assign(square=errors).groupby(POOL, sort=False)
     mean = groups["ratio_to_exact"].mean()
     half = STANDARD_ERRORS * np.sqrt(groups["square"].sum()) / groups.size()
-    rows = mean.to_frame().assign(ratio_low=mean - half, ratio_high=mean + half, exact_ratio=1.0)
+    rows = mean.to_frame().assign(ratio_low=mean - half, ratio_high=mean + half)
     return rows.reset_index()
 
 
@@ -84,7 +84,7 @@ def _kind(frame: pd.DataFrame) -> Experiment:
     """The kind with what is drawn, and below it what is missing."""
     told = [*collected.gaps(frame), *collected.free(frame)]
     note = " ".join(labels.capital(captions.sentence(text)) for text in told)
-    columns = (*EXPERIMENT.columns, Column("ratio_low"), Column("ratio_high"), Column("exact_ratio"))
+    columns = (*EXPERIMENT.columns, Column("ratio_low"), Column("ratio_high"))
     return replace(EXPERIMENT, columns=columns, keys=tuple(POOL), figure=replace(CURVES, note=note))
 
 

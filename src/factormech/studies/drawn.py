@@ -27,8 +27,10 @@ class Curves:
     ----------
     x, y
         Columns of numbers. Rows without a ``y`` are said on the figure, with their ``reason``.
-    label
-        The label of y where the column's own says too little.
+    label, name
+        The label of y, and what a reader calls the curve where there is one, if the column's own label says too little.
+    one
+        What a grey line at y = 1 is, if there is one.
     series
         The column that tells the curves apart by colour and marker: names of the one map of styles
         (:mod:`factormech.plots.style`), or numbers; one curve, if empty.
@@ -99,6 +101,8 @@ class Curves:
     x_scale: Scale = "linear"
     y_scale: Height = "log"
     label: str = ""
+    name: str = ""
+    one: str = ""
     text: str = ""
     note: str = ""
 

@@ -105,7 +105,7 @@ class CurveView:
         """What a reader calls a curve."""
         columns = [column for column in (self.curves.series, self.curves.dash) if column]
         if not columns:
-            return self.column(self.curves.y).label
+            return self.curves.name or self.column(self.curves.y).label
         return ", ".join(named(self.column(column), value) for column, value in zip(columns, name, strict=False))
 
     def missing(self) -> list[str]:
