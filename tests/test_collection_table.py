@@ -16,7 +16,7 @@ from factormech.errors import BadValue, UnknownName
 from factormech.mechanisms.local.errors import built, questions_of
 from factormech.studies.measures.collection import CollectionGrid, as_frame, collect, collection_agreement
 from factormech.tables import kinds as tables
-from factormech.tables.collected import view
+from factormech.tables.collected import verdict_of
 from factormech.workloads.registry import create
 from tests.studies import table_from
 from tests.tables.printed import number, printed
@@ -68,7 +68,7 @@ def test_rows_are_in_the_order_of_the_grid(collected: pd.DataFrame) -> None:
 
 
 def test_the_table_gives_the_verdict_of_the_rows(collected: pd.DataFrame) -> None:
-    verdict = view(tabulate("s", [collected], level=1e-6)).verdict
+    verdict = verdict_of(tabulate("s", [collected], level=1e-6))
     assert verdict is not None
     found, wanted = verdict.agreement, collected.attrs["passed"]
     assert (found.points, found.comparisons) == (wanted.points, wanted.comparisons)
@@ -167,9 +167,9 @@ def test_latex_of_what_was_never_measured(make_collections: Make) -> None:
 def test_worst_point_and_pool_are_named(make_collections: Make) -> None:
     frame = make_collections(("histogram",), {"hadamard": 1.0, "fourier": 1.0}, (1.0,), users=(100, 1000))
     row = (frame["mechanism"] == "fourier") & (frame["users"] == 1000)
-    one = view(
+    one = verdict_of(
         frame.assign(p_value=np.where(row, 1e-12, frame["p_value"]), z_score=np.where(row, 7.0, frame["z_score"]))
-    ).verdict
+    )
     assert one is not None
     assert not one.agreement.passed
     assert one.worst == "Fourier (all parities), Histogram, n = 16, ε = 1, uniform, N = 1000, seed 0"
@@ -183,7 +183,7 @@ def test_worst_point_and_pool_are_named(make_collections: Make) -> None:
         "interval_high": 9e9,
         "z_score": 4.0,
     }
-    pooled = view(many.assign(**shift, p_value=1e-4)).verdict
+    pooled = verdict_of(many.assign(**shift, p_value=1e-4))
     assert pooled is not None
     assert not pooled.agreement.passed
     assert pooled.worst.startswith("pool: Hadamard (block), Histogram, ")

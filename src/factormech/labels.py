@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from factormech import plugins
@@ -310,11 +311,36 @@ def value_label(column: str, value: Any) -> str:
     """What a reader calls a value in a column of an experiment."""
     if not isinstance(value, str):
         return _number(value)
-    if column == "workload":
+    if column in ("workload", "family"):
         return workload_label(value)
     if column == "data":
         return data_label(value)
     return norm_label(value) if column == "norm" else SERIES.get(value) or mechanism_label(value)
+
+
+# What the size of a concept class or of a family of queries counts, and its symbol: a column of sizes, the column that
+# says of what, and the label of all that are not named.
+SIZED = {"class_size": ("concept_class", "bits d"), "size": ("family", "attributes d")}
+SIZES = {"thresholds": "types T", "points": "types T", "prefix": "types T", "halfspaces": "side g"}
+
+
+def size_label(column: str, subjects: Iterable[str]) -> str:
+    """Return what a column of sizes counts for these classes or families.
+
+    Examples
+    --------
+    >>> size_label("class_size", ["thresholds", "points"])
+    'types T'
+    >>> size_label("class_size", ["parities", "halfspaces"])
+    'bits d or side g'
+    """
+    return " or ".join(dict.fromkeys(SIZES.get(name, SIZED[column][1]) for name in subjects))
+
+
+def size_symbol(column: str, subjects: Iterable[str]) -> str:
+    """Return the symbol of a size: "T"; "size" where classes or families count different things."""
+    label = size_label(column, subjects)
+    return "size" if " or " in label else label.split()[-1]
 
 
 def percent(gap: float) -> str:
@@ -358,9 +384,13 @@ def accuracy(metric: str, alpha: float | str) -> str:
 
 
 def _number(value: float) -> str:
-    """A number in few characters: 512, 0.05, 10⁻⁶, 2.5·10⁻⁷, ∞."""
+    """A number in few characters: 512, 0.05, 1/6, 10⁻⁶, 2.5·10⁻⁷, ∞."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
+    if len(repr(value)) > 12:
+        simple = Fraction(value).limit_denominator(12)
+        if float(simple) == value:
+            return str(simple)
     mantissa, e, exponent = f"{value:.12g}".partition("e")
     power = "10" + "".join("⁻" if sign == "-" else "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(sign)] for sign in str(int(exponent or 0)))
     return mantissa if not e else power if mantissa == "1" else f"{mantissa}·{power}"

@@ -15,7 +15,7 @@ from factormech.bounds.hard.advantage import exact_advantage
 from factormech.plots import registry as figures
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from factormech.studies import registry
-from factormech.studies.measures.hard_pairs import hard_test, pairs_of
+from factormech.studies.measures.hard_pairs import averaged, hard_test, pairs_of
 from factormech.studies.noise_floor import half_delta
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps, said
@@ -289,6 +289,20 @@ def test_mechanisms_that_cannot_be_drawn_say_why() -> None:
     check = registry.experiment("distinguishing-advantage").check
     assert check({"low": 0.1, "advantage": 0.2, "high": 0.3, "limit": 0.25}) is None
     assert check({"low": 0.26, "advantage": 0.28, "high": 0.3, "limit": 0.25}) is not None
+
+
+def test_the_mean_over_symmetries_is_no_worse_a_certificate() -> None:
+    """It is the same for all permutations and flips of bits, keeps W•U, and has no larger ‖U‖₁."""
+    W = create("2-way-marginals", 16).matrix()
+    U = np.random.default_rng(0).normal(size=W.shape)
+    mean = averaged(U, W)
+    assert (W * mean).sum() == pytest.approx((W * U).sum())
+    assert np.abs(mean).sum() < np.abs(U).sum()
+    np.testing.assert_allclose(averaged(mean, W), mean)
+    # Cells of 2-way marginals are all alike: a type matters by how many of its two bits agree with the cell's.
+    assert len(np.unique(np.round(mean, 12))) == 3
+    alone = np.random.default_rng(1).normal(size=(15, 16))
+    np.testing.assert_array_equal(averaged(alone, create("prefix", 16).matrix()[:15]), alone)
 
 
 def test_the_map_shows_the_first_above_and_the_second_below() -> None:

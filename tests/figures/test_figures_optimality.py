@@ -14,6 +14,7 @@ from tests.figure_checks import assert_no_overlaps, said
 from tests.tiers import every
 
 from factormech.plots import registry, style
+from factormech.plots.declared import CENSORED
 from factormech.tables import kinds as tables
 
 pytestmark = pytest.mark.heavy
@@ -171,14 +172,26 @@ def test_times_are_the_tables_numbers() -> None:
     assert [ax.get_title() for ax in figure.axes] == ["One iteration", "Prefix", "All Ranges"]
     single = frame[frame["quantity"] == "iteration"]
     np.testing.assert_array_equal(marked(figure.axes[0], "adaptive-pgd"), single["seconds"])
-    shown = marked(figure.axes[1], "optimised")
-    near = frame[(frame["workload"] == "prefix") & (frame["mechanism"] == "optimised")]
-    np.testing.assert_allclose(np.sort(shown[np.isfinite(shown)]), np.sort(near["seconds"].dropna()))
-    note = figure.axes[1].texts[0].get_text().replace("\n", " ")
-    assert note == "not reached by Adaptive PGD (as published): 1.05; Optimised: 1.05"
+    [published] = [line for line in figure.axes[0].lines if line.get_marker() == "X"]
+    assert (published.get_xdata()[0], published.get_ydata()[0]) == (4096, 139.0)
+    near = frame[(frame["workload"] == "prefix") & (frame["mechanism"] == "optimised") & (frame["gap"] == 1.1)]
+    np.testing.assert_allclose(marked(figure.axes[1], "optimised"), near["seconds"])
+    assert "Reported in the paper" in [t.get_text() for t in figure.legends[0].get_texts()]
     words = said("T", "", frame)
-    assert "mean of 15 or 3 iterations" in words
+    assert "mean of 15 or 3" in words
+    assert "within 1.1 of a lower bound" in words
     assert "Not drawn: Matrix mechanism (L2) — silent." in words
+
+
+def test_a_gap_that_was_not_reached_is_an_arrow_off_the_line() -> None:
+    frame = times((1.05,))
+    figure = registry.draw("timing", frame)
+    for ax in figure.axes[1:]:
+        arrows = [line for line in ax.lines if "uparrow" in str(line.get_marker())]
+        assert {y for line in arrows for y in line.get_ydata()} == {9.0}
+        assert all(line.get_linestyle() == "None" for line in arrows)
+        assert not ax.collections  # no bars
+    assert CENSORED in [t.get_text() for t in figure.legends[0].get_texts()]
 
 
 # --- the band below the strongest bound

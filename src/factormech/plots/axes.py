@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.plots import style
+from factormech.plots import form, style
 from factormech.tables.panels import Panel, number
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def thin_labels(ax: Axes, renderer: Any) -> None:
     """Blank the labels below the axis that would touch the next one, from the right; their ticks remain."""
     labels = [label for label in ax.get_xticklabels() if label.get_text()]
     boxes = [label.get_window_extent(renderer) for label in labels]
-    gap = 0.25 * (boxes[0].height if boxes else 0.0)
+    # Upright names may stand closer than numbers.
+    gap = 0.0 if not boxes or labels[0].get_rotation() else 0.25 * boxes[0].height
     kept = list(range(len(labels)))[-1:]
     for i in reversed(range(len(labels) - 1)):
         if boxes[i].x1 + gap <= boxes[kept[-1]].x0:
@@ -195,6 +197,15 @@ def _prepare_log(ax: Axes, x: FloatArray) -> None:
     ax.xaxis.set_major_formatter(FixedFormatter(names))
     ax.xaxis.set_minor_locator(FixedLocator(x.tolist()))
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def prepare_names(ax: Axes, names: Sequence[str]) -> None:
+    """Names along the axis, upright, at 0, 1, 2 …"""
+    from matplotlib.ticker import NullLocator
+
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=form.small_size())
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:

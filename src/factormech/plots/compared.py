@@ -2,8 +2,9 @@
 
 What such a figure shows is declared (:class:`factormech.studies.drawn.Compared`), and the study may say more
 (:mod:`factormech.studies.drawing`). Lower bounds are lines, and what lies below the strongest is shaded. With
-``band`` the strongest of them is one band, "below the bound for unbiased strategies", whose edge is the bound; of the
-bounds only those that a paper published keep their line. Ratios over a lower bound have an axis from 1, below which no
+``band`` the strongest of them is one band, "below the bound for unbiased strategies", whose edge is the bound, and a
+strip below each panel has the curves over that bound; of the bounds only those that a paper published keep their
+line. Ratios over a lower bound have an axis from 1, below which no
 curve can be.
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 from factormech import labels
 from factormech.arrays import FloatArray
 from factormech.plots import axes as scales
-from factormech.plots import curves, style
+from factormech.plots import curves, form, style
 from factormech.plots.compared_caption import accuracy, words
 from factormech.plots.curves import Entry
 from factormech.plots.style import Style
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "words"]
 
-# With points, curves stand side by side over this share of the distance between two x.
-SPREAD = 0.36
 POINT_SIZE, MEDIAN_SIZE = 3.0, 3.2
+# The label of the strips.
+OVER = "over the bound"
 
 
 def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None, band: bool = False) -> Figure:
@@ -47,13 +48,19 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None
     if band:
         lines = {name: look for name, look in lines.items() if name in labels.PUBLISHED_BOUNDS}
     with style.context():
-        figure, panels = curves.canvas(len(table.panels))
+        strips: list[Axes] = []
+        if band:
+            figure, panels, strips = curves.canvas_with_strips(len(table.panels))
+        else:
+            figure, panels = curves.canvas(len(table.panels))
         for ax, panel in zip(panels, table.panels, strict=True):
             _prepare(ax, panel, table)
             if not ratios:
                 _draw_impossible(ax, panel, band=band)
                 _draw_bounds(ax, panel, lines)
             (_draw_points if table.shown.points else _draw_curves)(ax, panel, table, looks)
+        for ax, strip, panel in zip(panels, strips, table.panels, strict=False):
+            _draw_strip(ax, strip, panel, table, looks)
         curves.finish(
             figure,
             panels,
@@ -92,33 +99,38 @@ def _prepare(ax: Axes, panel: Panel, table: View) -> None:
     scales.set_ratios(ax, float(np.nanmax([1.0, *(v for curve in panel.curves for v in curve.high.tolist())])))
 
 
+def _draw_strip(ax: Axes, strip: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
+    """Below a panel, its curves over its strongest bound: factors that many decades hide."""
+    over = _over_bound(panel)
+    scales.prepare_x(strip, over.x, table.roles.x)
+    largest = [value for curve in over.curves for value in curve.high.tolist() if np.isfinite(value)]
+    scales.set_ratios(strip, max([1.0, *largest]))
+    curves.draw_curves(strip, over, looks, table.drawn)
+    ax.tick_params(labelbottom=False)
+    if ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+        strip.set_ylabel(OVER, fontsize=form.small_size())
+
+
+def _over_bound(panel: Panel) -> Panel:
+    """A panel with its curves as multiples of its strongest bound."""
+    best = panel.strongest_bound()
+    over = [Curve(c.name, c.middle / best, c.low / best, c.high / best) for c in panel.curves]
+    return replace(panel, curves=tuple(over), bounds=())
+
+
 def _draw_curves(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
     curves.draw_curves(ax, panel, looks, table.drawn)
 
 
 def _draw_points(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
-    """Every number that is summarised as a point, and a line through the middles, curves side by side."""
-    if len(panel.x) > 1:
-        room = np.exp(0.5 * _least_step(panel.x))
-        ax.set_xlim(panel.x[0] / room, panel.x[-1] * room)
+    """Every number that is summarised as a point, and a line through the middles."""
     found: dict[Name, Curve] = {curve.name: curve for curve in panel.curves}
-    for i, (name, shift) in enumerate(zip(table.drawn, _shifts(panel.x, len(table.drawn)), strict=True)):
+    for i, name in enumerate(table.drawn):
         look, curve = looks[name], found[name]
         x, y = curve.points or (np.zeros(0), np.zeros(0))
-        ax.plot(x * shift, y, clip_on=False, zorder=2.5, **style.points(look, POINT_SIZE))
+        ax.plot(x, y, clip_on=False, zorder=2.5, **style.points(look, POINT_SIZE))
         middle = style.as_drawn(look, MEDIAN_SIZE)
-        ax.plot(panel.x * shift, curve.middle, zorder=3 + 0.01 * i, clip_on=False, **middle)
-
-
-def _shifts(x: FloatArray, count: int) -> list[float]:
-    """Factors by which the points of each curve stand beside x, the first leftmost."""
-    places = SPREAD * _least_step(x) * np.linspace(-0.5, 0.5, count) if count > 1 else np.zeros(1)
-    return [float(shift) for shift in np.exp(places)]
-
-
-def _least_step(x: FloatArray) -> float:
-    """The least distance of two x, in natural logarithms."""
-    return float(np.diff(np.log(x)).min()) if len(x) > 1 else 1.0
+        ax.plot(panel.x, curve.middle, zorder=3 + 0.01 * i, clip_on=False, **middle)
 
 
 def _draw_impossible(ax: Axes, panel: Panel, *, band: bool) -> None:

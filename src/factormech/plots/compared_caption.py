@@ -109,7 +109,7 @@ def _band(table: View) -> tuple[str, list[str]]:
     names = [labels.bound_label(name) for name in table.bounds]
     best = names[0] if len(names) == 1 else f"the largest, at each point, of: {'; '.join(names)}"
     published = [_bound(name, table) for name in table.bounds if name in labels.PUBLISHED_BOUNDS]
-    return "No unbiased linear ε-LDP strategy of any number of outputs lies in the band.", [
+    return "No unbiased linear ε-LDP strategy of any number of outputs lies in the band; strips: users over it.", [
         f"The edge of the band is {best}",
         *published,
     ]

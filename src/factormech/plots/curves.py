@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 3
 PANEL_HEIGHTS = {1: 2.9, 2: 2.65, 3: 1.75}  # inches, by the number of columns
+# Series stand so far to either side of a name; names are 1 apart.
+SIDE = 0.25
+# The height of a strip over that of the panel above it.
+STRIP_SHARE = 0.6
 LARGEST_MARKER, SMALLEST_MARKER = 5.6, 3.4
 # What tells curves apart.
 Name = TypeVar("Name", bound=Hashable)
@@ -33,13 +37,24 @@ Name = TypeVar("Name", bound=Hashable)
 Entry = tuple[Any, str]
 
 
-def canvas(panels: int) -> tuple[Figure, list[Axes]]:
-    """A figure with this many panels, in rows of at most three."""
+def canvas(panels: int, more: float = 0.0) -> tuple[Figure, list[Axes]]:
+    """A figure with this many panels, in rows of at most three; ``more`` inches are added to the height of a row."""
     columns = columns_of(panels)
     rows = -(-panels // columns)
-    figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns])
+    figure = empty_figure(style.width(columns), rows * (PANEL_HEIGHTS[columns] + more))
     grid = figure.add_gridspec(rows, columns)
     return figure, [figure.add_subplot(grid[divmod(i, columns)]) for i in range(panels)]
+
+
+def canvas_with_strips(panels: int) -> tuple[Figure, list[Axes], list[Axes]]:
+    """The same, with a lower strip below each panel."""
+    columns = columns_of(panels)
+    rows = -(-panels // columns)
+    figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns] * (1.0 + STRIP_SHARE))
+    grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, STRIP_SHARE] * rows)
+    places = [divmod(i, columns) for i in range(panels)]
+    parts = [[figure.add_subplot(grid[2 * row + part, column]) for row, column in places] for part in (0, 1)]
+    return figure, parts[0], parts[1]
 
 
 def columns_of(panels: int) -> int:
@@ -143,6 +158,11 @@ def at(label: str, where: Iterable[float], panel: Panel, axis: Column) -> str:
     """A name and where along the axis it is meant: "RAPPOR [n ≥ 32]"."""
     place = span(list(where), panel.x, axis)
     return f"{label} [{place}]" if place else label
+
+
+def beside(x: FloatArray, count: int) -> list[FloatArray]:
+    """Where each series has its points around names: side by side."""
+    return [x + offset for offset in (np.linspace(-1, 1, count) * SIDE if count > 1 else np.zeros(1))]
 
 
 def places(x: FloatArray, count: int) -> list[FloatArray]:

@@ -6,6 +6,7 @@ published interval; the dashed grey line is the trace bound or, where α varies,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,16 +27,18 @@ if TYPE_CHECKING:
 __all__ = ["draw", "words"]
 
 CLOSED = "closed form"
-Y_LABEL = "norm"
+Y_LABEL, TOTAL = "norm", "Γ = k^(1/p)·γ₍ₚ₎(W)"
 TRACE, SANDWICH = "Trace bound ‖W‖⁎/√(kN)", "2γ̂₂(W, α) + 1 + α"
 # The margin of an axis as a share of what is shown, and the least that is shown.
 MARGIN, LEAST_DECADES = 0.08, 0.25
 
 
-def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of norms (:mod:`factormech.tables.norm_view`)."""
-    table = norm_view(frame)
+def draw(frame: pd.DataFrame, *, totals: bool = False) -> Figure:
+    """The figure of a table of norms (:mod:`factormech.tables.norms`)."""
+    table = norm_view(in_total(frame) if totals else frame)
     looks = style.norm_styles(table.asked)
+    if totals:
+        looks = {key: replace(look, label=f"{_factor(key[0])}{look.label}") for key, look in looks.items()}
     sizes = _sizes(table)
     with style.context():
         figure, panels = curves.canvas(len(table.panels))
@@ -51,10 +54,27 @@ def draw(frame: pd.DataFrame) -> Figure:
             [labels.workload_label(panel.workload) for panel in table.panels],
             [*_entries(table, looks, sizes), *_extra_entries(table)],
             x_label=columns.meaning(table.axis).label,
-            y_label=Y_LABEL,
+            y_label=TOTAL if totals else Y_LABEL,
             footer=_missing(table),
         )
     return figure
+
+
+def in_total(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with k^{1/p} times each norm of order p; the trace bound, which has no order, is left out."""
+    factors = frame["queries"].astype("float64") ** [1.0 / order_of(name) for name in frame["norm"]]
+    ends = {name: frame[name] * factors for name in ("lower", "upper", "known_lower", "known_upper")}
+    return frame.assign(**ends, trace_bound=np.nan)
+
+
+def order_of(norm: str) -> float:
+    """The order p of a norm γ₍ₚ₎: 2 for γ_F, and ∞ for γ₂ and its approximations."""
+    return 2.0 if norm == "gamma-f" else float(norm.removeprefix("gamma-p")) if norm.startswith("gamma-p") else np.inf
+
+
+def _factor(norm: str) -> str:
+    order = order_of(norm)
+    return "" if np.isinf(order) else "√k·" if order == 2.0 else f"k^(1/{order:g})·"
 
 
 def _sizes(table: NormView) -> dict[Asked, float]:
@@ -134,16 +154,16 @@ def _missing(table: NormView) -> list[str]:
     ]
 
 
-def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
+def words(title: str, text: str, frame: pd.DataFrame, *, totals: bool = False) -> captions.Words:
     """Caption and notes of the figure."""
-
-    table = norm_view(frame)
+    table = norm_view(in_total(frame) if totals else frame)
     x = np.unique(np.concatenate([panel.x for panel in table.panels]))
     varied = "error α of every entry" if table.axis == "entry_error" else "domain size n"
     fixed = f", with n = {number(table.fixed)}" if table.axis == "entry_error" else ""
     widest = float((frame["upper"] / frame["lower"] - 1.0).where(frame["lower"] > 0).max())
     names = "; ".join(labels.workload_label(panel.workload) for panel in table.panels)
-    what = f"norms against {varied} from {number(x[0])} to {number(x[-1])}{fixed}; workloads: {names}"
+    across = f"from {number(x[0])} to {number(x[-1])}{fixed}"
+    what = f"{TOTAL if totals else 'norms'} against {varied} {across}; workloads: {names}"
     return captions.words(
         [
             captions.lead(title, what),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from factormech.plots import captions, curves, declared, style
+from factormech.plots import captions, curves, declared, form, style
 from factormech.plots.canvas import empty_figure
 from factormech.studies import pure
 from factormech.studies.base import Experiment
@@ -62,21 +62,25 @@ def draw(frame: pd.DataFrame) -> Figure:
         panels = [*panels[:columns], *panels[columns : columns + len(tables[1].panels)]]
         for ax, (panel, table) in zip(panels, parts, strict=True):
             declared.draw_panel(ax, panel, table)
+        for ax, (_, table) in zip(panels, parts, strict=True):
+            ax.set_xlabel(table.x_label)
+        _explain(panels[-1], declared.entries(tables[1]))
         curves.finish(
             figure,
             panels,
             titles,
-            [*declared.entries(tables[0]), *_below(declared.entries(tables[1]))],
-            x_label="first row: users times privacy budget, Nε; second row: rows ℓ of the JL matrix",
+            declared.entries(tables[0]),
+            x_label="",
             y_label=tables[0].column("l2_error").label,
             footer=tables[0].missing(),
         )
     return figure
 
 
-def _below(entries: list[curves.Entry]) -> list[curves.Entry]:
-    """The same, said to be of the second row."""
-    return [(shown, f"second row: {name}") for shown, name in entries]
+def _explain(ax: Axes, entries: list[curves.Entry]) -> None:
+    """The legend of the second row, in its last panel."""
+    shown, names = zip(*entries, strict=True)
+    ax.legend(shown, names, loc="lower left", fontsize=form.small_size())
 
 
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:

@@ -22,7 +22,7 @@ JL = "jl"
 # Ends of the colours: the ratio and its inverse.
 DEEPEST = 2.0
 # The error over the lower bound that is darkest.
-FARTHEST = 100.0
+FARTHEST = 12.0
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -31,7 +31,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     titles = [*(f"JL release over {labels.SERIES[name]}" for name in projections), "Least error over lower bound"]
     tables = [*(ratios(frame, name) for name in projections), above_bound(frame)]
     looks = [(cells.shades(style.BLUE, style.WHITE, style.VERMILLION), (1.0 / DEEPEST, DEEPEST))] * len(projections)
-    looks.append((cells.shades(style.WHITE, style.GREY), (1.0, FARTHEST)))
+    looks.append((cells.shades(style.WHITE, style.PURPLE), (1.0, FARTHEST)))
     with style.context():
         figure, panels = curves.canvas(len(titles))
         for ax, table, (colours, ends) in zip(panels, tables, looks, strict=True):
@@ -73,7 +73,7 @@ def _entries() -> list[curves.Entry]:
     return [
         (Patch(facecolor=style.BLUE), "JL release errs less"),
         (Patch(facecolor=style.VERMILLION), "The projection errs less"),
-        (Patch(facecolor=style.GREY), "Far above the lower bound"),
+        (Patch(facecolor=style.PURPLE), f"{FARTHEST:g} times the lower bound (white: 1)"),
     ]
 
 

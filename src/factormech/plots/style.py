@@ -376,9 +376,16 @@ def bar(look: Style) -> dict[str, Any]:
     return {"color": look.colour, "linewidth": 0.8}
 
 
-def star(look: Style) -> dict[str, Any]:
-    """A style as the arguments of stars."""
+def star(look: Style, *, apart: bool = False) -> dict[str, Any]:
+    """A style as the arguments of stars, or of thick crosses, which no mechanism has in this colour."""
+    if apart:
+        return {"color": GREY, "linestyle": "", "marker": "X", "markersize": 7.0}
     return {"color": look.colour, "linestyle": "", "marker": "*", "markersize": 7.0}
+
+
+def censored(look: Style) -> dict[str, Any]:
+    """A style as the arguments of arrows: at least so much."""
+    return {"color": look.colour, "linestyle": "", "marker": r"$\uparrow$", "markersize": 8.0}
 
 
 def reference(i: int) -> dict[str, Any]:

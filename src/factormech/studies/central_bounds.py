@@ -14,7 +14,7 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.studies.axes import DELTA, DOMAIN_SIZE, EPSILON, ORDER, WORKLOAD
-from factormech.studies.base import Asked, Column, Experiment, PaperTable, Problem, Shown, split
+from factormech.studies.base import Asked, Column, Curves, Experiment, PaperTable, Problem, Shown, split
 
 COPIED = (
     "queries",
@@ -36,6 +36,22 @@ COLUMNS = (
     Column("total_error", at_least=0.0),
     Column("lower_bound", at_least=0.0),
     Column("ratio_to_bound", at_least=1.0, infinite=True),
+)
+# A curator's error with Gaussian noise, and what no curator can pass on all data: one panel for each order p.
+CURVES = Curves(
+    panel=("workload", "p", "epsilon", "delta"),
+    x="domain_size",
+    y="total_error",
+    below="lower_bound",
+    far_below=True,
+    references=("trace_lower",),
+    far_references=True,
+    x_scale="log2",
+    label="error of all queries together, in counts",
+    text=(
+        "The error is (E‖·‖ₚᵖ)^{1/p}, and √E‖·‖²_∞ at p = ∞, where the curve bounds it; every mechanism has √V·Γ, the "
+        "edge of the band, or more on some data"
+    ),
 )
 
 
@@ -90,7 +106,7 @@ EXPERIMENT = Experiment(
     check=check,
     refuse=refuse,
     parts=split("workload"),
-    figure="factormech.plots.central_bounds",
+    figure=CURVES,
     tables=(
         PaperTable(
             rows=("workload", "p", "epsilon", "delta", "domain_size"),

@@ -25,9 +25,13 @@ class Curves:
     ----------
     x, y
         Columns of numbers. Rows without a ``y`` are said on the figure, with their ``reason``.
+    label, name
+        The label of y, and what a reader calls the curve where there is one, if the column's own label says too little.
+    one
+        What a grey line at y = 1 is, if there is one.
     series
         The column that tells the curves apart by colour and marker: names of the one map of styles
-        (:mod:`factormech.plots.style`), or numbers.
+        (:mod:`factormech.plots.style`), or numbers; one curve, if empty.
     panel
         The column that tells the panels apart, or several, of which those that do not vary are said below the figure
         and the others in the titles; one panel, if ``None``.
@@ -48,10 +52,15 @@ class Curves:
         Columns with one value of ``x`` in a panel, or none, drawn as upright grey lines.
     line
         A column whose values are the lines; ``y`` are then marks alone, as of what is measured on what is predicted.
+    censored
+        A column that is above 0 where runs were stopped: there ``y`` is the least that it can be, an arrow without
+        bars and off the curve.
     where
         Column and value of the rows that are drawn; all rows, if empty.
     stars
         Column and value of rows that are drawn as stars on the curves, and in no other way.
+    apart
+        What the starred rows are, for the legend, if they are no part of the curves: they are then crosses.
     uprights
         Values of ``x`` with an upright grey line in all panels.
     far_below
@@ -69,7 +78,7 @@ class Curves:
 
     x: str
     y: str
-    series: str
+    series: str = ""
     panel: str | tuple[str, ...] | None = None
     dash: str | None = None
     low: str | None = None
@@ -80,13 +89,18 @@ class Curves:
     marks: tuple[str, ...] = ()
     far_references: bool = False
     line: str | None = None
+    censored: str | None = None
     where: tuple[str, str] | None = None
     stars: tuple[str, str] | None = None
+    apart: str = ""
     uprights: tuple[float, ...] = ()
     far_below: bool = False
     told: str = ""
     x_scale: Scale = "linear"
     y_scale: Height = "log"
+    label: str = ""
+    name: str = ""
+    one: str = ""
     text: str = ""
     note: str = ""
 
@@ -101,12 +115,12 @@ class Curves:
     def columns(self) -> tuple[str, ...]:
         """Every column that is named."""
         named = (self.x, self.y, self.series, *self.panels, self.dash, self.low, self.high, self.below)
-        return tuple(name for name in (*named, self.line, *self.references, *self.marks) if name is not None)
+        return tuple(name for name in (*named, self.line, self.censored, *self.references, *self.marks) if name)
 
     @property
     def place(self) -> tuple[str, ...]:
         """The columns that say where in the figure a row is."""
-        return tuple(name for name in (*self.panels, self.series, self.dash, self.x) if name is not None)
+        return tuple(name for name in (*self.panels, self.series, self.dash, self.x) if name)
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ EXPERIMENT = Experiment(
         high="upper",
         x_scale="log2",
         y_scale="log",
+        label="γ₂(W, α) of all w-way marginals",
         text="γ₂(W, α) of all marginals of width w over d attributes, by exact linear programs.",
     ),
     seconds=_seconds,

@@ -232,6 +232,14 @@ EXPERIMENT = Experiment(
             False,
         ),
         SOLVER,
+        Setting(
+            "totals",
+            {"type": "boolean"},
+            "Whether the figure shows Γ = k^{1/p}γ₍ₚ₎, the norms for all k queries together, as theorems on growth do.",
+            False,
+            False,
+            stage="figure",
+        ),
     ),
     columns=(
         WORKLOAD.column(),

@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
     check=_rules,
     refuse=refused,
     parts=split("family"),
-    figure="factormech.plots.central_bounds",
+    figure="factormech.plots.published_bounds",
     tables=(
         PaperTable(
             rows=("family", "p", "epsilon", "delta", "size"),

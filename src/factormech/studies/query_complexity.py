@@ -18,6 +18,7 @@ from factormech.studies.base import (
     REASON,
     Asked,
     Column,
+    Curves,
     Experiment,
     Family,
     PaperTable,
@@ -109,6 +110,7 @@ def _counted(asked: Asked, task: Any, d: float, title: str, axes: tuple[str, ...
         "mean_queries": float(queries.mean()),
         "fewest_queries": float(queries.min()),
         "most_queries": float(queries.max()),
+        "stopped_share": float((queries >= asked["limit"]).mean()) if coarse else 0.0,
         "guaranteed_queries": found.promise.queries,
         "beyond": found.beyond,
         "success": found.learned / len(found.runs),
@@ -222,6 +224,7 @@ _KIND = Experiment(
         Column("mean_queries", empty="reason", at_least=1.0),
         Column("fewest_queries", empty="reason", at_least=1.0),
         Column("most_queries", empty="reason", at_least=1.0),
+        Column("stopped_share", empty="reason", at_least=0.0, added=0.0),
         Column("guaranteed_queries", empty="reason", at_least=1.0, infinite=True),
         BEYOND,
         Column("success", empty="reason", at_least=0.0),
@@ -237,7 +240,24 @@ _KIND = Experiment(
     check=check,
     refuse=refuse_classes,
     parts=split("concept_class"),
-    figure="factormech.plots.query_complexity",
+    figure=Curves(
+        panel="concept_class",
+        x="class_size",
+        y="mean_queries",
+        series="learner",
+        low="fewest_queries",
+        high="most_queries",
+        bars="the fewest to the most queries of all runs",
+        censored="stopped_share",
+        references=("guaranteed_queries",),
+        far_references=True,
+        x_scale="log2",
+        label="queries, mean of all runs",
+        text=(
+            "Dashed: what is proved at tolerance 1/(3d). At 1/√d nothing is proved, and runs are stopped at a limit: "
+            "the mean is at the arrow or above"
+        ),
+    ),
     tables=(
         PaperTable(
             rows=("concept_class", "class_size"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.studies.agnostic_learning import interval_of_mean, refuse_sizes
+from factormech.studies.agnostic_learning import LEVEL, refuse_sizes
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
 from factormech.studies.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
 
@@ -38,6 +38,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.learning.realizable_bounds import learning_certificate, learning_floor
     from factormech.learning.realizable_populations import realizable_laws, worst_for_learner
     from factormech.learning.reports import losses
+    from factormech.numerics.intervals import mean_of_levels
     from factormech.seeds import rng_for
 
     made: dict[str, type[RealizableLearner] | type[AgnosticLearner]]
@@ -53,7 +54,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 axes = ("realizable-learning", name, str(size), str(epsilon), str(users))
                 law = worst_for_learner(learner, laws, users, rng_for(asked.seed, *axes, "search"))
                 found = learner.losses(law, users, asked["trials"], rng_for(asked.seed, *axes, "trials"))
-                low, high = interval_of_mean(found, 0.0, float(losses(concepts, law).max()))
+                low, high = mean_of_levels(found, losses(concepts, law), LEVEL)
                 yield {
                     "concept_class": name, "class_size": size, "epsilon": epsilon, "users": users, "learner": title,
                     "concepts": concepts.size, "trials": asked["trials"], "distance": learner.reports.distance,
@@ -138,7 +139,7 @@ EXPERIMENT = Experiment(
         series="learner",
         low="low",
         high="high",
-        bars="a 99 % interval (empirical Bernstein)",
+        bars="a 99 % interval (Clopper & Pearson for each value that a loss can have)",
         below="lower_bound",
         x_scale="log",
         y_scale="log",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from factormech.arrays import FloatArray
+from factormech.labels import value_label
 from factormech.studies.base import Column, Curves, Experiment
 from factormech.studies.drawing import Drawing, Roles
-from factormech.tables.layout import arranged, named, parts, summary_text, titled
+from factormech.tables.layout import arranged, axis_label, named, parts, summary_text, titled
 from factormech.tables.panels import places, told
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # A value of the column of curves, and one of the column of lines ("" where there is none).
 Name: TypeAlias = tuple[Any, Any]
+# Curves that differ by less, as a share of their values, look like one.
+SEEN = 0.005
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class Line:
     """One curve: numbers along the panel's x, NaN where there are none; the ends of intervals; why some are missing.
 
     ``spread`` says whether the intervals are a band over what is summarised, and not those of the table. ``path``
-    has the line, where that is not through the numbers.
+    has the line, where that is not through the numbers. ``censored`` are the numbers of runs that were stopped, which
+    are not in ``y``.
     """
 
     y: FloatArray
@@ -35,11 +39,22 @@ class Line:
     reasons: tuple[str, ...]
     spread: bool = False
     path: FloatArray | None = None
+    censored: FloatArray | None = None
 
     @property
     def missing(self) -> FloatArray:
         """Where there is no number."""
-        return np.asarray(np.isnan(self.y))
+        return np.asarray(np.isnan(self.y) if self.censored is None else np.isnan(self.y) & np.isnan(self.censored))
+
+    @property
+    def is_censored(self) -> bool:
+        """Whether runs of it were stopped somewhere."""
+        return self.censored is not None and bool(np.isfinite(self.censored).any())
+
+    @property
+    def shown(self) -> list[FloatArray]:
+        """All numbers of which something is drawn."""
+        return [self.y, self.low, self.high, *([] if self.censored is None else [self.censored])]
 
 
 @dataclass(frozen=True)
@@ -58,13 +73,18 @@ class CurvePanel:
 
 @dataclass(frozen=True)
 class CurveView:
-    """A whole table: the names of all curves, in its order, the panels, and what is said of all panels."""
+    """A whole table: the names of all curves, in its order, the panels, and what is said of all panels.
+
+    ``places`` are what readers call the values of x where these are texts; their numbers are 0, 1, 2 …
+    """
 
     kind: Experiment
     curves: Curves
     names: tuple[Name, ...]
     panels: tuple[CurvePanel, ...]
+    x_label: str
     notes: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def declared(self) -> Curves:
@@ -84,6 +104,8 @@ class CurveView:
     def label(self, name: Name) -> str:
         """What a reader calls a curve."""
         columns = [column for column in (self.curves.series, self.curves.dash) if column]
+        if not columns:
+            return self.curves.name or self.column(self.curves.y).label
         return ", ".join(named(self.column(column), value) for column, value in zip(columns, name, strict=False))
 
     def missing(self) -> list[str]:
@@ -95,6 +117,18 @@ class CurveView:
             if where:
                 found.append(f"{self.label(name)} missing at {'; '.join(where)} — {'; '.join(self._reasons(name))}")
         return found
+
+    def coincident(self) -> list[str]:
+        """Which curves lie on each other wherever both have numbers, and in which panels."""
+        found: dict[tuple[Name, ...], list[str]] = {}
+        for panel in self.panels:
+            for names in _together({name: panel.lines[name].y for name in self.drawn if name in panel.lines}):
+                found.setdefault(names, []).append(panel.title)
+        told = []
+        for names, titles in found.items():
+            where = f" ({'; '.join(titles)})" if len(titles) < len(self.panels) else ""
+            told.append(f"one line in the figure{where}: {' = '.join(map(self.label, names))}")
+        return told
 
     def _reasons(self, name: Name) -> tuple[str, ...]:
         reasons = [r for panel in self.panels if name in panel.lines for r in panel.lines[name].reasons]
@@ -120,13 +154,33 @@ class CurveView:
             yield panel.title or "every place"
         elif line.missing.any():
             symbol = self.column(self.curves.x).short
-            place = places(panel.x[line.missing].tolist(), panel.x, symbol)
+            where = panel.x[line.missing]
+            place = ", ".join(self.places[int(i)] for i in where) if self.places else places(where, panel.x, symbol)
             yield f"{place} ({panel.title})" if panel.title and self._differs(name) else place
 
     def _differs(self, name: Name) -> bool:
         """Whether a curve lacks other places in one panel than in another."""
         lacks = [panel.lines[name].missing if name in panel.lines else None for panel in self.panels]
         return any(one is None or lacks[0] is None or not np.array_equal(one, lacks[0]) for one in lacks)
+
+
+def _together(lines: dict[Name, FloatArray]) -> list[tuple[Name, ...]]:
+    """Groups of two and more curves that differ by less than is seen."""
+    groups: list[list[Name]] = []
+    for name, y in lines.items():
+        near = (g for g in groups if np.isfinite(y + lines[g[0]]).any() and _same(y, lines[g[0]]))
+        group = next(near, None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    return [tuple(group) for group in groups if len(group) > 1]
+
+
+def _same(y: FloatArray, other: FloatArray) -> bool:
+    """Whether two curves agree wherever both have numbers."""
+    both = np.isfinite(y) & np.isfinite(other)
+    return bool(np.allclose(y[both], other[both], rtol=SEEN, atol=0.0))
 
 
 def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = None) -> CurveView:
@@ -136,24 +190,38 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
         raise TypeError(f"{kind.kind} is drawn by {shown}")
     columns = {column.name: column for column in kind.columns}
     starred = frame[frame[shown.stars[0]] == shown.stars[1]] if shown.stars else frame[:0]
+    frame = frame.drop(starred.index) if shown.apart else frame
     frame = frame[frame[shown.where[0]] == shown.where[1]] if shown.where else frame
     keys = [columns[name] for name in dict.fromkeys((*kind.keys, *shown.place)) if name in frame]
     series = [name for name in (shown.series, shown.dash) if name]
     frame, roles, left_out = arranged(frame, keys, drawing or Drawing(), x=shown.x, panels=shown.panels, series=series)
     curves = _with_roles(shown, roles)
+    across = axis_label(columns[curves.x], frame)
+    texts = list(dict.fromkeys(frame[curves.x])) if columns[curves.x].type == "text" else []
+    if texts:
+        frame = frame.assign(**{curves.x: frame[curves.x].map({text: i for i, text in enumerate(texts)})})
     names = tuple(dict.fromkeys(_names(frame, curves)))
     varying = [name for name in curves.panels if shown.panel == name or len(set(frame[name])) > 1]
     same = [name for name in curves.panels if name not in varying]
+    if len(varying) > 1:  # the panels of one value of the first column stand together
+        frame = frame.iloc[np.lexsort([_ranks(frame[name]) for name in reversed(varying)])]
     panels = tuple(
         replace(
-            _panel(titled(columns, varying, values), titled(columns, varying[:1], values[:1]), part, curves, roles),
+            _panel([titled(columns, varying[:m], values[:m], part) for m in (None, 1)], part, curves, roles),
             stars=_stars(starred, varying, values, curves),
         )
         for values, part in parts(frame, varying)
     )
-    fixed = titled(columns, same, [frame[name].iloc[0] for name in same])
+    fixed = titled(columns, same, [frame[name].iloc[0] for name in same], frame)
     notes = (fixed, curves.note, summary_text(frame, roles, columns), *left_out)
-    return CurveView(kind, curves, names, panels, tuple(filter(None, notes)))
+    told_as = tuple(value_label(curves.x, text) for text in texts)
+    return CurveView(kind, curves, names, panels, across, tuple(filter(None, notes)), told_as)
+
+
+def _ranks(values: pd.Series[Any]) -> list[int]:
+    """The place of each value in the order in which values first appear."""
+    order = {value: i for i, value in enumerate(dict.fromkeys(values))}
+    return [order[value] for value in values]
 
 
 def _with_roles(curves: Curves, roles: Roles) -> Curves:
@@ -163,7 +231,7 @@ def _with_roles(curves: Curves, roles: Roles) -> Curves:
     return replace(curves, x=roles.x, panel=roles.panels, series=series or "", dash=dash, x_scale=scale)
 
 
-def _panel(title: str, group: str, frame: pd.DataFrame, curves: Curves, roles: Roles) -> CurvePanel:
+def _panel(titles: list[str], frame: pd.DataFrame, curves: Curves, roles: Roles) -> CurvePanel:
     x = np.unique(frame[curves.x].to_numpy(dtype=np.float64))
     keys = _names(frame, curves)
     lines = {}
@@ -173,9 +241,16 @@ def _panel(title: str, group: str, frame: pd.DataFrame, curves: Curves, roles: R
     below = np.full(x.shape, np.nan)
     if curves.below is not None:
         below = np.asarray(grouped[curves.below].agg(lambda v: v.min(skipna=False)).reindex(x), dtype=np.float64)
-    references = {name: np.asarray(grouped[name].max().reindex(x), dtype=np.float64) for name in curves.references}
+    references = {
+        name: np.asarray(grouped[name].agg(_largest).reindex(x), dtype=np.float64) for name in curves.references
+    }
     marks = {name: float(frame[name].astype("float64").max()) for name in curves.marks}
-    return CurvePanel(title, group, x, lines, below, references, marks, {})
+    return CurvePanel(titles[0], titles[-1], x, lines, below, references, marks, {})
+
+
+def _largest(values: pd.Series[float]) -> float:
+    """The largest finite number; NaN if there is none."""
+    return float(values.where(np.isfinite(values.astype("float64"))).max())
 
 
 def _stars(
@@ -209,7 +284,11 @@ def _line(rows: pd.DataFrame, x: FloatArray, curves: Curves, roles: Roles) -> Li
     y, low, high = (np.asarray(values.reindex(x).to_numpy(dtype=np.float64)) for values in found)
     if curves.y_scale != "linear":
         y = np.where(y > 0, y, np.nan)
-    return Line(y, low, high, reasons, spread, path)
+    if curves.censored is None or spread:
+        return Line(y, low, high, reasons, spread, path)
+    stopped = rows[curves.censored].set_axis(at).reindex(x).to_numpy(dtype=np.float64) > 0
+    middle, low, high = (np.where(stopped, np.nan, values) for values in (y, low, high))
+    return Line(middle, low, high, reasons, spread, path, np.where(stopped, y, np.nan))
 
 
 def _names(frame: pd.DataFrame, curves: Curves) -> list[Name]:

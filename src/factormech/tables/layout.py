@@ -13,7 +13,7 @@ from factormech.studies.drawing import MOST_PANELS, Drawing, KeyColumn, Roles, r
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["arranged", "named", "parts", "summary_text", "titled"]
+__all__ = ["arranged", "axis_label", "named", "parts", "summary_text", "titled"]
 
 _MIDDLE = {"median": "medians", "mean": "means", "min": "the least values", "max": "the largest values"}
 
@@ -73,15 +73,30 @@ def parts(frame: pd.DataFrame, columns: Sequence[str]) -> list[tuple[tuple[Any, 
     return [(key, rows) for key, rows in frame.groupby(list(columns), sort=False)] if columns else [((), frame)]
 
 
-def titled(columns: Mapping[str, Column], names: Sequence[str], values: Iterable[Any]) -> str:
-    """Values of columns, on one line: "Prefix, n = 64"."""
-    return ", ".join(named(columns[name], value) for name, value in zip(names, values, strict=True))
+def titled(
+    columns: Mapping[str, Column], names: Sequence[str], values: Iterable[Any], frame: pd.DataFrame | None = None
+) -> str:
+    """Values of columns, on one line: "Prefix, n = 64"; the rows that have them say what a size counts."""
+    return ", ".join(named(columns[name], value, frame) for name, value in zip(names, values, strict=True))
 
 
-def named(column: Column, value: Any) -> str:
-    """A value with its symbol where it is a number: "δ = 1e-06"."""
+def named(column: Column, value: Any, frame: pd.DataFrame | None = None) -> str:
+    """A value with its symbol where it is a number: "δ = 1e-06"; the rows say what a size counts."""
     label = labels.value_label(column.name, value)
-    return label if isinstance(value, str) else f"{column.short} = {label}"
+    return label if isinstance(value, str) else f"{_symbol(column, frame)} = {label}"
+
+
+def axis_label(column: Column, frame: pd.DataFrame) -> str:
+    """What a reader calls a column of these rows, as on an axis; of sizes, what they count."""
+    subject = labels.SIZED.get(column.name, ("", ""))[0]
+    return labels.size_label(column.name, frame[subject]) if subject in frame else column.label
+
+
+def _symbol(column: Column, frame: pd.DataFrame | None) -> str:
+    subject = labels.SIZED.get(column.name, ("", ""))[0]
+    if frame is None or subject not in frame:
+        return column.short
+    return labels.size_symbol(column.name, frame[subject])
 
 
 def summary_text(frame: pd.DataFrame, found: Roles, columns: Mapping[str, Column]) -> str:

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from factormech.arrays import check_epsilon, check_positive_integer
+from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.bounds.hard import divergence
 from factormech.bounds.hard.certificate import best_witness
 from factormech.bounds.hard.pairs import HardPairs, around_centre, from_witness, mix_rows, weighted
 from factormech.errors import BadValue, UnknownName
+from factormech.norms.matrices import checked_matrix
 from factormech.numerics.rounding import above, gamma, spectral_norm_above
 
 FORMS = ("apart", "mixed", "centre")
@@ -40,8 +41,48 @@ def pairs_of(workload: Any, theta: float, form: str = "centre") -> HardPairs:
         raise BadValue("half_gap", theta, rule, "give a smaller half_gap: no pairs differ by so much")
     if form == "centre":
         return around_centre(witness, workload, theta)
-    pairs = from_witness(witness.matrix, workload)
+    pairs = from_witness(averaged(witness.matrix, checked_matrix("workload", workload)), workload)
     return pairs if form == "apart" else mix_rows(pairs, workload, min(theta, witness.theta))
+
+
+def averaged(U: FloatArray, W: FloatArray) -> FloatArray:
+    """Return the mean of a dual matrix over the symmetries of a workload that flip and permute the bits of types.
+
+    W•U stays as it is, and neither ‖U‖₁ nor a dual norm of U grows, since both are convex and have these symmetries:
+    the mean is no worse a certificate, and it shows no choice that a solver made between alike ones. Only flips of one
+    bit, and permutations of all bits, that map the queries onto queries are used.
+    """
+    n = W.shape[1]
+    bits = n.bit_length() - 1
+    if n != 1 << bits:
+        return U
+    types = np.arange(n)
+    for i in range(bits):
+        flipped = _moved(U, W, types ^ (1 << i))
+        U = U if flipped is None else 0.5 * (U + flipped)
+    # Every permutation of j + 1 bits is one of j bits after a swap of bit j with one of them, or with itself.
+    for j in range(1, bits):
+        swapped = [_moved(U, W, _swapped(types, i, j)) for i in range(j)]
+        found = [one for one in swapped if one is not None]
+        U = (U + np.sum(found, axis=0)) / (j + 1) if len(found) == j else U
+    return np.asarray(U)
+
+
+def _swapped(types: IntArray, i: int, j: int) -> IntArray:
+    """Types with bits i and j in each other's place."""
+    differ = ((types >> i) ^ (types >> j)) & 1
+    return np.asarray(types ^ (differ << i) ^ (differ << j))
+
+
+def _moved(U: FloatArray, W: FloatArray, moved: IntArray) -> FloatArray | None:
+    """The dual matrix after a permutation of the types, or ``None`` if it maps some query onto no query."""
+    place = {row.tobytes(): v for v, row in enumerate(np.ascontiguousarray(W))}
+    found = [place.get(row.tobytes(), -1) for row in np.ascontiguousarray(W[:, moved])]
+    if sorted(found) != list(range(len(W))):
+        return None
+    image = np.empty_like(U)
+    image[found] = U[:, moved]
+    return image
 
 
 @dataclass(frozen=True)
