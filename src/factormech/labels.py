@@ -120,6 +120,9 @@ PURE: dict[str, str] = {
     "recursive": "Recursive K-norm (best depth)",
     "recursive-full": "Recursive K-norm",
     "recursive-equal": "Recursive K-norm (equal shares of ε)",
+    "recursive-projection": "Recursive K-norm + projection",
+    "split": "Split noise",
+    "split-projection": "Split noise + projection",
     "jl": "JL release (best ℓ)",
 }
 SKETCHES: dict[str, str] = {

@@ -158,6 +158,9 @@ PURE: dict[str, Style] = {
     "recursive": Style(labels.PURE["recursive"], GREEN, "P", DASHED, scale=1.1),
     "recursive-full": Style(labels.PURE["recursive-full"], GREEN, "D", SOLID),
     "recursive-equal": Style(labels.PURE["recursive-equal"], GREEN, "X", DASH_DOTTED, scale=1.1),
+    "recursive-projection": Style(labels.PURE["recursive-projection"], GREEN, "d", DASHED),
+    "split": Style(labels.PURE["split"], WINE, "h", SOLID),
+    "split-projection": Style(labels.PURE["split-projection"], WINE, "H", DASHED),
     "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
 }
 

@@ -151,7 +151,7 @@ class JLRelease:
     def draw(self, rng: np.random.Generator, draws: int) -> JLDraws | Unavailable:
         """A new T, and noise for that many releases through it."""
         T = jl_matrix(self.rows, len(self.queries), self.matrix, rng)
-        Z = self.law.of(T @ self.columns).draw(rng, draws)
+        Z = self.law.draw(T @ self.columns, rng, draws)
         return Z if isinstance(Z, Unavailable) else JLDraws(self.queries, Lift(self.columns, T, self.ties), Z)
 
     def simulate_release(self, data: Any, rng: np.random.Generator, trials: int = 1) -> FloatArray | Unavailable:
