@@ -135,20 +135,22 @@ def test_predicted_blocks_are_the_least_of_all_of_their_number() -> None:
 
 def test_the_law_serves_projection_and_jl_release() -> None:
     Q = signs(6, 12) * np.array([8.0, 1.0, 1.0, 1.0, 1.0, 1.0])[:, None]
-    law = pure_law("split", 1.0, rng())
-    projected = NoisyRelease.of(Q, pure_law("split-for-projection", 1.0, rng()))
+    law, same = (pure_law("split-for-projection", 1.0, rng()) for _ in range(2))
+    projected = NoisyRelease.of(Q, same)
     assert (law.name, law.guarantee.epsilon, projected.name) == ("split", 1.0, "split-projection")
     data = np.full(12, 3)
     truth = Q @ (data / 36)
-    raw = NoisyRelease.of(Q, law, projected=False).simulate_release(data, rng(1), 400)
-    near = projected.simulate_release(data, rng(1), 400)
+    raw = NoisyRelease.of(Q, law, projected=False).simulate_release(data, rng(1), 50)
+    near = projected.simulate_release(data, rng(1), 50)
     low = JLRelease.of(Q, law, 3).simulate_release(data, rng(1), 5)
     assert not isinstance(raw, Unavailable)
     assert not isinstance(near, Unavailable)
     assert not isinstance(low, Unavailable)
     assert low.shape == (6, 5)
-    away = [float(np.linalg.norm(y - truth[:, None], axis=0).mean()) for y in (near, raw)]
-    assert away[0] < away[1]
+    # The same noise: its projection is nearer on every draw.
+    away = [np.linalg.norm(y - truth[:, None], axis=0) for y in (near, raw)]
+    assert np.all(away[0] <= away[1] * (1 + 1e-9))
+    assert away[0].mean() < away[1].mean()
 
 
 def test_what_cannot_be_split_is_refused_or_a_reason() -> None:
@@ -159,7 +161,7 @@ def test_what_cannot_be_split_is_refused_or_a_reason() -> None:
         split_noise(Q, 1.0, rng(), blocks=(2, 3))
     with pytest.raises(BadValue, match="rng"):
         pure_law("split", 1.0)
-    assert isinstance(split_noise(signs(140, 160), 1.0, rng(), blocks=(140,)), Unavailable)
+    assert isinstance(split_noise(signs(140, 160), 1.0, rng(), blocks=(139, 1)), Unavailable)
     mechanism = build("split", Q, 1.0, rng())
     assert isinstance(mechanism, PureMechanism)
     assert mechanism.guarantee.epsilon == 1.0

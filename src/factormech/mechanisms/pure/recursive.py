@@ -232,24 +232,19 @@ def _half(
     noise: KNormNoise, W: FloatArray, queries: FloatArray, form: Form, rng: np.random.Generator, draws: int
 ) -> Stage | Unavailable:
     """The stage of the subspace spanned by the orthonormal columns of W, (k, m)."""
-    if form == "projected":
-        return projected_stage(W, queries, rng, draws)
-    return _stage(KNormNoise(W @ (W.T @ noise.frame), noise.directions, 1.0), W, rng, draws)
-
-
-def projected_stage(W: FloatArray, queries: FloatArray, rng: np.random.Generator, draws: int) -> Stage | Unavailable:
-    """Return K-norm noise of the body projected to the span of the orthonormal columns of W, (k, m), with its cost."""
-    body = body_of(W.T @ queries)
-    return _stage(KNormNoise(W @ body.frame, directions_of(body), 1.0), W, rng, draws)
-
-
-def _stage(noise: KNormNoise, W: FloatArray, rng: np.random.Generator, draws: int) -> Stage | Unavailable:
-    """The stage of noise on the span of W, its cost from a formula or from ``draws`` directions."""
-    covariance = _covariance(noise, W, rng, draws)
+    projected = form == "projected"
+    part = projected_noise(W, queries) if projected else KNormNoise(W @ (W.T @ noise.frame), noise.directions, 1.0)
+    covariance = _covariance(part, W, rng, draws)
     if isinstance(covariance, Unavailable):
         return covariance
-    d = noise.dimension
-    return Stage(noise, W.shape[1], d * (d + 1) * float(np.trace(covariance)))
+    d = part.dimension
+    return Stage(part, W.shape[1], d * (d + 1) * float(np.trace(covariance)))
+
+
+def projected_noise(W: FloatArray, queries: FloatArray) -> KNormNoise:
+    """Return K-norm noise at ε = 1 of the body projected to the span of the orthonormal columns of W, (k, m)."""
+    body = body_of(W.T @ queries)
+    return KNormNoise(W @ body.frame, directions_of(body), 1.0)
 
 
 def _covariance(noise: KNormNoise, basis: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray | Unavailable:

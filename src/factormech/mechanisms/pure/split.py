@@ -3,8 +3,8 @@ r"""Split noise: K-norm noise on a few orthogonal blocks of directions, with blo
 **Blocks.** The columns of Q, centred, have principal directions of decreasing length. Blocks W_1, W_2, … are runs of
 them, and each has K-norm noise of its own projected body P_iB with the share ε_i of the budget. The loss composes to
 Σ ε_i ≤ ε (Nikolov, *Private query release via the Johnson–Lindenstrauss transform*, SODA 2023, proof of Lemma 4.5).
-The lemma halves the dimension at each step, down to one; here the blocks are those of least predicted error, and one
-block, which is K-norm noise, is among them.
+The lemma halves the dimension at each step, down to one; here the blocks are those of least predicted error, which may
+be one block: K-norm noise.
 
 **Aims.** The shares, and then the blocks, are those of least
 
@@ -15,9 +15,9 @@ block, which is K-norm noise, is among them.
 
 **Prediction.** An ellipsoid of the lengths of a block, scaled for N points in m dimensions by ρ² = ln(1 + N/m), has c
 = (m + 1)·ρ²·tr Σ and a = √m·ρ·√tr Σ² up to constants that all blocks share. A dynamic programme finds the best runs of
-each number of blocks for it. Those whose prediction is near the least are then measured: c_i and a_i come from formulas
-or from directions drawn for this alone. Blocks and shares depend on Q alone, so that any errors in them cost accuracy
-and no privacy.
+each number of blocks for it. The best, and those of fewer blocks that are near it, are then measured: c_i and a_i come
+from formulas or from directions drawn for this alone. Blocks and shares depend on Q alone, so that any errors in them
+cost accuracy and no privacy.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue, Unavailable, UnknownName
 from factormech.mechanisms.pure.bodies import Body, body_of, checked_queries
 from factormech.mechanisms.pure.knorm import knorm_noise
-from factormech.mechanisms.pure.recursive import RecursiveNoise, Stage, projected_stage, shares_of
+from factormech.mechanisms.pure.recursive import RecursiveNoise, Stage, projected_noise, shares_of
 
 Aim = Literal["noise", "projection"]
 Runs: TypeAlias = tuple[int, ...]
 AIMS: tuple[Aim, ...] = ("noise", "projection")
 PILOT = 1000  # directions behind each measured c_i and a_i that no formula gives
 _MOST_BLOCKS = 4
-# Splits whose predicted sum is at most this many times the least are measured.
-_NEAR = 1.25
+# Splits into fewer blocks than the best one are measured if their predicted sum is at most this many times the least.
+_NEAR = 1.15
 # Up to this dimension laws are exact and quick: every run is measured, and none predicted.
 _ALL_MEASURED = 4
 
@@ -93,8 +93,12 @@ def split_noise(
         raise UnknownName("aim", aim, AIMS)
     body = body_of(checked_queries(queries))
     known = _Measured(body, aim, rng)
+    tried = [_checked(blocks, body.dimension)] if blocks is not None else _promising(known)
+    if tried == [(body.dimension,)]:
+        # One block: its cost decides nothing, and is not measured.
+        return RecursiveNoise((Stage(knorm_noise(body, 1.0), body.dimension, math.nan),), (epsilon,), epsilon)
     best, reason = None, Unavailable("no split was tried")
-    for sizes in [_checked(blocks, body.dimension)] if blocks is not None else _promising(known):
+    for sizes in tried:
         parts = known.blocks(sizes)
         if isinstance(parts, Unavailable):
             reason = parts
@@ -166,31 +170,28 @@ class _Measured:
 
 
 def _promising(known: _Measured) -> list[Runs]:
-    """Splits worth measuring: one block, and those that the prediction has near the least."""
+    """Splits worth measuring: that of least predicted sum, and those of fewer blocks that are near it."""
     body, d = known.body, known.body.dimension
     if d == 0:
         return [(0,)]
     predicted = predicted_weight(np.linalg.norm(body.frame, axis=0), body.columns.shape[1], known.aim)
     found = list(best_runs(d, _MOST_BLOCKS, known.weight if d <= _ALL_MEASURED else predicted))
-    least = min(total for _, total in found)
-    return [blocks for blocks, total in found if total <= _NEAR * least or len(blocks) == 1]
+    least, best = min((total, blocks) for blocks, total in found)
+    return [blocks for blocks, total in found if total <= _NEAR * least and len(blocks) <= len(best)]
 
 
 def _block(body: Body, start: int, end: int, aim: Aim, rng: np.random.Generator) -> Block | Unavailable:
     """One run of directions: c^{1/3}, or a^{1/2}."""
-    if body.dimension == 0:
-        return Block(Stage(knorm_noise(body, 1.0), 0, 0.0), 0.0)
     frame = body.frame[:, start:end]
-    W = frame / np.linalg.norm(frame, axis=0)
-    stage = projected_stage(W, body.columns, rng, PILOT)
-    if isinstance(stage, Unavailable) or aim == "noise":
-        return stage if isinstance(stage, Unavailable) else Block(stage, float(np.cbrt(stage.cost)))
-    sample = stage.noise.directions.sample(rng, PILOT)
+    noise = projected_noise(frame / np.linalg.norm(frame, axis=0), body.columns)
+    sample = noise.directions.sample(rng, PILOT)
     if isinstance(sample, Unavailable):
         return sample
-    heights = (sample.directions[: 4 * PILOT] @ stage.noise.frame.T) @ body.columns
-    reach = stage.noise.dimension * float(np.ptp(heights, axis=1).mean()) if heights.size else 0.0
-    return Block(stage, math.sqrt(reach))
+    stage = Stage(noise, noise.dimension, noise.mean_square(sample).value)
+    if aim == "noise":
+        return Block(stage, float(np.cbrt(stage.cost)))
+    heights = (sample.directions @ noise.frame.T) @ body.columns
+    return Block(stage, math.sqrt(noise.dimension * float(np.ptp(heights, axis=1).mean())))
 
 
 def _checked(blocks: Sequence[int], dimension: int) -> Runs:
