@@ -114,6 +114,7 @@ CENTRAL: dict[str, str] = {
 }
 PURE: dict[str, str] = {
     "laplace": "Laplace",
+    "laplace-projection": "Laplace + projection",
     "l2-ball-projection": "ℓ₂ ball + projection",
     "k-norm": "K-norm",
     "k-norm-projection": "K-norm + projection",
@@ -124,6 +125,7 @@ PURE: dict[str, str] = {
     "split": "Split noise",
     "split-projection": "Split noise + projection",
     "jl": "JL release (best ℓ)",
+    "jl-or-k-norm": "JL release or K-norm, by nε ≤ k",
 }
 SKETCHES: dict[str, str] = {
     "jl-balanced": "JL release (ℓ = nε)",

@@ -152,6 +152,7 @@ CENTRAL: dict[str, Style] = {
 }
 PURE: dict[str, Style] = {
     "laplace": Style(labels.PURE["laplace"], ORANGE, "o", SOLID),
+    "laplace-projection": Style(labels.PURE["laplace-projection"], ORANGE, "<", DASHED),
     "l2-ball-projection": Style(labels.PURE["l2-ball-projection"], SKY, "s", DASHED),
     "k-norm": Style(labels.PURE["k-norm"], BLUE, "^", SOLID),
     "k-norm-projection": Style(labels.PURE["k-norm-projection"], BLUE, "v", DASHED),
@@ -162,6 +163,7 @@ PURE: dict[str, Style] = {
     "split": Style(labels.PURE["split"], WINE, "h", SOLID),
     "split-projection": Style(labels.PURE["split-projection"], WINE, "H", DASHED),
     "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
+    "jl-or-k-norm": Style(labels.PURE["jl-or-k-norm"], PURPLE, "x", DASH_DOTTED),
 }
 
 SKETCHES: dict[str, Style] = {
