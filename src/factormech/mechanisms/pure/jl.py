@@ -30,7 +30,7 @@ within α√k/2 of a kept one, and answers as its nearest. So answers move by at
 as far as the farthest column), and the release of the kept columns has α/2 left. The net is narrower than K, sometimes
 by much: with few kept columns the noise is small too.
 
-Replacing one person replaces one column of the net by another, so the guarantee is that of JL release on the net. k
+Replacing one person replaces one column of the net by another, so the guarantee is that of the release of the net. k
 counts the queries, repeated and constant ones included, as the error does.
 """
 
@@ -48,7 +48,7 @@ from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue, Unavailable, UnknownName
 from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure.bodies import checked_queries, jl_is_better_for
-from factormech.mechanisms.pure.mechanism import Law, NoisyRelease, Release, checked_counts
+from factormech.mechanisms.pure.mechanism import Draws, Law, NoisyRelease, Release, checked_counts
 from factormech.privacy.guarantee import Guarantee
 from factormech.workloads.base import scatter
 
@@ -231,6 +231,10 @@ class Net:
     nearest: IntArray
     rounding: float
 
+    def farthest(self, queries: FloatArray) -> int:
+        """Return the type whose kept column is farthest away: all users of it are the worst data of the rounding."""
+        return int(np.argmax(np.linalg.norm(queries - queries[:, self.kept[self.nearest]], axis=0)))
+
     def counts(self, data: FloatArray) -> FloatArray:
         """Counts of the kept columns."""
         return scatter(self.nearest, data, len(self.kept))
@@ -257,10 +261,10 @@ def greedy_net(queries: Any, alpha: float) -> Net:
 
 @dataclass(frozen=True)
 class CoarseDraws:
-    """Draws of the JL release of a net."""
+    """Draws of the release of a net."""
 
     net: Net
-    inner: JLDraws
+    inner: Draws
 
     def answers(self, data: Any) -> FloatArray:
         return self.inner.answers(self.net.counts(checked_counts(data, len(self.net.nearest))))
@@ -268,11 +272,17 @@ class CoarseDraws:
 
 @dataclass(frozen=True)
 class CoarseJLRelease:
-    """Algorithm 2 for an error α: the error measured against Q(X) includes the net's rounding."""
+    """Algorithm 2 for an error α: the error measured against Q(X) includes the net's rounding.
+
+    Attributes
+    ----------
+    inner
+        One of the two mechanisms of Theorem 1.2 on the kept columns: JL release, or noise and projection.
+    """
 
     queries: FloatArray
     net: Net
-    inner: JLRelease
+    inner: JLRelease | NoisyRelease
 
     @classmethod
     def of(
@@ -280,15 +290,18 @@ class CoarseJLRelease:
         queries: Any,
         law: Law,
         alpha: float,
-        rows: int,
+        rows: int | None,
         *,
         matrix: str = "gaussian",
         ties: str = "corral",
     ) -> CoarseJLRelease:
-        """For a query matrix Q, (k, N), and the error α that the net is made for."""
+        """For a query matrix Q, (k, N), and the error α that the net is made for; no ``rows``: noise and projection."""
         Q = checked_queries(queries)
         net = greedy_net(Q, alpha)
-        return cls(Q, net, JLRelease.of(Q[:, net.kept], law, rows, matrix=matrix, ties=ties))
+        V = Q[:, net.kept]
+        return cls(
+            Q, net, NoisyRelease.of(V, law) if rows is None else JLRelease.of(V, law, rows, matrix=matrix, ties=ties)
+        )
 
     @property
     def name(self) -> str:
