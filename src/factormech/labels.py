@@ -115,13 +115,18 @@ CENTRAL: dict[str, str] = {
 }
 PURE: dict[str, str] = {
     "laplace": "Laplace",
+    "laplace-projection": "Laplace + projection",
     "l2-ball-projection": "ℓ₂ ball + projection",
     "k-norm": "K-norm",
     "k-norm-projection": "K-norm + projection",
     "recursive": "Recursive K-norm (best depth)",
     "recursive-full": "Recursive K-norm",
     "recursive-equal": "Recursive K-norm (equal shares of ε)",
+    "recursive-projection": "Recursive K-norm + projection",
+    "split": "Split noise",
+    "split-projection": "Split noise + projection",
     "jl": "JL release (best ℓ)",
+    "jl-or-k-norm": "JL release or K-norm, by nε ≤ k",
 }
 SKETCHES: dict[str, str] = {
     "jl-balanced": "JL release (ℓ = nε)",

@@ -60,6 +60,7 @@ QUANTITY = {
     "pure-covariance": MEASURED,
     "pure-marginals": MEASURED,
     "pure-random-queries": MEASURED,
+    "pure-sample-complexity": ("measured_users", "low", "high"),
     "pure-skew": MEASURED,
     "query-complexity": ("most_queries", "success", "success_low", "success_high"),
     "realizable-learning": ("loss", "low", "high"),

@@ -152,13 +152,18 @@ CENTRAL: dict[str, Style] = {
 }
 PURE: dict[str, Style] = {
     "laplace": Style(labels.PURE["laplace"], ORANGE, "o", SOLID),
+    "laplace-projection": Style(labels.PURE["laplace-projection"], ORANGE, "<", DASHED),
     "l2-ball-projection": Style(labels.PURE["l2-ball-projection"], SKY, "s", DASHED),
     "k-norm": Style(labels.PURE["k-norm"], BLUE, "^", SOLID),
     "k-norm-projection": Style(labels.PURE["k-norm-projection"], BLUE, "v", DASHED),
     "recursive": Style(labels.PURE["recursive"], GREEN, "P", DASHED, scale=1.1),
     "recursive-full": Style(labels.PURE["recursive-full"], GREEN, "D", SOLID),
     "recursive-equal": Style(labels.PURE["recursive-equal"], GREEN, "X", DASH_DOTTED, scale=1.1),
+    "recursive-projection": Style(labels.PURE["recursive-projection"], GREEN, "d", DASHED),
+    "split": Style(labels.PURE["split"], WINE, "h", SOLID),
+    "split-projection": Style(labels.PURE["split-projection"], WINE, "H", DASHED),
     "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
+    "jl-or-k-norm": Style(labels.PURE["jl-or-k-norm"], PURPLE, "x", DASH_DOTTED),
 }
 
 SKETCHES: dict[str, Style] = {

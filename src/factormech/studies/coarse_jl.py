@@ -60,7 +60,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 "users_times_epsilon": product,
             }
             here |= {"epsilon": epsilon, "users": n, "lower_bound": bound.value, "bound_method": bound.method}
-            data = [x for _, x in candidates(Q, n, chance("data", str(n)))]
+            data = [x for _, x in candidates(Q, n, chance("data", str(n)))] + pure_marginals.worst_of_nets(Q, asked, n)
             for mechanism, releases in tried.items():
                 row = here | {"mechanism": mechanism}
                 if isinstance(releases, Unavailable):

@@ -63,6 +63,7 @@ MEANINGS = (
     _("average_variance", NUMBER, "average variance", "", "",
       "Of one user, summed over the queries, averaged over the types."),
     _("best_depth", NUMBER, "best depth", "", "", "Number of subspaces of minimum estimated cost, with these shares."),
+    _("best_rows", TEXT, "best rows ℓ", "", "", "Whether the best ℓ is the last that was tried, or inside."),
     _("beyond", NUMBER, "runs beyond d", "", "", "Runs that met a law of which d is too small, and that failed."),
     _("bias_p_value", NUMBER, "p of the bias", "", "", "One-sided."),
     _("bias_ratio", NUMBER, "bias ratio", "", "", "Scaled squared error of the mean estimate over the exact error."),

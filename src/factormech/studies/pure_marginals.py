@@ -1,9 +1,10 @@
 """Marginals under pure privacy: errors against Nε on the worst data found, above the packing bound.
 
 Laplace noise errs alike on all data. Projection, JL release and Coarse JL (Nikolov, SODA 2023, Algorithms 1 and 2) are
-tried on vertices, sparse and uniform data; rows and nets are chosen on made-up data and noise of their own. A net pays
-where it is small: its size is in the table. Below is the best bound of :mod:`factormech.bounds.packing.lower`, the
-Hadamard packing among them.
+tried on vertices, sparse and uniform data, and on the type that each net moves farthest; rows and nets are chosen on
+made-up data and noise of their own. On a net Coarse JL has the better of JL release and K-norm noise with projection
+(which has no rows in the table). A net pays where it is small: its size is in the table. Below is the best bound of
+:mod:`factormech.bounds.packing.lower`, the Hadamard packing among them.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             }
             here |= {"users": n, "lower_bound": bound.value, "bound_method": bound.method}
             data = [x for _, x in candidates(Q, n, rng_for(asked.seed, "pure-marginals", name, str(N), str(n)))]
+            data += worst_of_nets(Q, asked, n)
             for mechanism, releases in releases_of.items():
                 row = here | {"mechanism": mechanism}
                 if isinstance(releases, Unavailable):
@@ -81,14 +83,33 @@ def tried(Q: Any, asked: Asked, rng: Any) -> dict[str, Any]:
     laplace, ball, law = (pure_law(name, asked["epsilon"]) for name in ("laplace", "l2-ball", "k-norm"))
     rows = sorted({min(rows, len(Q)) for rows in asked["rows"]})
     diameter = body_of(Q).diameters[1] / len(Q) ** 0.5
-    nets = [CoarseJLRelease.of(Q, law, share * diameter, ell) for share in asked["nets"] for ell in rows]
+    nets = [CoarseJLRelease.of(Q, law, share * diameter, ell) for share in asked["nets"] for ell in (*rows, None)]
     releases = {
         pure.LAPLACE: [({}, NoisyRelease.of(Q, laplace, projected=False))],
         BALL: [({}, NoisyRelease.of(Q, ball))],
         JL: [({"jl_rows": float(ell)}, JLRelease.of(Q, law, ell)) for ell in rows],
-        COARSE: [({"jl_rows": float(net.inner.rows), "net_size": float(len(net.net.kept))}, net) for net in nets],
+        COARSE: [(_of_net(net), net) for net in nets],
     }
     return {name: _drawn(found, asked, rng) for name, found in releases.items()}
+
+
+def _of_net(release: Any) -> dict[str, float]:
+    """The size of a net, and the rows of the JL release on it, if it is one."""
+    from factormech.mechanisms.pure.jl import JLRelease
+
+    inner = {"jl_rows": float(release.inner.rows)} if isinstance(release.inner, JLRelease) else {}
+    return {**inner, "net_size": float(len(release.net.kept))}
+
+
+def worst_of_nets(Q: Any, asked: Asked, users: int) -> list[Any]:
+    """Data of all users at the type that a net moves farthest, for every net."""
+    from factormech.mechanisms.pure.bodies import body_of
+    from factormech.mechanisms.pure.errors import spread
+    from factormech.mechanisms.pure.jl import greedy_net
+
+    diameter = body_of(Q).diameters[1] / len(Q) ** 0.5
+    farthest = {greedy_net(Q, share * diameter).farthest(Q) for share in asked["nets"]}
+    return [spread(users, [at], Q.shape[1]) for at in sorted(farthest)]
 
 
 def _drawn(releases: Any, asked: Asked, rng: Any) -> Any:

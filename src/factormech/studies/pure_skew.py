@@ -5,8 +5,9 @@ errs by 1. Bodies with few long directions are where mapping to few dimensions c
 1.2); whether noise and projection alone does as well under pure privacy is left open there.
 
 A linear map of the queries maps their K-norm noise with them: ‖Az‖_{AB} = ‖z‖_B. So one chain serves every skew, and
-its noise every n. The number of rows ℓ is chosen on made-up data and noise of its own. Below is the certified bound of
-each skewed matrix (:mod:`factormech.bounds.packing.lower`).
+its noise every n. Split noise (:mod:`factormech.mechanisms.pure.split`) has chains of its own for each skew. The number
+of rows ℓ is chosen on made-up data and noise of its own. Below is the certified bound of each skewed matrix
+(:mod:`factormech.bounds.packing.lower`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from factormech.studies import pure
 from factormech.studies.base import REASON, Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown
 from factormech.studies.sweeps import swept
 
-BALL, JL = "l2-ball-projection", "jl"
-MECHANISMS = (BALL, pure.PROJECTED, JL)
+BALL, SPLIT, JL = "l2-ball-projection", "split-projection", "jl"
+MECHANISMS = (BALL, pure.PROJECTED, SPLIT, JL)
 SKEW = Axis("skew", {"type": "number", "minimum": 1, "maximum": 1000}, 4.0)
 QUERIES = Setting("queries", {"type": "integer", "minimum": 2, "maximum": 128}, "Queries k.", 96, default=96)
 TYPES = Setting("types", {"type": "integer", "minimum": 2, "maximum": 4096}, "Types N.", 256, default=256)
@@ -51,7 +52,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     for skew in asked["skew"]:
         scales = lengths(k, asked["long"], skew)
         Q = scales[:, None] * R
-        releases = _releases(Q, scales, raw, asked, rng_for(asked.seed, "pure-skew", "noise", str(skew)))
+        releases = _releases(Q, skew, scales, raw, asked)
         ready = prepare(Q)
         for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
@@ -93,15 +94,22 @@ def _knorm_blocks(R: Any, asked: Asked) -> Any:
     return Z if isinstance(Z, Unavailable) else Z.reshape(m, draws, len(R))
 
 
-def _releases(Q: Any, scales: Any, raw: Any, asked: Asked, rng: Any) -> dict[str, Any]:
+def _releases(Q: Any, skew: float, scales: Any, raw: Any, asked: Asked) -> dict[str, Any]:
     """Noise of every mechanism: pairs of ℓ and blocks of draws, or why there is none."""
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.jl import JLRelease
     from factormech.mechanisms.pure.mechanism import NoisyDraws, NoisyRelease, pure_law
+    from factormech.seeds import rng_for
 
+    rng = rng_for(asked.seed, "pure-skew", "noise", str(skew))
     m, draws, law = asked["matrices"], asked["draws"], pure_law("k-norm", asked["epsilon"])
     ball = NoisyRelease.of(Q, pure_law("l2-ball", asked["epsilon"]))
     found: dict[str, Any] = {BALL: [(len(Q), [ball.draw(rng, draws) for _ in range(m)])], pure.PROJECTED: raw}
+    chance = rng_for(asked.seed, "pure-skew", "split", str(skew))
+    Z = pure_law("split-for-projection", asked["epsilon"], chance).draw(Q, chance, m * draws)
+    found[SPLIT] = Z
+    if not isinstance(Z, Unavailable):
+        found[SPLIT] = [(len(Q), [NoisyDraws(Q, part, ball.hull) for part in Z.reshape(m, draws, len(Q))])]
     if not isinstance(raw, Unavailable):
         found[pure.PROJECTED] = [(len(Q), [NoisyDraws(Q, Z * scales, ball.hull) for Z in raw])]
     sketches, reason = [], None
@@ -142,7 +150,8 @@ def check(row: Mapping[str, Any]) -> Problem:
 def _seconds(asked: Asked) -> float:
     """Chains, of the queries and of every matrix."""
     chains = sum(0.1 + 1e-3 * rows**2 for rows in asked["rows"]) * len(asked["skew"]) * asked["matrices"]
-    return float(2.0 + 2e-3 * asked["queries"] ** 2 + (0.1 + asked["types"] / 256) * chains)
+    split = 1.5e-3 * asked["queries"] ** 2 * len(asked["skew"])
+    return float(2.0 + 2e-3 * asked["queries"] ** 2 + split + (0.1 + asked["types"] / 256) * chains)
 
 
 _KIND = Experiment(

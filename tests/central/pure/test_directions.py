@@ -326,3 +326,17 @@ def test_every_fault_is_named(change: dict[str, float], message: str) -> None:
     good = {"effective": 1000.0, "r_hat": 1.0, "radial": 0.5, "residual": 1e-12, "walls": 1, "bounces": 1}
     assert Diagnosis(**good).fault is None  # type: ignore[arg-type]
     assert message in str(Diagnosis(**(good | change)).fault)  # type: ignore[arg-type]
+
+
+def test_a_body_that_qhull_cannot_cut_has_a_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy import spatial
+
+    from factormech.mechanisms.pure.bodies import body_of
+
+    def fails(points: object) -> object:
+        raise spatial.QhullError("a wide merge error has occurred")
+
+    body = body_of(BODIES["random signs"][0])
+    assert directions_of(body).name == "triangulation"
+    monkeypatch.setattr(spatial, "ConvexHull", fails)
+    assert directions_of(body).name == "chain"

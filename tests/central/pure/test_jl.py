@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from factormech.errors import BadValue
+from factormech.errors import BadValue, Unavailable
 from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure import errors as dist
 from factormech.mechanisms.pure.bodies import (
@@ -261,6 +261,24 @@ def test_coarse_release() -> None:
     # Every type kept: JL release itself.
     fine = CoarseJLRelease.of(Q, law, 1e-9, 4)
     np.testing.assert_array_equal(fine.inner.queries, Q)
+
+
+def test_the_net_knows_its_worst_type_and_noise_alone_may_serve_it() -> None:
+    """All users of the type that is farthest from its kept one: with hardly any noise the error is the rounding."""
+    Q = np.repeat(signs(16, 3), 20, axis=1) + 0.1 * np.random.default_rng(0).standard_normal((16, 60))
+    coarse = CoarseJLRelease.of(Q, pure_law("l2-ball", 1e9), 0.8, None)
+    assert isinstance(coarse.inner, NoisyRelease)
+    net = coarse.net
+    far = np.linalg.norm(Q - Q[:, net.kept[net.nearest]], axis=0)
+    assert far[net.farthest(Q)] / 4 == pytest.approx(net.rounding)
+    x = counts(60, 1) * 0
+    x[net.farthest(Q)] = 50
+    drawn = coarse.draw(np.random.default_rng(0), 1)
+    assert not isinstance(drawn, Unavailable)
+    error = np.linalg.norm(drawn.answers(x)[:, 0] - Q @ x / 50) / 4
+    assert error == pytest.approx(net.rounding, rel=1e-6)
+    # It is noise of the net and its projection, which uses the budget of its law.
+    assert coarse.guarantee == NoisyRelease.of(Q[:, net.kept], coarse.inner.law).guarantee
 
 
 # Widths and distortion --------------------------------------------------------------------------------------------

@@ -85,11 +85,7 @@ def directions_of(body: Body) -> Directions:
         return _simplex(body)
     if is_box(body):
         return _box(body)
-    if d <= TRIANGULATED_DIMENSION:
-        vertices = difference_vertices(body)
-        if len(vertices) <= _POINTS[d]:
-            return triangulated(vertices)
-    return ChainDirections(body)
+    return _by_triangulation(body) or ChainDirections(body)
 
 
 # Simplices ------------------------------------------------------------------------------------------------------
@@ -198,6 +194,20 @@ def _box(body: Body) -> ExactDirections:
 
 
 # Triangulations ---------------------------------------------------------------------------------------------------
+
+
+def _by_triangulation(body: Body) -> ExactDirections | None:
+    """The exact law of a body of few dimensions and points, if Qhull can cut it."""
+    from scipy.spatial import QhullError
+
+    if body.dimension > TRIANGULATED_DIMENSION:
+        return None
+    try:
+        vertices = difference_vertices(body)
+        return triangulated(vertices) if len(vertices) <= _POINTS[body.dimension] else None
+    except QhullError:
+        # Nearly degenerate bodies, such as linear maps of cubes, end in facets too wide to be merged.
+        return None
 
 
 def difference_vertices(body: Body) -> FloatArray:

@@ -28,7 +28,7 @@ within α√k/2 of a kept one, and answers as its nearest. So answers move by at
 most as far as the farthest column), and the release of the kept columns has α/2 left. The net is narrower than K,
 sometimes by much: with few kept columns the noise is small too.
 
-Replacing one user replaces one column of the net by another, so the guarantee is that of JL release on the net. k
+Replacing one user replaces one column of the net by another, so the guarantee is that of the release of the net. k
 counts the queries, repeated and constant ones included, as the error does.
 """
 
@@ -46,7 +46,7 @@ from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue, Unavailable, UnknownName
 from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure.bodies import checked_queries, jl_is_better_for
-from factormech.mechanisms.pure.mechanism import Law, NoisyRelease, Release, checked_counts
+from factormech.mechanisms.pure.mechanism import Draws, Law, NoisyRelease, Release, checked_counts
 from factormech.privacy.guarantee import Guarantee
 from factormech.workloads.base import scatter
 
@@ -149,7 +149,7 @@ class JLRelease:
     def draw(self, rng: np.random.Generator, draws: int) -> JLDraws | Unavailable:
         """A new T, and noise for that many releases through it."""
         T = jl_matrix(self.rows, len(self.queries), self.matrix, rng)
-        Z = self.law.of(T @ self.columns).draw(rng, draws)
+        Z = self.law.draw(T @ self.columns, rng, draws)
         return Z if isinstance(Z, Unavailable) else JLDraws(self.queries, Lift(self.columns, T, self.ties), Z)
 
     def simulate_release(self, data: Any, rng: np.random.Generator, trials: int = 1) -> FloatArray | Unavailable:
@@ -229,6 +229,10 @@ class Net:
     nearest: IntArray
     rounding: float
 
+    def farthest(self, queries: FloatArray) -> int:
+        """Return the type whose kept column is farthest away: all users of it are the worst data of the rounding."""
+        return int(np.argmax(np.linalg.norm(queries - queries[:, self.kept[self.nearest]], axis=0)))
+
     def counts(self, data: FloatArray) -> FloatArray:
         """Counts of the kept columns."""
         return scatter(self.nearest, data, len(self.kept))
@@ -255,10 +259,10 @@ def greedy_net(queries: Any, alpha: float) -> Net:
 
 @dataclass(frozen=True)
 class CoarseDraws:
-    """Draws of the JL release of a net."""
+    """Draws of the release of a net."""
 
     net: Net
-    inner: JLDraws
+    inner: Draws
 
     def answers(self, data: Any) -> FloatArray:
         return self.inner.answers(self.net.counts(checked_counts(data, len(self.net.nearest))))
@@ -266,11 +270,17 @@ class CoarseDraws:
 
 @dataclass(frozen=True)
 class CoarseJLRelease:
-    """Algorithm 2 for an error α: the error measured against Q(X) includes the net's rounding."""
+    """Algorithm 2 for an error α: the error measured against Q(X) includes the net's rounding.
+
+    Attributes
+    ----------
+    inner
+        One of the two mechanisms of Theorem 1.2 on the kept columns: JL release, or noise and projection.
+    """
 
     queries: FloatArray
     net: Net
-    inner: JLRelease
+    inner: JLRelease | NoisyRelease
 
     @classmethod
     def of(
@@ -278,15 +288,18 @@ class CoarseJLRelease:
         queries: Any,
         law: Law,
         alpha: float,
-        rows: int,
+        rows: int | None,
         *,
         matrix: str = "gaussian",
         ties: str = "corral",
     ) -> CoarseJLRelease:
-        """For a query matrix Q, (k, N), and the error α that the net is made for."""
+        """For a query matrix Q, (k, N), and the error α that the net is made for; no ``rows``: noise and projection."""
         Q = checked_queries(queries)
         net = greedy_net(Q, alpha)
-        return cls(Q, net, JLRelease.of(Q[:, net.kept], law, rows, matrix=matrix, ties=ties))
+        V = Q[:, net.kept]
+        return cls(
+            Q, net, NoisyRelease.of(V, law) if rows is None else JLRelease.of(V, law, rows, matrix=matrix, ties=ties)
+        )
 
     @property
     def name(self) -> str:

@@ -42,6 +42,7 @@ from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure.bodies import body_of, checked_queries
 from factormech.mechanisms.pure.knorm import DRAWS, Moments, PureNoise, ball_noise, knorm_noise, laplace_noise, scaled
 from factormech.mechanisms.pure.recursive import recursive_noise
+from factormech.mechanisms.pure.split import Aim, split_noise
 from factormech.numerics.rounding import above
 from factormech.privacy.gaussian import check_delta
 from factormech.privacy.guarantee import CHAIN_LIMIT, REAL_LAW, Guarantee
@@ -124,19 +125,22 @@ _DIRECT: dict[str, Callable[[Any, float], PureNoise]] = {
 }
 
 
+_SPLIT: dict[str, Aim] = {"split": "noise", "split-for-projection": "projection"}
+
+
 def names() -> list[str]:
     """The mechanisms of additive noise; ``recursive`` chooses its depth, the others of its kind go to the end."""
-    return [*_DIRECT, *_RECURSIVE]
+    return [*_DIRECT, *_RECURSIVE, "split"]
 
 
 def build(name: str, queries: Any, epsilon: float, rng: np.random.Generator) -> PureMechanism | Unavailable:
-    """The mechanism of this name for Q, (k, N); ``rng`` is for what a recursive one must estimate of Q."""
+    """The mechanism of this name for Q, (k, N); ``rng`` is for what recursive and split noise must estimate of Q."""
     Q, epsilon = checked_queries(queries), check_epsilon(epsilon)
     if name in _DIRECT:
         return PureMechanism(name, Q, _DIRECT[name](Q, epsilon))
-    if name not in _RECURSIVE:
+    if name not in names():
         raise UnknownName("pure mechanism", name, names())
-    noise = recursive_noise(Q, epsilon, rng, **_RECURSIVE[name])
+    noise = split_noise(Q, epsilon, rng) if name == "split" else recursive_noise(Q, epsilon, rng, **_RECURSIVE[name])
     return noise if isinstance(noise, Unavailable) else PureMechanism(name, Q, noise)
 
 
@@ -162,7 +166,12 @@ class Law:
 
     name: str
     guarantee: Guarantee
-    of: Callable[[FloatArray], Noise]
+    of: Callable[[FloatArray], Noise | Unavailable]
+
+    def draw(self, matrix: FloatArray, rng: np.random.Generator, trials: int) -> FloatArray | Unavailable:
+        """Draws of the noise of a matrix (ℓ, N), (trials, ℓ); or why there are none."""
+        noise = self.of(matrix)
+        return noise if isinstance(noise, Unavailable) else noise.draw(rng, trials)
 
 
 @dataclass(frozen=True)
@@ -176,17 +185,31 @@ class GaussianLaw:
         return self.sigma * rng.standard_normal((check_positive_integer("trials", trials), self.queries))
 
 
-def pure_law(name: str, epsilon: float) -> Law:
-    """ε-private noise: ``k-norm`` of K − K, ``l2-ball`` or ``laplace``."""
-    from factormech.mechanisms.pure import knorm
+def pure_law(name: str, epsilon: float, rng: np.random.Generator | None = None) -> Law:
+    """Return a law of ε-private noise.
 
-    known = {"k-norm": knorm.knorm_noise, "l2-ball": knorm.ball_noise, "laplace": knorm.laplace_noise}
-    if name not in known:
-        raise UnknownName("noise", name, known)
+    Parameters
+    ----------
+    name
+        ``k-norm``, ``l2-ball``, ``laplace``, ``split``, ``split-for-projection`` or a recursive mechanism.
+    epsilon
+        The privacy budget.
+    rng
+        For what recursive and split noise estimate of the matrix; the other laws take none.
+    """
     epsilon = check_epsilon(epsilon)
-    build = known[name]
-    ground = CHAIN_LIMIT if name == "k-norm" else REAL_LAW  # which law draws depends on the matrix
-    return Law(name, Guarantee(epsilon, ground=ground), lambda V: build(V, epsilon))
+    if name in _DIRECT:
+        build = _DIRECT[name]
+        ground = CHAIN_LIMIT if name == "k-norm" else REAL_LAW  # which law draws depends on the matrix
+        return Law(name, Guarantee(epsilon, ground=ground), lambda V: build(V, epsilon))
+    if name not in _SPLIT and name not in _RECURSIVE:
+        raise UnknownName("noise", name, [*_DIRECT, *_RECURSIVE, *_SPLIT])
+    if rng is None:
+        raise BadValue("rng", "no generator", f"be given for {name}", "give numpy.random.default_rng(seed)")
+    chance, guarantee = rng, Guarantee(epsilon, ground=CHAIN_LIMIT)
+    if name in _SPLIT:
+        return Law("split", guarantee, lambda V: split_noise(V, epsilon, chance, aim=_SPLIT[name]))
+    return Law(name, guarantee, lambda V: recursive_noise(V, epsilon, chance, **_RECURSIVE[name]))
 
 
 def gaussian_law(epsilon: float, delta: float) -> Law:
@@ -283,7 +306,7 @@ class NoisyRelease:
         return Hull(np.unique(self.queries, axis=1))
 
     def draw(self, rng: np.random.Generator, draws: int) -> NoisyDraws | Unavailable:
-        Z = self.law.of(self.queries).draw(rng, draws)
+        Z = self.law.draw(self.queries, rng, draws)
         if isinstance(Z, Unavailable):
             return Z
         return NoisyDraws(self.queries, Z, self.hull if self.projected else None)

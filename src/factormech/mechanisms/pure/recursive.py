@@ -229,16 +229,19 @@ def _half(
     noise: KNormNoise, W: FloatArray, queries: FloatArray, form: Form, rng: np.random.Generator, draws: int
 ) -> Stage | Unavailable:
     """The stage of the subspace spanned by the orthonormal columns of W, (k, m)."""
-    if form == "projected":
-        body = body_of(W.T @ queries)
-        part = KNormNoise(W @ body.frame, directions_of(body), 1.0)
-    else:
-        part = KNormNoise(W @ (W.T @ noise.frame), noise.directions, 1.0)
+    projected = form == "projected"
+    part = projected_noise(W, queries) if projected else KNormNoise(W @ (W.T @ noise.frame), noise.directions, 1.0)
     covariance = _covariance(part, W, rng, draws)
     if isinstance(covariance, Unavailable):
         return covariance
     d = part.dimension
     return Stage(part, W.shape[1], d * (d + 1) * float(np.trace(covariance)))
+
+
+def projected_noise(W: FloatArray, queries: FloatArray) -> KNormNoise:
+    """Return K-norm noise at ε = 1 of the body projected to the span of the orthonormal columns of W, (k, m)."""
+    body = body_of(W.T @ queries)
+    return KNormNoise(W @ body.frame, directions_of(body), 1.0)
 
 
 def _covariance(noise: KNormNoise, basis: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray | Unavailable:

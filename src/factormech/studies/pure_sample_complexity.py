@@ -1,0 +1,183 @@
+"""Users that every pure mechanism needs for a root mean square error α, against 1/α, above the packing bound.
+
+Nikolov (*Private query release via the Johnson–Lindenstrauss transform*, SODA 2023) is about these numbers: O(log
+N/(εα²)) with JL release, O(√(k log N)/(εα)) with noise, and a rule that chooses between the two (Theorems 1.1 and 1.2).
+How the numbers are found is in :mod:`factormech.studies.measures.pure_users`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from factormech.errors import BadValue, UnknownName
+from factormech.studies import pure
+from factormech.studies.base import (
+    REASON,
+    Asked,
+    Axis,
+    Column,
+    Curves,
+    Experiment,
+    Family,
+    PaperTable,
+    Problem,
+    Setting,
+    Shown,
+    split,
+)
+from factormech.studies.full_parity_users import ACCURACY
+from factormech.studies.pure_skew import DRAWS, MATRICES
+from factormech.studies.sweeps import swept
+
+FAMILIES = ("random-queries", "skewed-queries", "parities", "2-way-marginals")
+MECHANISMS = (
+    *("laplace", "k-norm", "recursive", "split"),
+    *("laplace-projection", "l2-ball-projection", "k-norm-projection", "recursive-projection", "split-projection"),
+    *("jl", "jl-or-k-norm"),
+)
+FAMILY = Axis("family", {"type": "string", "enum": list(FAMILIES)}, "random-queries")
+TYPES = replace(pure.TYPES, entry={"type": "integer", "minimum": 2, "maximum": 4096}, note="A power of two.")
+
+
+def measure(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Users of every mechanism for every family, number of types and accuracy."""
+    from factormech.bounds.packing.lower import lower_bound, prepare, users_needed
+    from factormech.seeds import rng_for
+    from factormech.studies.measures.pure_users import Setup, queries_of, told, tried_rows, users_for
+
+    epsilon, x = asked["epsilon"], sorted(asked["accuracy"])
+    alphas = [1.0 / value for value in x]
+    for family, N in asked.points("family", "domain_size"):
+
+        def chance(*stream: str, family: str = family, N: int = N) -> Any:
+            return rng_for(asked.seed, "pure-sample-complexity", family, str(N), *stream)
+
+        Q = queries_of(family, N, asked["queries"], asked["skew"], chance("queries"))
+        ready, rows = prepare(Q), tried_rows(len(Q), asked["largest_rows"])
+        below = [users_needed(lambda n, ready=ready: lower_bound(ready, n, epsilon), alpha) for alpha in alphas]  # type: ignore[misc]
+        setup = Setup(Q, epsilon, asked["matrices"], asked["draws"], rows, chance)
+        for mechanism in asked["mechanisms"]:
+            found = users_for(setup, mechanism, alphas)
+            for accuracy, alpha, bound, needed in zip(x, alphas, below, found, strict=True):
+                yield {
+                    "family": family,
+                    "domain_size": N,
+                    "queries": len(Q),
+                    "epsilon": epsilon,
+                    "mechanism": mechanism,
+                    "accuracy": accuracy,
+                    "alpha": alpha,
+                    "certified_users": bound.users,
+                    "bound_method": bound.last.method if bound.last is not None else "none",
+                    **told(needed, rows),
+                }
+
+
+def check(row: Mapping[str, Any]) -> Problem:
+    """The users are within their interval, whose upper end is not below what is proved to be needed."""
+    if not row["low"] <= row["measured_users"] <= row["high"] + 1.0:
+        return "measured_users", "be between low and high, rounded up"
+    if row["high"] + 1.0 < row["certified_users"]:
+        return "high", "be at least certified_users: no mechanism needs fewer"
+    return None
+
+
+def refuse(asked: Asked) -> Iterator[BadValue]:
+    """Types that are no power of two."""
+    yield from pure.refuse_sizes(asked)
+
+
+def _check_mechanism(name: str) -> None:
+    if name not in MECHANISMS:
+        raise UnknownName("pure mechanism", name, MECHANISMS)
+
+
+def _seconds(asked: Asked) -> float:
+    """Chains of JL release and of the laws, and projections."""
+    rows = min(asked["largest_rows"], asked["queries"])
+    one = 5.0 + asked["matrices"] * 1e-3 * rows**1.5 * max(asked["domain_size"]) / 64 + 1.5 * len(asked["mechanisms"])
+    return float(one * len(asked["family"]) * len(asked["domain_size"]))
+
+
+_KIND = Experiment(
+    kind="pure-sample-complexity",
+    description="Users that pure mechanisms need for a root mean square error α, above the packing bound.",
+    axes=(FAMILY, TYPES, ACCURACY),
+    settings=(
+        Setting(
+            "mechanisms",
+            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            f"Names of pure mechanisms: {', '.join(MECHANISMS)}.",
+            ["laplace", "jl"],
+            default=list(MECHANISMS),
+            names=Family(lambda: MECHANISMS, _check_mechanism),
+        ),
+        Setting("queries", {"type": "integer", "minimum": 2, "maximum": 128}, "k of random queries.", 32, default=32),
+        Setting("skew", {"type": "number", "minimum": 1}, "Length of one long query in eight.", 16.0, default=16.0),
+        Setting(
+            "largest_rows",
+            {"type": "integer", "minimum": 1, "maximum": 128},
+            "JL release tries ℓ = 1, 2, 4 … up to this or k.",
+            128,
+            default=128,
+        ),
+        replace(MATRICES, example=20, default=20),
+        replace(DRAWS, example=4, default=4),
+    ),
+    columns=(
+        FAMILY.column(),
+        TYPES.column(),
+        Column("queries", at_least=1),
+        pure.SPENT,
+        Column("mechanism"),
+        ACCURACY.column(),
+        Column("alpha", at_least=0.0),
+        Column("measured_users", empty="reason", at_least=1),
+        Column("low", empty="reason", at_least=0.0),
+        Column("high", empty="reason", at_least=0.0),
+        Column("jl_rows", empty="free", at_least=1.0),
+        Column("best_rows", empty="free"),
+        pure.SPARSITY,
+        Column("certified_users", at_least=1),
+        pure.METHOD,
+        REASON,
+    ),
+    keys=("family", "domain_size", "mechanism", "accuracy"),
+    measure=measure,
+    check=check,
+    refuse=refuse,
+    parts=split("family", "domain_size"),
+    figure=Curves(
+        panel=("family", "domain_size"),
+        x="accuracy",
+        y="measured_users",
+        series="mechanism",
+        low="low",
+        high="high",
+        bars="a 99 % interval",
+        below="certified_users",
+        stars=("best_rows", "last"),
+        x_scale="log",
+        text=(
+            "Users for a root mean square error α per query, on the worst data found among vertices, sparse and "
+            "uniform data; stars: the best ℓ is the last that was tried. "
+            f"{pure.FALL_SHORT[0].upper()}{pure.FALL_SHORT[1:]}, and so do Markov chains"
+        ),
+    ),
+    tables=(
+        PaperTable(
+            rows=("family", "domain_size", "accuracy"),
+            columns=("mechanism",),
+            shown=(Shown("measured_users"),),
+            best="min",
+            bound="certified_users",
+            ends=("low", "high"),
+        ),
+    ),
+    seconds=_seconds,
+    memory_mb=lambda _: 600,
+    seeded=True,
+)
+EXPERIMENT = swept(_KIND, pure.EPSILON)
