@@ -1,9 +1,7 @@
 """The table of a study pivoted as a paper prints it.
 
-**Numbers of a study as rows and columns.** A :class:`Grid` is one floating table of LaTeX. Its cells are numerals of
-:mod:`factormech.tables.cells`, or reasons why there is none.
-
-The tables that a paper prints of every kind of study: those that the kind declares, or that its figure suggests.
+A paper prints the tables that the kind of the study declares, or else those that its figure suggests. A :class:`Grid`
+is one floating table of LaTeX. Its cells are numerals of :mod:`factormech.tables.cells`, or reasons why there is none.
 """
 
 from __future__ import annotations
