@@ -159,8 +159,8 @@ def test_every_start_is_a_point_and_medians_a_line() -> None:
     ax = figure.axes[0]
     points = np.concatenate([np.ravel(line.get_ydata()) for line in ax.lines if line.get_marker() == "o"])
     shown = frame[(frame["workload"] == "histogram") & (frame["status"] == "ok")]
-    np.testing.assert_array_equal(np.sort(points), np.sort(shown["ratio_to_bound"]))
-    medians = shown[shown["mechanism"] == "optimised"].groupby("row_factor")["ratio_to_bound"].median()
+    np.testing.assert_array_equal(np.sort(points), np.sort(shown["worst_ratio"]))
+    medians = shown[shown["mechanism"] == "optimised"].groupby("row_factor")["worst_ratio"].median()
     np.testing.assert_allclose(marked(ax, "optimised"), medians)
     assert "not drawn: Matrix mechanism (L1) — no rows" in [t.get_text() for t in figure.texts]
     assert "one of 5 random starts" in said("", "", frame)
