@@ -140,6 +140,19 @@ SECTIONS: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
+        "Plans for classes",
+        "How many users learn a class of concepts to an excess loss of `--alpha`, or with `--refute` refute it; with "
+        "`--realizable` where some concept loses nothing. [Plans for classes](class-plans.md) has the tasks, the "
+        "protocols with their constants, and what proves each bound. `conjunctions`, `disjunctions`, `majorities`, "
+        "`threshold-counts` and `parities` go to 30 attributes, other classes to 256 concepts on 64 points.",
+        [
+            "plan --class conjunctions --attributes 10 --epsilon 1 --alpha 0.05",
+            "plan --class conjunctions --attributes 10 --epsilon 1 --alpha 0.05 --refute --realizable",
+            "plan --class thresholds --domain-size 16 --epsilon 1 --alpha 0.1 --refute --json",
+            "plan --class decision-stumps --attributes 10 --epsilon 1 --alpha 0.1",
+        ],
+    ),
+    (
         "Collect",
         "`--data` is one row or column with the number of users of each type, or a histogram such as `age,count`; "
         "with `--users` that number is "

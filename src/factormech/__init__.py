@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from factormech.errors import Unavailable as Unavailable
     from factormech.errors import UnknownName as UnknownName
     from factormech.labels import mechanism_label as label  # noqa: F401
+    from factormech.learning.plans import ClassPlan as ClassPlan
     from factormech.manuscript.export import paper as paper
     from factormech.mechanisms.base import Fitted as Fitted
     from factormech.mechanisms.base import Mechanism as Mechanism
@@ -58,6 +59,7 @@ _HOME = {
     "answer": "workloads.given",
     "BadValue": "errors",
     "CertifiedNorm": "norms.certified",
+    "ClassPlan": "learning.plans",
     "compare": "questions",
     "fit": "questions",
     "Fitted": "mechanisms.base",

@@ -188,9 +188,9 @@ QUERIES: dict[str, str] = {
     "random-signs": "Random signs (Theorem 56)",
     "every-concept": "The concepts, in random order",
     "sqd-uniform": "Uniform points, coin labels",
-    "sqd-all-hypotheses": "All hypotheses lose (searched)",
-    "sqd-realizable": "SQD of realizable learning (searched)",
-    "sqd-agnostic": "SQD of agnostic learning (searched)",
+    "sqd-all-hypotheses": "All hypotheses lose",
+    "sqd-realizable": "SQD of realizable learning",
+    "sqd-agnostic": "SQD of agnostic learning",
 }
 # The names that tell the curves of an experiment apart, of all its kinds: one name has one label.
 SERIES: dict[str, str] = (

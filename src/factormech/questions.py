@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from factormech.arrays import check_budget
 from factormech.errors import BadValue, UnknownName
@@ -22,6 +22,7 @@ from factormech.workloads.given import workload as as_workload
 if TYPE_CHECKING:
     import pandas as pd
 
+    from factormech.learning.plans import ClassPlan
     from factormech.mechanisms.ranking import Ranking
     from factormech.norms.certified import CertifiedNorm
     from factormech.norms.subsets.marginals import PolynomialNorm
@@ -293,6 +294,7 @@ def sweep(
     return pd.concat(found, ignore_index=True)
 
 
+@overload
 def plan(
     queries: Any,
     epsilon: float,
@@ -303,8 +305,33 @@ def plan(
     seed: int = 0,
     root_seed: int = 0,
     step: Any = None,
-) -> Ranking:
-    """Return how many users a target error needs, by mechanism, and what no mechanism can do.
+) -> Ranking: ...
+@overload
+def plan(
+    *,
+    concept_class: str,
+    epsilon: float,
+    alpha: float,
+    attributes: int | None = None,
+    domain_size: int | None = None,
+    realizable: bool = False,
+    refute: bool = False,
+    failure: float | None = None,
+) -> ClassPlan: ...
+def plan(
+    queries: Any = None,
+    epsilon: float | None = None,
+    *,
+    rmse: float | None = None,
+    alpha: float | None = None,
+    metric: str = "mse",
+    seed: int = 0,
+    root_seed: int = 0,
+    step: Any = None,
+    concept_class: str | None = None,
+    **task: Any,
+) -> Ranking | ClassPlan:
+    """Return how many users a target error needs, by mechanism, or a class of concepts, and what no mechanism can do.
 
     Parameters
     ----------
@@ -322,11 +349,19 @@ def plan(
         Of the solvers, as in a study.
     step
         A function that is told which mechanism comes next.
+    concept_class
+        In the place of queries, a class of concepts that is to be learned, such as ``conjunctions``, ``thresholds`` or
+        ``file:labels.csv``; ``alpha`` is then the loss beyond that of the best concept.
+    **task
+        With a class: ``attributes`` (the number of bits of a point) or ``domain_size`` (the number of points, of
+        thresholds, points and halfspaces), ``realizable`` (some concept loses nothing), ``refute`` (tell data that a
+        concept fits from data that none does) and ``failure`` (the probability of a failure, 0.1).
 
     Returns
     -------
-    Ranking
-        ``best`` is the mechanism to use; ``table`` has all of them; ``lower_bound`` is in users.
+    Ranking or ClassPlan
+        ``best`` is the mechanism to use; ``table`` has all of them. The ``lower_bound`` of a ranking is in users,
+        and so are the ``bounds`` of a plan for a class, each with its class of protocols.
 
     Raises
     ------
@@ -339,9 +374,19 @@ def plan(
     >>> found = fm.plan(fm.workload("prefix", 4), epsilon=1.0, rmse=0.05)
     >>> found.best.mechanism, found.best.users
     ('optimised', 608)
+    >>> fm.plan(concept_class="conjunctions", attributes=10, epsilon=1.0, alpha=0.05, refute=True).bound.protocol
+    'non-interactive'
     """
     from factormech.mechanisms import ranking
 
+    if concept_class is not None:
+        given = {"queries": queries, "rmse": rmse, "metric": None if metric == "mse" else metric}
+        return _plan_of_class(concept_class, epsilon, alpha, given, task)
+    if task:
+        raise BadValue(next(iter(task)), next(iter(task.values())), "be given with concept_class alone", "leave it out")
+    if queries is None or epsilon is None:
+        missing = "queries" if queries is None else "epsilon"
+        raise BadValue(missing, None, "be given", "give a workload and a budget, or concept_class and a budget")
     if metric not in ("mse", "linf"):
         raise UnknownName("metric", metric, ("mse", "linf"))
     if metric == "linf" and rmse is not None:
@@ -351,6 +396,26 @@ def plan(
     check_target(W, target, metric, rmse)
     rank = ranking.by_mean_squared_error if metric == "mse" else ranking.by_largest_error
     return rank(W, epsilon, target, seed=seed, root_seed=root_seed, step=step)
+
+
+def _plan_of_class(
+    name: str, epsilon: float | None, alpha: float | None, given: dict[str, Any], task: dict[str, Any]
+) -> ClassPlan:
+    """The plan of a class; what is for workloads alone is refused."""
+    from factormech.learning.planning import FAILURE, plan_class
+
+    for key, value in given.items():
+        if value is not None:
+            raise BadValue(key, value, "not be given together with concept_class", "leave it out")
+    known = {"attributes", "domain_size", "realizable", "refute", "failure"}
+    for key, value in task.items():
+        if key not in known:
+            raise BadValue(key, value, f"be one of {', '.join(sorted(known))}", "leave it out")
+    if epsilon is None or alpha is None:
+        missing = "epsilon" if epsilon is None else "alpha"
+        raise BadValue(missing, None, "be given", "give for example 0.1")
+    failure = task.pop("failure", None)
+    return plan_class(name, check_budget(epsilon), alpha, **task, failure=FAILURE if failure is None else failure)
 
 
 def check_target(queries: Workload, alpha: float, metric: str, rmse: float | None = None) -> None:

@@ -54,6 +54,7 @@ def ask(run: Run) -> Ask:
         found = json.loads(said.out, parse_constant=_refuse)
         words = [str(argument) for argument in arguments[:2]]
         command = words[0] if words[0] in ("norm", "plan", "check", "paper") else " ".join(words)
+        command = "plan --class" if words == ["plan", "--class"] else command
         jsonschema.validate(found, schema("error" if found["status"] == "error" else command))
         assert list(nulls_without_reason(found)) == []
         return dict(found)

@@ -16,7 +16,7 @@ from factormech.cli.schema import COMMANDS
 
 from .conftest import Run
 
-LEAVES = [tuple(name.split()) for name in COMMANDS if name != "error"]
+LEAVES = [tuple(name.split()) for name in COMMANDS if name != "error" and "--" not in name]
 
 
 @pytest.mark.parametrize(

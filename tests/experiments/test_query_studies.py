@@ -156,9 +156,14 @@ def test_the_dimension_of_parities_is_the_known_one_and_a_large_class_has_a_reas
     assert row["certainty"] == "certified"
     assert row["sq_dimension"] == pytest.approx(2.0, abs=1e-5)
     assert row["upper"] == pytest.approx(2.0, abs=1e-5)
-    assert frame.loc[("sqd-realizable", 2, "one query"), "certainty"] == "estimate"
-    for row in rows_of("sq-dimension", concept_class=["parities"], class_size=[5]):
-        assert "exact up to 16" in row["reason"]
+    assert frame.loc[("sqd-realizable", 2, "one query"), "certainty"] == "certified"
+    assert frame.loc[("sqd-realizable", 1, "one query"), "sq_dimension"] == pytest.approx(10.0, rel=1e-6)
+    for name, size in (("parities", 6), ("conjunctions", 5)):
+        for row in rows_of("sq-dimension", concept_class=[name], class_size=[size]):
+            if (name, row["quantity"], row["form"]) == ("parities", "sqd-uniform", "one query"):
+                assert row["sq_dimension"] == row["upper"] == 8.0
+            else:
+                assert "exact up to 16" in row["reason"]
 
 
 @pytest.mark.slow

@@ -157,13 +157,14 @@ def test_the_bounds_are_those_of_their_formulas() -> None:
     C = concept_class("parities", 2)
     value = dimension.value_at(C, uniform(4))
     assert bounds.pan_private_users(value, 1.0, 0.05) == pytest.approx(4 * 0.9 * 2 / math.expm1(1.0), rel=1e-6)
-    norm = bounds.sequential_norm(value)
+    pairs = bounds.sequential_pairs(value)
+    norm = pairs.norm
     # M's norm is at least the L1 form at the same weights, and Grothendieck's constant bounds it.
     assert norm <= 1.783 * value.upper
     M = value.joint / value.joint.sum(axis=1, keepdims=True) - value.law
     corners = np.array(list(itertools.product((-1.0, 1.0), repeat=8)))
     assert norm >= np.sqrt(np.min(((M @ corners.T) ** 2).max(axis=1))) / 2
-    assert bounds.sequential_users(norm, 1.0, 0.05) > bounds.sequential_users(norm, 1.0, 0.2) > 0.0
+    assert bounds.sequential_users(pairs, 1.0, 0.05) > bounds.sequential_users(pairs, 1.0, 0.2) > 0.0
 
 
 def test_the_promise_has_its_constants() -> None:

@@ -87,5 +87,7 @@ def _flag(error: Exception, args: argparse.Namespace) -> str:
     """Return the option whose value the Python interface refused under its own name, or an empty text."""
     name = getattr(error, "name", "")
     options = {**dict.fromkeys(("epsilon", "alpha", "rmse", "p", "seed", "rows")), "n": "domain_size"}
+    options |= dict.fromkeys(("attributes", "domain_size", "failure")) | {"concept class": "class", "class": "class"}
     option = options.get(name) or name
-    return f"--{option.replace('_', '-')}" if name in options and hasattr(args, option) else ""
+    has = hasattr(args, "concept_class" if option == "class" else option)
+    return f"--{option.replace('_', '-')}" if name in options and has else ""

@@ -201,8 +201,9 @@ def _command(groups: Any, name: str, answer: str, text: str, example: str) -> Pa
     return parser
 
 
-def _asks_workload(parser: Parser) -> None:
-    parser.add_argument("workload", metavar="NAME|FILE", help=_WORKLOAD)
+def _asks_workload(parser: Parser, *, optional: bool = False) -> None:
+    given: dict[str, Any] = {"nargs": "?"} if optional else {}
+    parser.add_argument("workload", metavar="NAME|FILE", help=_WORKLOAD, **given)
     text = "the number of user types; needed for a name, and not for a file"
     parser.add_argument("--domain-size", type=whole, metavar="D", help=text)
     text = "draws random workloads and solvers: the value on a study's axis seed (default: 0)"
@@ -296,15 +297,30 @@ def _norm_command(groups: Any) -> None:
 
 
 def _plan_command(groups: Any) -> None:
-    text = "Say how many users a target error needs, by mechanism, beside a lower bound."
+    text = "Say how many users a target error needs, by mechanism, or a class of concepts, beside lower bounds."
     example = "plan prefix --domain-size 64 --epsilon 1 --rmse 1%"
     plan = _command(groups, "plan", "plan:plan", text, example)
-    _asks_workload(plan)
+    _asks_workload(plan, optional=True)
     _asks_epsilon(plan)
-    text = "the target: a mean squared error per query (0.0001 is ±1 percentage point), or with --metric linf an error"
+    text = (
+        "the target: a mean squared error per query (0.0001 is ±1 percentage point), with --metric linf an error, or "
+        "with --class a loss beyond the best concept's"
+    )
     _asks_target(plan, text, required=True)
     text = "mse: mean squared error per query; linf: expected largest error over the queries (default: mse)"
-    plan.add_argument("--metric", choices=METRICS, default="mse", help=text)
+    plan.add_argument("--metric", choices=METRICS, help=text)
+    text = (
+        "plan to learn a class of concepts, such as conjunctions, parities, majorities, thresholds or file:labels.csv"
+    )
+    plan.add_argument("--class", dest="concept_class", metavar="CLASS", help=text)
+    text = "with --class: the number of bits of a point (of thresholds and points, --domain-size is their number)"
+    plan.add_argument("--attributes", type=whole, metavar="D", help=text)
+    text = "with --class: some concept of the class labels the data without an error"
+    plan.add_argument("--realizable", action="store_true", help=text)
+    text = "with --class: tell data that a concept fits from data that none does, and do not learn it"
+    plan.add_argument("--refute", action="store_true", help=text)
+    text = "with --class: the probability of a failure (default: 0.1)"
+    plan.add_argument("--failure", type=real, metavar="B", help=text)
 
 
 def _collect_commands(group: Any) -> None:

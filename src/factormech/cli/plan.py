@@ -28,9 +28,14 @@ def plan(args: argparse.Namespace) -> Answer:
     """Rank all mechanisms by the users they need, and advise which to use."""
     from factormech import questions
     from factormech.cli import ranked
+    from factormech.cli.class_plan import check_subject, class_plan
     from factormech.cli.every_protocol import every_protocol
     from factormech.mechanisms.local import registry
 
+    check_subject(args)
+    if args.concept_class is not None:
+        return class_plan(args)
+    args.metric = args.metric or "mse"
     epsilon, alpha = epsilon_of(args), target_of(args)
     workload = workload_of(args)
     names = registry.names() if args.metric == "mse" else []

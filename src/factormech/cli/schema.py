@@ -18,7 +18,7 @@ class Key:
     def schema(self) -> dict[str, Any]:
         """As JSON schema."""
         found: dict[str, Any] = {"type": [self.type, "null"] if self.null else self.type}
-        if self.items in ("mechanism", "study"):
+        if self.items in _ITEMS:
             found["items"] = _object(_ITEMS[self.items])
         elif self.items:
             found["items"] = {"type": self.items}
@@ -29,6 +29,21 @@ KEYS: dict[str, Key] = {
     "workload": Key("string", "name of the workload; of a file, the file's name without its suffix"),
     "domain_size": Key("integer", "number of user types n"),
     "queries": Key("integer", "number of queries p"),
+    "concept_class": Key("string", "name of the class of concepts"),
+    "concepts": Key("integer", "number of concepts (of a class on sets of many attributes: of sets)"),
+    "task": Key("string", "`learn` or `refute`"),
+    "realizable": Key("boolean", "whether some concept loses nothing"),
+    "failure": Key("number", "probability of a failure β"),
+    "engine": Key("string", "which programs computed the norms: `dense`, or `blocks` of sets of attributes"),
+    "protocol": Key("string", "name of a protocol; the best one of a plan for a class"),
+    "proved_users": Key("integer", "users that are proved to be enough"),
+    "interaction": Key("string", "`non-interactive` or `sequential`"),
+    "theorem": Key("string", "what states or proves the number"),
+    "constants": Key("object", "the numbers that a prediction is made of"),
+    "proper": Key("boolean", "whether a bound is for outputs in the class alone"),
+    "ratio": Key("number", "predicted users of the best protocol ÷ the bound that holds for it"),
+    "protocols": Key("array", "one object for each protocol, best first", items="protocol"),
+    "bounds": Key("array", "one object for each lower bound that no other implies", items="bound"),
     "attributes": Key("integer", "number of attributes d, where `--attributes` was given"),
     "epsilon": Key("number", "privacy budget"),
     "metric": Key("string", "the error that `alpha` is a target for: `mse` or `linf`"),
@@ -43,7 +58,9 @@ KEYS: dict[str, Key] = {
     ),
     "claimed_lower_bound": Key("number", "the lower bound in a strategy file, where `verify` proves less"),
     "claim": Key("string", "why `verify` proves less than the file claims"),
-    "bound_class": Key("string", "the class of mechanisms that `lower_bound` holds for (`compare`, `plan`)"),
+    "bound_class": Key(
+        "string", "the class of mechanisms, or of protocols, that `lower_bound` holds for (`compare`, `plan`)"
+    ),
     "constant_error": Key("number", "mean squared error of the best constant answer, which needs no users"),
     "shrunk_mechanism": Key("string", "the mechanism that needs the fewest users when it is shrunk"),
     "shrunk_users": Key(
@@ -208,6 +225,14 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("rmse", *_BIASED, "query_errors", "query_names"),
     ),
+    "plan --class": (
+        (
+            *("concept_class", "concepts", "domain_size", "task", "realizable", "epsilon", "alpha", "failure"),
+            *("engine", "protocol", "users", "lower_bound", "bound_class", "ratio", "protocols", "bounds", "advice"),
+            *("seconds", "status", "reason"),
+        ),
+        (),
+    ),
     "collect simulate": (
         (
             *(*_WORKLOAD, "epsilon", "mechanism", "file", "users", "estimates", "standard_errors", "truth"),
@@ -241,6 +266,8 @@ _ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "study": (_STUDY, ()),
+    "protocol": (("protocol", "users", "proved_users", "interaction", "theorem", "constants"), ()),
+    "bound": (("lower_bound", "bound_class", "proper", "theorem"), ()),
 }
 
 

@@ -96,7 +96,7 @@ def refutation_certificate(concepts: ConceptClass, alpha: float, *, gap: float =
 
 
 def refutation_users(
-    witness: Witness, epsilon: float, alpha: float, beta: float, protocol: Protocol = "non-interactive"
+    witness: Pairs, epsilon: float, alpha: float, beta: float, protocol: Protocol = "non-interactive"
 ) -> float:
     """Return the users that every ε-LDP refuter at α with both errors ≤ β needs; 0 where the certificate is too low."""
     a = checked_loss_gap(alpha)

@@ -40,6 +40,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds.hard.certificate import Witness
 from factormech.bounds.hard.divergence import Protocol, checked_error
+from factormech.bounds.hard.release import Pairs
 from factormech.learning.bounds import certificate
 from factormech.learning.concepts import ConceptClass, from_matrix
 from factormech.learning.information import binary_divergence, relative_constant
@@ -90,13 +91,29 @@ def naming_users(
         0 where no certificate allows a centre with fair labels.
     """
     e, alpha, b = check_epsilon(epsilon), checked_loss_gap(excess), checked_error(beta)
-    found = 0.0
-    for witness in witnesses:
-        if witness.strength > 0.0 and witness.theta > 2.0 * alpha:
-            names = _Names(concepts, witness) if proper else None
-            grid = alpha + (0.5 * witness.theta - alpha) * _GRID
-            found = max(found, *(_users(witness, names, e, alpha, b, gap, protocol) for gap in grid.tolist()))
-    return found
+    named = [(one, _Names(concepts, one) if proper and one.strength > 0.0 else None) for one in witnesses]
+    return max((_best(one, names, e, alpha, b, protocol) for one, names in named), default=0.0)
+
+
+def improper_users(
+    pairs: Iterable[Pairs],
+    epsilon: float,
+    excess: float,
+    beta: float,
+    *,
+    protocol: Protocol = "non-interactive",
+) -> float:
+    """Return ``naming_users`` of learners that may output any hypothesis, from the numbers of certificates alone.
+
+    Parameters
+    ----------
+    pairs
+        Certificates of a ±1 matrix, which need not be written out (``norms.subsets.norms.class_hardness``).
+    epsilon, excess, beta, protocol
+        As of ``naming_users``.
+    """
+    e, alpha, b = check_epsilon(epsilon), checked_loss_gap(excess), checked_error(beta)
+    return max((_best(one, None, e, alpha, b, protocol) for one in pairs), default=0.0)
 
 
 def least_learning_users(
@@ -123,8 +140,16 @@ def restrictions(concepts: ConceptClass) -> Iterator[ConceptClass]:
         part = from_matrix(part.matrix[:, : part.domain_size // 2], concepts.name)
 
 
+def _best(witness: Pairs, names: _Names | None, epsilon: float, alpha: float, beta: float, protocol: Protocol) -> float:
+    """The bound at the best half-gap."""
+    if witness.strength <= 0.0 or witness.theta <= 2.0 * alpha:
+        return 0.0
+    grid = alpha + (0.5 * witness.theta - alpha) * _GRID
+    return max(_users(witness, names, epsilon, alpha, beta, gap, protocol) for gap in grid.tolist())
+
+
 def _users(
-    witness: Witness,
+    witness: Pairs,
     names: _Names | None,
     epsilon: float,
     alpha: float,

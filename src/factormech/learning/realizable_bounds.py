@@ -38,6 +38,7 @@ from factormech.bounds.hard import certificate as witness
 from factormech.bounds.hard import divergence
 from factormech.bounds.hard.certificate import Witness, certify
 from factormech.bounds.hard.pairs import HardPairs
+from factormech.bounds.hard.release import Pairs
 from factormech.errors import BadValue
 from factormech.learning.bounds import certificate, largest_error
 from factormech.learning.concepts import ConceptClass, difference_matrix
@@ -87,7 +88,7 @@ def refutation_pairs(concepts: ConceptClass, found: Witness, alpha: float) -> Ha
     return HardPairs(0.5 * (mixed + sigma), 0.5 * (second + sigma), g[:, 0] / g.sum(), rows)
 
 
-def refutation_users(found: Witness, epsilon: float, alpha: float, beta: float) -> float:
+def refutation_users(found: Pairs, epsilon: float, alpha: float, beta: float) -> float:
     """No non-interactive ε-LDP protocol of fewer users refutes realizably at α with both errors at most β."""
     a = _reached(found, alpha)
     if a == 0.0:
@@ -157,7 +158,7 @@ def learning_floor(found: Witness, epsilon: float, users: int) -> float:
     return best
 
 
-def _reached(found: Witness, alpha: float) -> float:
+def _reached(found: Pairs, alpha: float) -> float:
     """α, less a rounding that a row may miss it by; 0 where the certificate is too low."""
     a = checked_loss_gap(alpha)
     if found.strength <= 0.0 or found.theta < a * (1.0 - 1e-6):

@@ -77,7 +77,7 @@ MEANINGS = (
     _("calibration", TEXT, "calibration", "", "", "Analytic, or classical (for ε below 1)."),
     _("cap", NUMBER, "cap NC*(ε')", "", "nats", "Information that N private reports cannot exceed; none for errors."),
     _("centres", INTEGER, "clusters", "", "", "Number of clusters."),
-    _("certainty", TEXT, "certainty", "", "", "certified, or estimate (from below)."),
+    _("certainty", TEXT, "certainty", "", "", "certified (ends within 2 %), two sides (proved, wider), or one pair."),
     _("certificate", TEXT, "certificate", "", "", "Certificate of the bound: trace, or weights of pairs."),
     _("certified_gap", NUMBER, "certified gap", "", "", "Average variance over the solver's own lower bound, less 1."),
     _("certified_users", INTEGER, "users needed", "N ≥", "users",

@@ -61,6 +61,7 @@ def _rows(asked: Asked, task: Any, axes: tuple[str, ...]) -> Iterator[dict[str, 
     """ε × models of one class, all with the d that pilot runs of all have settled."""
     from factormech.learning.sq import bounds
     from factormech.learning.sq.dimension_search import smallest_value
+    from factormech.learning.sq.global_search import certified_dimension, is_searched
     from factormech.learning.sq.multiplicative import counted_runs, plan, settled_dimension
     from factormech.seeds import rng_for
 
@@ -73,12 +74,17 @@ def _rows(asked: Asked, task: Any, axes: tuple[str, ...]) -> Iterator[dict[str, 
     )
     loss = min(plan(task.concepts, d, task.alpha, task.failure).loss, 0.5)
     chance = rng_for(asked.seed, *axes, "hard")
-    hard = smallest_value(task.concepts, loss, losers="all", starts=3, rng=chance)
-    norm = bounds.sequential_norm(hard)
+    # Every pair gives a bound: that of the least value the best for streams, another perhaps for reports.
+    hard = [smallest_value(task.concepts, loss, losers="all", starts=3, rng=chance)]
+    if is_searched(task.concepts):
+        hard.append(certified_dimension(task.concepts, loss, losers="all", found=hard[0]).value)
+    pairs = [bounds.sequential_pairs(value) for value in hard]
     for (epsilon, model), crowd in crowds.items():
         floors = {
-            "pan_private_bound": bounds.pan_private_users(hard, epsilon, asked["failure"]),
-            "sequential_bound": bounds.sequential_users(norm, epsilon, asked["failure"]),
+            "pan_private_bound": _binding(
+                max(bounds.pan_private_users(one, epsilon, asked["failure"]) for one in hard)
+            ),
+            "sequential_bound": _binding(max(bounds.sequential_users(one, epsilon, asked["failure"]) for one in pairs)),
         }
         found = counted_runs(
             task, d, crowd.oracle, asked["trials"], lambda trial: rng_for(asked.seed, *axes, str(trial))
@@ -92,6 +98,11 @@ def _rows(asked: Asked, task: Any, axes: tuple[str, ...]) -> Iterator[dict[str, 
             **counted,
             "target_share": 1.0 - asked["failure"],
         }
+
+
+def _binding(users: float) -> float | None:
+    """A bound on users; nothing where it is below the one user that every protocol has."""
+    return users if users >= 1.0 else None
 
 
 def _counted(found: Any, each: float) -> dict[str, Any]:
@@ -181,8 +192,8 @@ _KIND = Experiment(
         Column("fewest_users", empty="reason", at_least=1.0),
         Column("most_users", empty="reason", at_least=1.0),
         Column("guaranteed_users", empty="reason", at_least=1.0),
-        Column("pan_private_bound", empty="reason", at_least=0.0),
-        Column("sequential_bound", empty="reason", at_least=0.0),
+        Column("pan_private_bound", empty="free", at_least=1.0),
+        Column("sequential_bound", empty="free", at_least=1.0),
         BEYOND,
         Column("success", empty="reason", at_least=0.0),
         Column("success_low", empty="reason", at_least=0.0),

@@ -32,7 +32,9 @@ c-var·(J/τ² + 1/α_h²).
 - a sequential ε-LDP protocol: the transcripts under μ and λ_c have KL ≤ nκ(e^ε−1)²/4·‖M‖² on average
   (:mod:`factormech.bounds.hard.divergence`), and the test's own divergence is at least kl(β), so
   n_seq = 4kl(β)/(κ(e^ε−1)²‖M‖²), ‖M‖_{∞→L2(π̂)} ≤ γ₂*(U) ≤ 1.783·V. The weights π̂ are those of γ₂*'s dual, the norm is
-  then computed for them.
+  then computed for them. Around the centre μ, which is one for all pairs, the average of KL(ρ‖ρ(1+u)) of one report is
+  at most κ⁻(u_*)sinh²(ε/2)Y/φ (``relative_constant``; :mod:`factormech.bounds.hard.divergence` has Y and φ), and
+  n_seq = kl(β)/(κ⁻(u_*)sinh²(ε/2)Y/φ), which is up to e^ε times more; the larger of both counts.
 
 A learner with loss α₁ < α that fails with probability β₁ becomes a test by estimating the loss of what it found:
 subtract these users, and put the sum of both failures for β.
@@ -59,16 +61,19 @@ from factormech.bounds.hard.divergence import checked_error, kappa, kl_of_error
 from factormech.bounds.hard.pairs import HardPairs, upper_norm
 from factormech.errors import BadValue
 from factormech.learning.concepts import ConceptClass
+from factormech.learning.information import relative_constant
 from factormech.learning.sq.dimension import QueryValue
 from factormech.learning.sq.oracles import Oracle, check_failure, check_tolerance
 from factormech.norms.certificates import dual_norm
-from factormech.numerics.rounding import above
+from factormech.numerics.rounding import above, spectral_norm_above
 from factormech.privacy.guarantee import verify_ldp
 
 # Lower bounds.
 
 # What the sums of the last lines may lose to rounding.
 _SLACK = 1.0 - 1e-9
+# Between the column weights and μ, for the centre.
+_SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ def hard_correlations(concepts: ConceptClass, alpha: float) -> HardCorrelations:
     U, won, mass = U[kept], won[kept], mass[kept]
     M = alpha * U / won[:, None]
     points = np.abs(U) / mass[:, None]
-    weights, size = _balanced(won / won.sum(), M)
+    weights, size, _ = _balanced(won / won.sum(), M)
     first = np.concatenate([0.5 * (points + M), 0.5 * (points - M)], axis=1)
     second = np.concatenate([0.5 * points, 0.5 * points], axis=1)
     # b·M(a)/2 against F on labelled points is M against its odd part.
@@ -144,32 +149,71 @@ def pan_private_users(value: QueryValue, epsilon: float, beta: float) -> float:
     return math.inf if value.upper <= 0.0 else _SLACK * 4.0 * (1.0 - 2.0 * b) / (math.expm1(e) * value.upper)
 
 
-def sequential_norm(value: QueryValue) -> float:
-    """At least ‖M‖_{∞→L2(π̂)} of the pair (μ, y), for the π̂ of γ₂*."""
+@dataclass(frozen=True, eq=False)
+class SequentialPairs:
+    """What bounds users of sequential protocols that tell λ_c from μ, of a pair (μ, y).
+
+    Attributes
+    ----------
+    norm
+        At least ‖M‖_{∞→L2(π̂)} of M_c = λ_c − μ, for the π̂ of γ₂*.
+    centred
+        The least Y/φ found, Y the sum of a y with diag(y) ⪰ MᵀΠ̂M and μ ≥ φy/Y; ∞ where M is not 0 beyond μ.
+    row_mass
+        The largest ‖M_c‖₁.
+    laws, weights
+        λ_c of the concepts that are used, and their π̂.
+    """
+
+    norm: float
+    centred: float
+    row_mass: float
+    laws: FloatArray
+    weights: FloatArray
+
+
+def sequential_pairs(value: QueryValue) -> SequentialPairs:
+    """Return the numbers of the pair (μ, y) of a value.
+
+    With r between the column weights q of γ₂* and μ, Y = ‖Π̂^{½}M diag(r)^{−½}‖² has diag(Yr) ⪰ MᵀΠ̂M, and μ ≥ φr for
+    the least φ = μ_x/r_x: the r of the least Y/φ is taken.
+    """
     kept = value.weights > 1e-12
     pi = value.weights[kept] / value.weights[kept].sum()
     laws = value.joint[kept] / value.joint[kept].sum(axis=1, keepdims=True)
-    M = laws - value.law
-    weights, size = _balanced(pi, M)
-    second = np.broadcast_to(value.law, laws.shape)
-    return min(size, upper_norm(_family(laws, second, weights)))
+    mu = value.law / value.law.sum()
+    M = laws - mu
+    weights, size, q = _balanced(pi, M)
+    norm = min(size, upper_norm(_family(laws, np.broadcast_to(mu, laws.shape), weights)))
+    used = np.abs(M).max(axis=0) > 0.0
+    centred, scaled = math.inf, np.sqrt(weights)[:, None] * M[:, used]
+    if mu[used].min() > 0.0:
+        for share in _SHARES:
+            r = (1.0 - share) * q[used] / q[used].sum() + share * mu[used] / mu[used].sum()
+            Y = above(spectral_norm_above(scaled / np.sqrt(r)) ** 2, 4)
+            centred = min(centred, above(Y / min(1.0, float((mu[used] / r).min())), 8))
+    return SequentialPairs(norm, centred, float(np.abs(M).sum(axis=1).max()), laws, weights)
 
 
-def sequential_users(norm: float, epsilon: float, beta: float) -> float:
-    """n_seq: fewer users of a sequential ε-LDP protocol do not refute; ``norm`` as of ``sequential_norm``."""
+def sequential_users(pairs: SequentialPairs, epsilon: float, beta: float) -> float:
+    """n_seq: fewer users of a sequential ε-LDP protocol do not refute with both errors at most β."""
     e, b = check_epsilon(epsilon), checked_error(beta)
-    if norm <= 0.0:
+    if pairs.norm <= 0.0:
         return math.inf
-    return _SLACK * 4.0 * kl_of_error(b) / (kappa(e) * (math.expm1(e) * norm) ** 2)
+    plain = 4.0 * kl_of_error(b) / (kappa(e) * (math.expm1(e) * pairs.norm) ** 2)
+    u = min(-math.expm1(-e), 0.5 * math.expm1(e) * pairs.row_mass)
+    chi2 = math.sinh(0.5 * e) ** 2 * pairs.centred
+    return _SLACK * max(plain, kl_of_error(b) / (relative_constant(u, interactive=True) * chi2))
 
 
-def _balanced(pi: FloatArray, M: FloatArray) -> tuple[FloatArray, float]:
-    """π̂ of the L₂ step and γ₂*(π̃M)/√σ, at least the norm of M with these weights."""
+def _balanced(pi: FloatArray, M: FloatArray) -> tuple[FloatArray, float, FloatArray]:
+    """π̂ of the L₂ step, γ₂*(π̃M)/√σ, at least the norm of M with these weights, and the weights of the columns."""
     dual = dual_norm(pi[:, None] * M)
     p = np.maximum(dual.row_scales**2, 1e-300)
     parts = pi**2 / p
     sigma = float(parts.sum())
-    return parts / sigma, above(dual.upper / math.sqrt(sigma), 8)
+    q = np.maximum(dual.column_scales**2, 1e-12 * float((dual.column_scales**2).max()))
+    return parts / sigma, above(dual.upper / math.sqrt(sigma), 8), q
 
 
 def _family(first: FloatArray, second: FloatArray, weights: FloatArray) -> HardPairs:

@@ -84,6 +84,14 @@ def smallest_value(
     return least(agnostic, losers, [narrow])
 
 
+def value_of(
+    concepts: ConceptClass, law: FloatArray, alpha: float, agnostic: bool = False, losers: Losers = "class"
+) -> QueryValue:
+    """Return V at a law, mixed with coin labels as little as makes everything lose α; θ is the largest there, or 0."""
+    mu = _losing(concepts, law, alpha, losers)
+    return value_at(concepts, mu, theta=_theta(concepts, mu, alpha, losers) if agnostic else 0.0)
+
+
 def _descend(
     concepts: ConceptClass, alpha: float, agnostic: bool, losers: Losers, rounds: int, mu: FloatArray
 ) -> QueryValue:

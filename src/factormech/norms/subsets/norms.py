@@ -22,7 +22,7 @@ from factormech.norms.boxes import Boxes, around, checked_alpha, of_eta, of_marg
 from factormech.norms.certified import CertifiedNorm
 from factormech.norms.subsets import certificate, classes, marginals, semidefinite, zonal
 from factormech.norms.subsets.classes import SubsetClass, doubled, subset_class
-from factormech.norms.subsets.hardness import Hardness
+from factormech.norms.subsets.hardness import Centre, Hardness
 from factormech.norms.subsets.marginals import PolynomialNorm
 from factormech.numerics.rounding import UNIT, below, gamma, inner_product_below
 
@@ -134,11 +134,13 @@ def certified(queries: SubsetClass, boxes: Boxes, found: semidefinite.Semidefini
     return CertifiedNorm(lower, upper, left, right, residual, witness, found.record)
 
 
-def class_hardness(queries: SubsetClass, theta: float) -> Hardness:
-    """Return the certificate at θ that the dual matrix of γ₂(W, θ) gives, W the values of the class.
+def class_hardness(queries: SubsetClass, theta: float, quantity: str = "gamma-2-approximate") -> Hardness:
+    """Return the certificate at θ that the dual matrix of a norm gives.
 
-    Its strength is at least γ₂(W, θ) up to the gap of the solver: kinds of row below θ, which lower the numerator of
-    the norm, are dropped.
+    By γ₂(W, θ) its strength is at least this norm up to the gap of the solver: kinds of row below θ, which lower the
+    numerator of the norm, are dropped. By the margin complexity it is at least that, at every θ. By η(C, θ/(1 − θ)) it
+    is a certificate of the matrix B that is 1 at wrong labels, over labelled users, for realizable refutation
+    (``learning.realizable_bounds``).
 
     Parameters
     ----------
@@ -146,6 +148,8 @@ def class_hardness(queries: SubsetClass, theta: float) -> Hardness:
         The class, with any values of size at most 1.
     theta
         θ, above 0 and below 1.
+    quantity
+        The norm: ``gamma-2-approximate``; for classes with labels also ``margin-complexity`` and ``eta``.
 
     Raises
     ------
@@ -154,16 +158,37 @@ def class_hardness(queries: SubsetClass, theta: float) -> Hardness:
     """
     if not 0.0 < theta < 1.0:
         raise BadValue("theta", theta, "be above 0 and below 1, the size of an answer", "give for example 0.2")
-    witness = subset_norm(queries, "gamma-2-approximate", theta).witness
-    U, W = witness["dual"].copy(), np.where(queries.exists, queries.values, 0.0)
+    eta = quantity == "eta"
+    witness = subset_norm(queries, quantity, theta / (1.0 - theta) if eta else theta).witness
+    subject = doubled(queries) if eta else queries
+    values = np.hstack([queries.values < 0.0, queries.values > 0.0]).astype(float) if eta else queries.values
+    U, W = witness["dual"].copy(), np.where(subject.exists, values, 0.0)
     agreement = _agreements(W, U)
     U[agreement < theta] = 0.0
-    used = U.any(axis=1)
+    used = np.abs(U).sum(axis=1) > 0.0
     if not used.any():
         return Hardness(theta, 0.0)
-    size = certificate.dual_size(queries, U, witness["row_weights"], witness["column_weights"])
+    q = witness["column_weights"]
+    size = certificate.dual_size(subject, U, witness["row_weights"], q)
     strength = below(inner_product_below(W, U, roundings=1) / size, 2)
-    return Hardness(float(agreement[used].min()), strength)
+    centre = None if eta else Centre(q / q.sum(), _spreads(queries, W, U))
+    return Hardness(float(agreement[used].min()), strength, centre=centre)
+
+
+def _spreads(queries: SubsetClass, W: FloatArray, U: FloatArray) -> FloatArray:
+    """At least D_b/θ' of ``Centre``: the users of kind b times the largest |U_vx|/W_v•U_v.
+
+    A mass u(a, b, t) is spread evenly over C(d, i_a) rows, each with N(a, b, t) users of kind b at intersection t.
+    """
+    d, kinds = queries.attributes, len(queries.columns)
+    rows = np.array([math.comb(d, int(size)) for size in queries.rows], dtype=float)
+    users = np.array([math.comb(d, int(size)) for size in queries.columns], dtype=float)
+    gains = np.maximum((W * U).sum(axis=1) - 2.0 * gamma(U.shape[1] + 2) * np.abs(U).sum(axis=1), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(U != 0.0, np.abs(U) / (queries.on_columns * users.repeat(d + 1)) * rows[:, None], 0.0)
+        shares = np.where(np.any(U, axis=1, keepdims=True), each / gains[:, None], 0.0)
+    largest = shares.reshape(len(rows), kinds, d + 1).max(axis=(0, 2))
+    return np.asarray(largest * users * (1.0 + 16.0 * UNIT))
 
 
 def _agreements(W: FloatArray, U: FloatArray) -> FloatArray:
