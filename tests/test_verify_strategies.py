@@ -24,6 +24,7 @@ from factormech.mechanisms.local.optimal.mechanism import COMPETITORS, MECHANISM
 from factormech.privacy.guarantee import inner_ratio
 from factormech.store import hdf5
 from factormech.workloads import registry, stored
+from tests.tiers import every
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 CASES = {
@@ -302,7 +303,7 @@ def forgeries() -> dict[str, tuple[str, Callable[[h5py.File], None]]]:
 FORGERIES = forgeries()
 
 
-@pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.parametrize("name", every(5, FORGERIES))
 def test_a_forgery_is_refused_in_one_line(name: str, tool: ModuleType, files: dict[str, Path], tmp_path: Path) -> None:
     case, change = FORGERIES[name]
     results = files[case].parents[4]

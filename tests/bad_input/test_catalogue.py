@@ -211,7 +211,7 @@ def test_no_setting_takes_everything(project: Path) -> None:
     assert {path for path, count in told.items() if count < len(STRANGE) // 2} == set()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_any_change_is_taken_or_answered_in_lines(project: Path, data: st.DataObject) -> None:
     new = copy.deepcopy(GOOD)

@@ -42,7 +42,7 @@ def assert_same(one: Solution, other: Solution) -> None:
         pytest.param("all-ranges", 32, 4.0, "game", marks=pytest.mark.slow),
         ("3-way-marginals", 32, 1.0, "symmetric"),
         pytest.param("at-most-3-way-parities", 64, 3.5, None, marks=pytest.mark.slow),
-        ("histogram", 24, 1.0, None),
+        pytest.param("histogram", 24, 1.0, None, marks=pytest.mark.slow),
     ],
 )
 def test_the_worst_case_begun_with_the_average_is_the_same(
