@@ -10,6 +10,8 @@ import pytest
 
 from factormech.errors import BadValue
 
+pytestmark = pytest.mark.heavy
+
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))
 import fuzz  # noqa: E402

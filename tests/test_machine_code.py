@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "factormech"
 CALLEE = "from factormech.compiled import compiled\n\n\n@compiled()\ndef inner(x):\n    return {value} * x\n"
 CALLER = (

@@ -25,6 +25,8 @@ from factormech.workloads.registry import create
 from tests.cli import conftest as command_line
 from tests.tiers import every_pair
 
+pytestmark = pytest.mark.heavy
+
 Ask, Run = command_line.Ask, command_line.Run
 run, ask = command_line.run, command_line.ask
 

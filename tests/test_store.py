@@ -20,6 +20,8 @@ import factormech
 from factormech.errors import BadValue, UnknownName
 from factormech.store import atomic, content, hdf5
 
+pytestmark = pytest.mark.heavy
+
 FRAME = pd.DataFrame(
     {
         "mechanism": ["hadamard", None, "ε"],

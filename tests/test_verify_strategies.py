@@ -26,6 +26,8 @@ from factormech.store import hdf5
 from factormech.workloads import registry, stored
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 CASES = {
     "exact": ("prefix", 8, 1.0, {}),

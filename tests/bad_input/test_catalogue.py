@@ -31,7 +31,7 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 LINE = re.compile(r"(config|error): .+ = .+: must .+; .+", re.DOTALL)
 Refuse = Callable[[], str]
 
-pytestmark = pytest.mark.usefixtures("schema_read_once")
+pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("schema_read_once")]
 
 
 @pytest.fixture

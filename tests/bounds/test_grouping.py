@@ -15,6 +15,8 @@ from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 
 def shares(n: int, m: int) -> np.ndarray:
     """A_ui by definition: the length of cell u inside group i, relative to the cell."""

@@ -20,6 +20,8 @@ from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 EPSILONS = [0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 25.0, 30.0, 35.0, 40.0]
 WORKLOADS = ["histogram", "prefix", "all-ranges", "all-marginals", "3-way-marginals", "at-most-3-way-parities"]
 

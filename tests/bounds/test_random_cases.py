@@ -24,6 +24,8 @@ from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.matrix import MatrixWorkload
 from tests import oracles
 
+pytestmark = pytest.mark.heavy
+
 
 def random_case(rng: np.random.Generator) -> tuple[MatrixWorkload, float]:
     """A workload of whole coefficients, of any rank, and a budget, log-uniform from .001 to 40."""

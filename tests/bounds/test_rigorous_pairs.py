@@ -18,6 +18,8 @@ from factormech.workloads.registry import create
 from tests import oracles
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 
 def centred(W: FloatArray) -> FloatArray:
     """C, symmetric to the last bit."""

@@ -29,6 +29,8 @@ from factormech.studies.measures.verification import exact_loss, exponential_bel
 
 from .conftest import Ask, Run
 
+pytestmark = pytest.mark.heavy
+
 OPTIMISE = ("strategy", "optimise", "prefix", "--domain-size", 4, "--epsilon", 1)
 
 

@@ -31,6 +31,8 @@ from factormech.workloads.registry import create
 from tests.studies import table_from
 from tests.tiers import every_pair
 
+pytestmark = pytest.mark.heavy
+
 POINT: dict[str, Any] = {"workload": "prefix", "domain_size": 8, "seed": 0, "epsilon": 1.0}
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from factormech.workloads import registry
 
+pytestmark = pytest.mark.heavy
+
 DESCRIBE = """
 import resource, sys, time
 import numpy as np

@@ -16,6 +16,8 @@ from factormech.bounds.protocols.mean_squared import mean_squared_error, users_f
 from factormech.errors import BadValue
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 BOUNDS = (mean_squared_error, users_for_mean_squared_error, largest_error, users_for_largest_error)
 
 

@@ -23,6 +23,8 @@ from factormech.errors import BadValue
 from factormech.workloads.registry import create
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 CHECKER = Path(__file__).parents[3] / "tools" / "verify_protocol_bound.py"
 
 

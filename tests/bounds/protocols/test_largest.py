@@ -24,6 +24,8 @@ from factormech.workloads.registry import create
 from tests.bounds.protocols import oracles
 from tests.tiers import every_pair
 
+pytestmark = pytest.mark.heavy
+
 
 def test_the_constants_are_those_of_the_page() -> None:
     assert [round(constant_of(r), 3) for r in (1, 7, 15, 63)] == [0.792, 1.574, 1.775, 1.971]

@@ -18,6 +18,8 @@ from factormech.workloads.registry import create
 from tests.bounds.protocols import oracles
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 
 def _proof(W: np.ndarray, epsilon: float, users: int, kind: str, beta: float) -> squared.SquaredProof:
     """The bound for all types under one prior."""
