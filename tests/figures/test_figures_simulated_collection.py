@@ -158,7 +158,7 @@ def test_zero_errors_are_told(make_collections: Make) -> None:
 @pytest.mark.parametrize(
     ("workloads", "sizes", "epsilons", "shape", "told"),
     every_pair(
-        2,
+        4,
         [
             (2, 1, 3, (2, 3), ""),
             (2, 2, 3, (4, 3), ""),

@@ -79,6 +79,7 @@ def test_a_solution_begun_searches_nothing_that_is_known(monkeypatch: pytest.Mon
     assert solved("prefix", 24, 1.0, WORST, average).record["chosen"] == "game"
 
 
+@pytest.mark.slow
 def test_a_fixed_strategy_that_won_wins_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     average = solved("histogram", 64, 1.0, {})
     assert average.record["chosen"] == average.record["fixed"] == "subset-selection"

@@ -76,6 +76,7 @@ def test_settings_keep_all_digits(value: float, latex: str) -> None:
     assert numbers.exact(value) == latex
 
 
+@pytest.mark.slow
 def test_names_have_letters_alone_and_are_distinct(config: Config) -> None:
     """Over all studies: a document may input them all."""
     names: list[str] = []
