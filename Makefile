@@ -24,7 +24,7 @@ REPORT = @PYTHONPATH="workflow/reporter$${PYTHONPATH:+:$$PYTHONPATH}" snakemake 
 # Workers take whole modules, in the order of tests/conftest.py. Where the environment forbids byte code, each of them would
 # compile all tests anew in every run.
 PYTEST = @PYTHONDONTWRITEBYTECODE= pytest -q -n auto --dist loadscope --no-loadscope-reorder $(1)
-FAST := not slow and not report and not cluster
+FAST := not slow and not report and not latex and not cluster
 
 .PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs site gallery archive \
 	race peers-env clean help

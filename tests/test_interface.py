@@ -20,6 +20,8 @@ from factormech import plugins, questions
 from factormech.labels import NORM_ALIASES, variant
 from factormech.mechanisms.base import FAMILIES
 
+pytestmark = pytest.mark.heavy
+
 INIT = Path(fm.__file__)
 PUBLIC = [name for name in fm.__all__ if name != "__version__"]
 BUDGETS = {"local": {}, "central": {"delta": 1e-6}, "pure": {}}

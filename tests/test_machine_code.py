@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "factormech"
 CALLEE = "from factormech.compiled import compiled\n\n\n@compiled()\ndef inner(x):\n    return {value} * x\n"
 CALLER = (
@@ -71,24 +73,28 @@ def test_the_machine_code_follows_a_callee_in_another_file(project: Path) -> Non
     assert not [*project.glob("factormech-kernels-*")], "the folder of each process is removed at its end"
 
 
-@pytest.mark.parametrize("damage", ["empty", "half", "zeros", "one bit"])
-def test_damaged_machine_code_is_made_again(project: Path, damage: str) -> None:
+@pytest.mark.parametrize(
+    "damages", [("half", "one bit"), pytest.param(("empty", "zeros"), marks=pytest.mark.slow)], ids=" and ".join
+)
+def test_damaged_machine_code_is_made_again(project: Path, damages: tuple[str, ...]) -> None:
     answer(project)
-    for path in kept(project):
-        whole = path.read_bytes()
-        flipped = bytes([whole[-40] ^ 1])
-        path.write_bytes(
-            {
-                "empty": b"",
-                "half": whole[: len(whole) // 2],
-                "zeros": whole[:200] + bytes(len(whole) - 200),
-                "one bit": whole[:-40] + flipped + whole[-39:],
-            }[damage]
-        )
-    assert answer(project) == (11, 0)
-    assert answer(project) == (11, 1)
+    for damage in damages:
+        for path in kept(project):
+            whole = path.read_bytes()
+            flipped = bytes([whole[-40] ^ 1])
+            path.write_bytes(
+                {
+                    "empty": b"",
+                    "half": whole[: len(whole) // 2],
+                    "zeros": whole[:200] + bytes(len(whole) - 200),
+                    "one bit": whole[:-40] + flipped + whole[-39:],
+                }[damage]
+            )
+        assert answer(project) == (11, 0)
+        assert answer(project) == (11, 1)
 
 
+@pytest.mark.slow
 def test_two_processes_compile_for_two_types_at_once(project: Path) -> None:
     """Numba's own files may mix their code up; here one of the two is kept, and each process has its own."""
     pair = [started(project, ASK.format(argument=argument)) for argument in ("5", "2.5")]

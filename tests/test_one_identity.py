@@ -23,12 +23,17 @@ from factormech.studies.asked import Asked
 from factormech.workloads.base import Workload
 from factormech.workloads.registry import create
 from tests.cli import conftest as command_line
+from tests.tiers import every_pair
+
+pytestmark = pytest.mark.heavy
 
 Ask, Run = command_line.Ask, command_line.Run
 run, ask = command_line.run, command_line.ask
 
-WORKLOADS = [("prefix", 8), ("2-way-marginals", 8)]
-EPSILONS = [0.5, 1.0]
+# Two workloads and two budgets; the slow tests have all pairs of them.
+POINTS = every_pair(
+    2, [("prefix", 8, 0.5), ("prefix", 8, 1.0), ("2-way-marginals", 8, 1.0), ("2-way-marginals", 8, 0.5)]
+)
 CASES = [(name, {}) for name in registry.names()] + [("optimised", {"objective": "worst"})]
 NUMBERS = ("worst_variance", "average_variance", "privacy_loss")
 
@@ -87,8 +92,7 @@ def same_bits(one: Any, other: Any) -> bool:
     return np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize(("name", "n"), WORKLOADS)
+@pytest.mark.parametrize(("name", "n", "epsilon"), POINTS)
 @pytest.mark.parametrize(("mechanism", "options"), CASES, ids=lambda value: str(value or ""))
 def test_the_call_and_the_file_of_the_pipeline_agree_in_every_bit(
     folder: Path, mechanism: str, options: dict[str, Any], name: str, n: int, epsilon: float
@@ -125,8 +129,7 @@ def test_so_they_do_for_other_seeds_and_each_seed_is_another_stream(folder: Path
     assert len(averages) == 4
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize(("name", "n"), WORKLOADS)
+@pytest.mark.parametrize(("name", "n", "epsilon"), POINTS)
 def test_the_command_line_agrees_with_the_files_of_the_pipeline(
     folder: Path,
     ask: Ask,

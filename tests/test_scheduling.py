@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import snakemake_forks
 
 pytestmark = pytest.mark.workflow
 
@@ -29,14 +31,17 @@ rule nothing:
 """
 
 
+def snakemake(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return snakemake_forks.run(folder, words, os.environ | {"PYTHONPATH": ""})
+
+
 @pytest.mark.parametrize(
     ("words", "limit"), [((), "None"), (("--max-jobs-per-timespan", "7/1m"), "(7, 60.0)")], ids=["default", "asked"]
 )
 def test_only_the_limit_that_nobody_asked_for_is_taken_away(tmp_path: Path, words: tuple[str, ...], limit: str) -> None:
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     (tmp_path / "here").touch()
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = snakemake(tmp_path, "--cores", "1", *words)
     assert done.returncode == 0, done.stderr
     assert f"limit: {limit}" in done.stderr
 
@@ -70,7 +75,6 @@ rule last:
     shell: "sleep 0.2; ls /proc/$PPID/task | wc -l > {{output}}"
 """
     (tmp_path / "Snakefile").write_text(rules)
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = snakemake(tmp_path, "--cores", "2", "--scheduler", "greedy")
     assert done.returncode == 0, done.stderr
     assert int((tmp_path / "last.txt").read_text()) < 15

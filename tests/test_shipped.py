@@ -141,14 +141,17 @@ def test_the_workflow_is_a_module_of_another(project: Path, place: str) -> None:
 
 @pytest.mark.workflow
 def test_the_file_at_the_top_and_the_workflow_make_the_same(tmp_path: Path) -> None:
-    """Of the project itself, with its claims and its tools."""
+    """Of two studies of the project itself, with its claims and its tools."""
+    shipped.start_project(tmp_path / "few", ["mckenna2020-figure-2", "selection"])
+    only = ("--configfile", str(tmp_path / "few/config.yaml"))
     planned = []
     for file in ("Snakefile", "workflow/Snakefile"):
-        done = snakemake(ROOT, "--snakefile", file, "--dry-run", "--quiet", "rules", "--nolock")
+        done = snakemake(ROOT, "--snakefile", file, *only, "--dry-run", "--quiet", "rules", "--nolock", "--forceall")
         assert done.returncode == 0, done.stderr[-2000:]
         jobs = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout + done.stderr, re.MULTILINE))
         planned.append({name: int(count) for name, count in jobs.items() if name not in ("all", "default", "total")})
     assert planned[0] == planned[1]
+    assert {"evaluate", "draw", "judge"} <= set(planned[0])
 
 
 def test_the_catalog_finds_what_it_asks_for() -> None:

@@ -20,6 +20,8 @@ import factormech
 from factormech.errors import BadValue, UnknownName
 from factormech.store import atomic, content, hdf5
 
+pytestmark = pytest.mark.heavy
+
 FRAME = pd.DataFrame(
     {
         "mechanism": ["hadamard", None, "ε"],
@@ -85,7 +87,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     datasets=st.dictionaries(NAMES, ARRAYS | TEXT_ARRAYS | frames(), max_size=4),
     attributes=st.dictionaries(NAMES.filter(lambda n: n not in hdf5._OWN), ATTRIBUTES, max_size=5),

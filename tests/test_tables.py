@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from factormech.errors import BadValue
 from factormech.studies.sample_complexity import MEASURED
 from factormech.tables import kinds as tables
+from tests.tiers import every
 
 MakeTable = Callable[..., pd.DataFrame]
 FORMAT = tables.format_named("sample-complexity")
@@ -44,7 +45,7 @@ def test_round_trip(make_table: MakeTable, tmp_path: Path, seeds: Any) -> None:
     assert tuple(frame["seed"].unique()) == seeds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     value=st.floats(min_value=0, allow_infinity=False, allow_nan=False),
     bound=st.floats(allow_infinity=False, allow_nan=False),
@@ -239,7 +240,9 @@ GALLERY = sorted((Path(__file__).parents[1] / "docs" / "gallery").glob("*.csv"))
 OTHERS = {"claims", "jobs", "run", "times"}
 
 
-@pytest.mark.parametrize("path", [path for path in GALLERY if path.stem not in OTHERS], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", every(4, [path for path in GALLERY if path.stem not in OTHERS]), ids=lambda path: path.stem
+)
 def test_every_table_of_the_gallery_is_read(path: Path, tmp_path: Path) -> None:
     """Written as it is today, it reads back to equal bits."""
     frame = tables.read_csv(path)

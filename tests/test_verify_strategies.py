@@ -24,6 +24,9 @@ from factormech.mechanisms.local.optimal.mechanism import COMPETITORS, MECHANISM
 from factormech.privacy.guarantee import inner_ratio
 from factormech.store import hdf5
 from factormech.workloads import registry, stored
+from tests.tiers import every
+
+pytestmark = pytest.mark.heavy
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 CASES = {
@@ -311,7 +314,7 @@ def forgeries() -> dict[str, tuple[str, Callable[[h5py.File], None]]]:
 FORGERIES = forgeries()
 
 
-@pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.parametrize("name", every(5, FORGERIES))
 def test_a_forgery_is_refused_in_one_line(name: str, tool: ModuleType, files: dict[str, Path], tmp_path: Path) -> None:
     case, change = FORGERIES[name]
     results = files[case].parents[4]

@@ -49,9 +49,9 @@ JOBS = re.compile(r"^(?P<margin> *)(?:local)?rule (?P<rule>\S+):\n(?P<said>(?:(?
 
 
 def copy_of_project(folder: Path) -> Path:
-    """The tracked files, with a configuration of their own, and the machine code that numba has compiled of them."""
+    """The tracked files, with a configuration of their own, and the byte code that Python has compiled of them."""
     names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
-    names += [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.nb[ci]")]
+    names += [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.pyc")]
     for name in filter(None, names):
         if name.split("/")[0] in {"src", "workflow", "Snakefile", "environment.yml", "profiles"}:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,11 @@ def made(folder: Path, *targets: str) -> None:
 
 def planned(folder: Path, *targets: str) -> set[str]:
     """The jobs of a dry run, as ``rule`` or ``rule wildcards``, the targets' own left out."""
-    done = snakemake(folder, *(targets or ("all",)), "--dry-run")
+    return jobs_of(snakemake(folder, *(targets or ("all",)), "--dry-run"))
+
+
+def jobs_of(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The jobs that a dry run lists."""
     assert done.returncode == 0, done.stderr[-2000:]
     jobs = set()
     for job in JOBS.finditer(done.stdout + done.stderr):
@@ -257,18 +261,19 @@ def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "stale"),
+    ("file", "stale"),
     [
-        ("src/factormech/workloads/ranges.py", "\nOTHER = 1\n", {"evaluate", "tabulate", "draw"}),
-        ("src/factormech/bounds/spectral.py", "\nOTHER = 1\n", {"evaluate", "tabulate", "draw"}),
-        ("src/factormech/plots/style.py", "\nOTHER = 1\n", {"draw"}),
-        ("src/factormech/mechanisms/local/registry.py", "\nOTHER = 1\n", set()),
-        ("src/factormech/cli/norms.py", "\nOTHER = 1\n", set()),
-        ("src/factormech/labels.py", "\nOTHER = 1\n", {"tabulate", "draw"}),
+        ("workloads/ranges.py", {"evaluate", "tabulate", "draw"}),
+        pytest.param("bounds/spectral.py", {"evaluate", "tabulate", "draw"}, marks=pytest.mark.slow),
+        pytest.param("plots/style.py", {"draw"}, marks=pytest.mark.slow),  # test_plain_snakemake_makes_all edits it
+        ("mechanisms/local/registry.py", set()),
+        pytest.param("cli/norms.py", set(), marks=pytest.mark.slow),
+        ("labels.py", {"tabulate", "draw"}),
     ],
 )
-def test_what_depends_on_a_module_is_made_again(project: Path, file: str, text: str, stale: set[str]) -> None:
-    with edited(project / file, (project / file).read_text() + text):
+def test_what_depends_on_a_module_is_made_again(project: Path, file: str, stale: set[str]) -> None:
+    module = project / "src/factormech" / file
+    with edited(module, module.read_text() + "\nOTHER = 1\n"):
         assert {job.partition(" ")[0] for job in planned(project)} == stale
 
 
@@ -303,6 +308,7 @@ def test_a_figure_is_drawn_again_from_its_csv_alone(project: Path, tmp_path: Pat
         assert (tmp_path / f"again.{suffix}").read_bytes() == (project / f"figures/small.{suffix}").read_bytes()
 
 
+@pytest.mark.slow
 def test_equal_inputs_give_equal_files(project: Path, tmp_path: Path) -> None:
     """Another folder, another run: byte for byte the same results and figures."""
     again = copy_of_project(tmp_path)
@@ -371,6 +377,7 @@ def without_data(folder: Path, *arguments: str) -> subprocess.CompletedProcess[s
             os.environ["FACTORMECH_DATA"] = named
 
 
+@pytest.mark.slow
 def test_studies_on_data_sets(tmp_path: Path) -> None:
     """Without data, stand-ins, called so; where a folder is named, what it lacks is answered before anything runs."""
     folder = copy_of_project(tmp_path)
@@ -396,6 +403,7 @@ def test_studies_on_data_sets(tmp_path: Path) -> None:
     assert list((folder / "data").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("FACTORMECH_DATA" not in os.environ, reason="FACTORMECH_DATA names no folder")
 def test_snakemake_data_fetches_what_studies_then_use(tmp_path: Path) -> None:
     """From a server on loopback, which has the real files."""

@@ -40,17 +40,39 @@ AFTER = {"tabulate study=toy-study", "draw study=toy-study"}
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy with the toy as a kind more: a module."""
     folder = copy_of_project(tmp_path_factory.mktemp("experiments"))
     room = folder / "src/factormech/studies"
     shutil.copy(ROOT / "tests/experiments/toy.py", room / "toy.py")
     (folder / "config.yaml").write_text(CONFIG)
     (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
-    made(folder, "all", "figures/quick/toy-study.pdf")
     return folder
 
 
+@pytest.fixture(scope="module")
+def project(copied: Path) -> Path:
+    """The same copy, in which everything has been made once."""
+    made(copied, "all", "figures/quick/toy-study.pdf")
+    return copied
+
+
+def test_the_added_kind_is_planned(copied: Path) -> None:
+    """As planned on a copy without results; the slow tests run the jobs."""
+    calibration = {"evaluate study=calibration, part=all", "tabulate study=calibration", "draw study=calibration"}
+    assert planned(copied) == PARTS | AFTER | calibration
+
+
+def test_a_setting_that_the_added_kind_lacks_is_refused(copied: Path) -> None:
+    old, new = "p: [2.0, inf]", "p: [2.0, inf]}\n    scale: 3\n    options: {"
+    assert old in CONFIG
+    with edited(copied / "config.yaml", CONFIG.replace(old, new, 1)):
+        done = snakemake(copied, "all", "--dry-run")
+    assert done.returncode != 0
+    assert "studies.toy-study.options = {}: must be a known setting;" in done.stderr + done.stdout
+
+
+@pytest.mark.slow
 def test_everything_is_made_once(project: Path) -> None:
     for study in ("toy-study", "calibration"):
         for suffix in ("pdf", "svg", "png", "txt"):
@@ -67,6 +89,7 @@ def test_everything_is_made_once(project: Path) -> None:
     assert planned(project) == set()
 
 
+@pytest.mark.slow
 def test_a_part_says_what_it_was_asked(project: Path) -> None:
     record = hdf5.read(project / "results/parts/toy-study/mine.h5", "part")
     asked = record.attributes["asked"]
@@ -89,54 +112,45 @@ def test_another_run_gives_equal_bytes(project: Path) -> None:
     assert planned(project) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "stale"),
     [
-        pytest.param("p: [2.0, inf]", "p: [2.0]", PARTS | AFTER, marks=pytest.mark.slow),
-        ("p: [2.0, inf]", "p: [2.0, inf]}\n    scale: 3\n    options: {", None),
-        pytest.param("[prefix, random-signs, mine]", "[random-signs, mine]", AFTER, marks=pytest.mark.slow),
+        ("p: [2.0, inf]", "p: [2.0]", PARTS | AFTER),
+        ("[prefix, random-signs, mine]", "[random-signs, mine]", AFTER),
         (
             "[prefix, random-signs, mine]",
             "[prefix, random-signs, mine, histogram]",
             {"evaluate study=toy-study, part=histogram", *AFTER},
         ),
-        pytest.param("kind: toy\n", "kind: toy\n    methods: [analytic]\n", PARTS | AFTER, marks=pytest.mark.slow),
-        pytest.param("title: Toy", "title: Other", {"draw study=toy-study"}, marks=pytest.mark.slow),
+        ("kind: toy\n", "kind: toy\n    methods: [analytic]\n", PARTS | AFTER),
+        ("title: Toy", "title: Other", {"draw study=toy-study"}),
         ("studies:", "seed: 1\nstudies:", PARTS | AFTER),
-        pytest.param(
-            "[0.5, 1.0]",
-            "[0.5]",
-            {"evaluate study=calibration, part=all", "tabulate study=calibration"},
-            marks=pytest.mark.slow,
-        ),
+        ("[0.5, 1.0]", "[0.5]", {"evaluate study=calibration, part=all", "tabulate study=calibration"}),
     ],
 )
-def test_a_changed_setting_makes_its_parts_again(project: Path, old: str, new: str, stale: set[str] | None) -> None:
-    """And no others: the seed is nothing to what is not random; a setting that the kind lacks is refused."""
+def test_a_changed_setting_makes_its_parts_again(project: Path, old: str, new: str, stale: set[str]) -> None:
+    """And no others: the seed is nothing to what is not random."""
     assert old in CONFIG
     with edited(project / "config.yaml", CONFIG.replace(old, new, 1)):
-        if stale is None:
-            done = snakemake(project, "all", "--dry-run")
-            assert done.returncode != 0
-            assert "studies.toy-study.options = {}: must be a known setting;" in done.stderr + done.stdout
-            return
-        found = planned(project)
-        assert found - {"draw study=calibration"} == stale
+        assert planned(project) - {"draw study=calibration"} == stale
 
 
+@pytest.mark.slow
 def test_a_changed_matrix_makes_its_part_again(project: Path) -> None:
     with edited(project / "mine.csv", "1,0,0,0\n"):
         assert planned(project) == {"evaluate study=toy-study, part=mine", *AFTER}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "stale"),
     [
         ("src/factormech/studies/toy.py", PARTS | AFTER),
-        pytest.param("src/factormech/studies/registry.py", set(), marks=pytest.mark.slow),
+        ("src/factormech/studies/registry.py", set()),
         ("src/factormech/plots/declared.py", {"draw study=toy-study", "draw study=calibration"}),
-        pytest.param("src/factormech/mechanisms/local/hadamard.py", set(), marks=pytest.mark.slow),
-        pytest.param("src/factormech/config/kinds.py", set(), marks=pytest.mark.slow),
+        ("src/factormech/mechanisms/local/hadamard.py", set()),
+        ("src/factormech/config/kinds.py", set()),
     ],
 )
 def test_changed_code_makes_what_depends_on_it_again(project: Path, file: str, stale: set[str]) -> None:
@@ -144,6 +158,7 @@ def test_changed_code_makes_what_depends_on_it_again(project: Path, file: str, s
         assert planned(project) == stale
 
 
+@pytest.mark.slow
 def test_a_part_of_another_study_is_refused(project: Path) -> None:
     """By the job itself, in one line."""
     forms = [word for name in ("csv", "latex", "hdf5") for word in (f"--{name}", f"out.{name}")]

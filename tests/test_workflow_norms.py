@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -59,53 +60,53 @@ studies:
     grid: {workload: [prefix], domain_size: [2, 8, 64]}
     norms: [gamma-f, gamma-2]
 """
-FAST = ("norms-of-six", "ranges", "prefix-errors")
-STUDIES = (*FAST, "general", "classes")
+STUDIES = ("norms-of-six", "ranges", "prefix-errors", "general", "classes")
 
 
-def run(folder: Path, *targets: str) -> Path:
+def copied(folder: Path) -> Path:
     copy_of_project(folder)
     (folder / "config.yaml").write_text(CONFIG)
     (folder / "mine.csv").write_text("1,0,0,0\n1,1,0,0\n0,2,0,3\n")
-    made(folder, *targets)
+    return folder
+
+
+def run(folder: Path) -> Path:
+    made(copied(folder), "all")
     return folder
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy in which the studies of the fast tests have been made."""
-    return run(tmp_path_factory.mktemp("norms"), *FAST)
-
-
-@pytest.fixture(scope="module")
-def whole(project: Path) -> Path:
-    """The same copy with all studies."""
-    made(project, "all")
-    return project
+    """A copy in which all studies have been made."""
+    return run(tmp_path_factory.mktemp("norms"))
 
 
 def table(project: Path, study: str) -> object:
     return factormech.load(project / f"results/tables/{study}.csv")
 
 
-def assert_made(project: Path, studies: tuple[str, ...]) -> None:
-    for study in studies:
+def test_every_study_is_planned_and_only_the_expensive_factorization_has_a_job(tmp_path: Path) -> None:
+    """As planned on a copy without results; the slow tests run them."""
+    jobs = planned(copied(tmp_path))
+    parts = Counter(job.partition("study=")[2].partition(",")[0] for job in jobs if job.startswith("evaluate "))
+    assert parts == {"norms-of-six": 5, "ranges": 2, "general": 2, "classes": 2, "prefix-errors": 2}
+    for rule in ("tabulate", "draw"):
+        assert {f"{rule} study={study}" for study in STUDIES} == {job for job in jobs if job.startswith(f"{rule} ")}
+    [solve] = [job for job in jobs if job.startswith("solve ")]
+    assert solve.startswith("solve family=factorizations, name=gamma-2, workload=all-ranges, domain_size=72")
+
+
+@pytest.mark.slow
+def test_tables_and_figures_are_made_once(project: Path) -> None:
+    for study in STUDIES:
         for suffix in ("pdf", "svg", "png", "txt"):
             assert (project / f"figures/{study}.{suffix}").stat().st_size > 0
         assert factormech.load(project / f"results/{study}.h5").equals(table(project, study))
         assert (project / f"results/tables/{study}.tex").read_text().startswith("% The table of ")
-    assert planned(project, *studies) == set()
-
-
-def test_tables_and_figures_are_made_once(project: Path) -> None:
-    assert_made(project, FAST)
+    assert planned(project, *STUDIES) == set()
 
 
 @pytest.mark.slow
-def test_tables_and_figures_of_all_studies_are_made_once(whole: Path) -> None:
-    assert_made(whole, STUDIES)
-
-
 def test_numbers_are_of_the_grid(project: Path) -> None:
     six = factormech.load(project / "results/tables/norms-of-six.csv")
     assert len(six) == 2 * (3 + 2 * 3)
@@ -130,15 +131,15 @@ def test_numbers_are_of_the_grid(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_classes_of_concepts_have_norms(whole: Path) -> None:
-    classes = factormech.load(whole / "results/tables/classes.csv")
+def test_classes_of_concepts_have_norms(project: Path) -> None:
+    classes = factormech.load(project / "results/tables/classes.csv")
     assert set(classes["norm"]) == {"eta", "margin-complexity"}
     assert (classes.loc[classes["norm"] == "margin-complexity", "entry_error"].isna()).all()
 
 
 @pytest.mark.slow
-def test_a_study_may_name_a_general_solver(whole: Path) -> None:
-    general = factormech.load(whole / "results/tables/general.csv").set_index(["norm", "domain_size"])
+def test_a_study_may_name_a_general_solver(project: Path) -> None:
+    general = factormech.load(project / "results/tables/general.csv").set_index(["norm", "domain_size"])
     small = general.xs(4, level="domain_size")
     assert (small["status"] == "ok").all()
     assert "cvxpy CLARABEL" in set(small["method"])
@@ -150,6 +151,7 @@ def test_a_study_may_name_a_general_solver(whole: Path) -> None:
     assert large["reason"].str.contains("rows and columns together for a general solver").all()
 
 
+@pytest.mark.slow
 def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: Path) -> None:
     [path] = (project / "results/factorizations").rglob("*.h5")
     assert path.parent.relative_to(project / "results/factorizations") == Path("gamma-2/all-ranges/n72")
@@ -165,11 +167,13 @@ def test_an_expensive_factorization_has_a_file_that_gives_back_r_and_a(project: 
     assert (row["lower"], row["upper"]) == (norm.lower, norm.upper)
 
 
+@pytest.mark.slow
 def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
     module = project / "src/factormech/norms/boxes.py"
     with edited(module, module.read_text() + "\nOTHER = 1\n"):
-        jobs = planned(project, *FAST)
+        jobs = planned(project)
     assert "evaluate study=norms-of-six, part=gamma-2-shifted" in jobs
+    assert "evaluate study=classes, part=eta" in jobs
     rules = project / "src/factormech/workloads/ranges.py"
     with edited(rules, rules.read_text() + "\nOTHER = 1\n"):
         jobs = planned(project, "ranges")
@@ -178,24 +182,17 @@ def test_what_depends_on_a_method_is_made_again(project: Path) -> None:
     )
     data = project / "mine.csv"
     with edited(data, data.read_text() + "1,1,1,1\n"):
-        jobs = planned(project, *FAST)
+        jobs = planned(project)
     assert "evaluate study=norms-of-six, part=gamma-2" in jobs
     assert "evaluate study=ranges, part=gamma-2" not in jobs
 
 
 @pytest.mark.slow
-def test_what_depends_on_boxes_is_made_again_for_classes(whole: Path) -> None:
-    module = whole / "src/factormech/norms/boxes.py"
-    with edited(module, module.read_text() + "\nOTHER = 1\n"):
-        assert "evaluate study=classes, part=eta" in planned(whole)
-
-
-@pytest.mark.slow
-def test_another_run_gives_the_same_bytes(whole: Path, tmp_path: Path) -> None:
-    again = run(tmp_path, "all")
+def test_another_run_gives_the_same_bytes(project: Path, tmp_path: Path) -> None:
+    again = run(tmp_path)
     files = [p for room in ("results", "figures") for p in sorted((again / room).rglob("*")) if p.is_file()]
     names = [str(path.relative_to(again)) for path in files]
     kept = [name for name in names if not name.startswith(("results/benchmarks", "results/logs"))]
     assert len(kept) > 30
     for name in kept:
-        assert (again / name).read_bytes() == (whole / name).read_bytes(), name
+        assert (again / name).read_bytes() == (project / name).read_bytes(), name

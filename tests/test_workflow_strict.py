@@ -11,6 +11,7 @@ import factormech
 from factormech.cli.main import main
 from tests.bad_input.catalogue import GOOD, TEXTS
 from tests.test_workflow import copy_of_project, snakemake
+from tests.tiers import every
 
 pytestmark = pytest.mark.workflow
 
@@ -61,6 +62,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_check_accepts_runs(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,7 +79,8 @@ def test_what_check_accepts_runs(
 
 # Snakemake itself refuses what is no YAML, with words of its own; these it would read in its own way.
 @pytest.mark.parametrize(
-    "case", ["a key twice", "an octal seed", "a range", "a switch", "a date", "a thousand", "a key twice, deep"]
+    "case",
+    every(6, ["a key twice", "an octal seed", "a range", "a switch", "a date", "a thousand", "a key twice, deep"]),
 )
 def test_snakemake_reads_as_check_does(project: Path, case: str) -> None:
     content, words = TEXTS[case]

@@ -14,7 +14,7 @@ from factormech.pipeline import freshness
 from factormech.store import content
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.slow]
 
 CONFIG = """
 studies:

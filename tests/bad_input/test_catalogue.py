@@ -21,6 +21,7 @@ from factormech.config.schema import mapping
 from factormech.config.studies import ConfigErrors, load
 from factormech.config.yaml_file import read_yaml
 from factormech.studies.registry import experiment
+from tests.tiers import every
 
 from ..cli.test_refusals import USAGE, WRONG
 from .catalogue import FILES, GOOD, SETTINGS, TEXTS
@@ -31,7 +32,7 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 LINE = re.compile(r"(config|error): .+ = .+: must .+; .+", re.DOTALL)
 Refuse = Callable[[], str]
 
-pytestmark = pytest.mark.usefixtures("schema_read_once")
+pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("schema_read_once")]
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_the_good_configuration_is_good(project: Path, capsys: pytest.CaptureFix
     assert "3 studies" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("case", SETTINGS)
+@pytest.mark.parametrize("case", every(2, SETTINGS))
 def test_bad_settings(project: Path, refused: Refuse, case: str) -> None:
     changes, words = SETTINGS[case]
     (project / "config.yaml").write_text(yaml.dump(changed(changes)))
@@ -101,7 +102,7 @@ def test_bad_texts(project: Path, refused: Refuse, case: str) -> None:
     assert words in refused()
 
 
-@pytest.mark.parametrize("case", FILES)
+@pytest.mark.parametrize("case", every(2, FILES))
 def test_bad_files(project: Path, refused: Refuse, case: str) -> None:
     name, write, words = FILES[case]
     write(project / name)
@@ -211,7 +212,7 @@ def test_no_setting_takes_everything(project: Path) -> None:
     assert {path for path, count in told.items() if count < len(STRANGE) // 2} == set()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_any_change_is_taken_or_answered_in_lines(project: Path, data: st.DataObject) -> None:
     new = copy.deepcopy(GOOD)

@@ -14,6 +14,7 @@ from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests.bounds import optimum
 from tests.bounds.checks import centred_root
+from tests.tiers import every
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
@@ -25,7 +26,7 @@ def test_certified_is_the_largest(name: str, epsilon: float) -> None:
     assert found["svd"] <= found["centred-svd"] <= found["parametric"] <= found["pairwise"]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", every(2, range(12)))
 def test_no_bound_is_above_the_optimum(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 8)), float(rng.choice([0.3, 1.0, 2.0, 4.0]))

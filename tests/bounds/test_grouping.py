@@ -13,6 +13,9 @@ from factormech.bounds.pairwise import pairwise, solve
 from factormech.bounds.staircase import InformationLimit, SizeLimit
 from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
+from tests.tiers import every
+
+pytestmark = pytest.mark.heavy
 
 
 def shares(n: int, m: int) -> np.ndarray:
@@ -58,7 +61,7 @@ def test_interpolation_keeps_lines_and_totals(m: int, n: int) -> None:
     np.testing.assert_array_equal(kink, kink.T)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 3.0, 6.0])
+@pytest.mark.parametrize("epsilon", every(2, [1.0, 3.0, 6.0]))
 @pytest.mark.parametrize("name", ["prefix", "all-ranges", pytest.param("random", marks=pytest.mark.slow)])
 def test_levels_lose_nothing(name: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the search at once, which may end earlier; also where the order of the types means nothing."""

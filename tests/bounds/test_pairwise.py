@@ -226,7 +226,7 @@ def test_near_the_exact_optimum(name: str, epsilon: float) -> None:
         assert found == pytest.approx(best, rel=1e-6)
 
 
-@pytest.mark.parametrize("n", [2, 3, 16, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [2, 8, pytest.param(3, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["prefix", "all-ranges"])
 def test_randomized_response_is_optimal_at_large_budgets(name: str, n: int) -> None:
     """Reports name one type each, and X_c = σ_1/(n−1)·P."""
@@ -238,7 +238,7 @@ def test_randomized_response_is_optimal_at_large_budgets(name: str, n: int) -> N
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(20), 35, 42, *(pytest.param(s, marks=pytest.mark.slow) for s in range(20, 50) if s not in (35, 42))]
+    "seed", [*range(8), 35, 42, *(pytest.param(s, marks=pytest.mark.slow) for s in range(8, 50) if s not in (35, 42))]
 )
 def test_no_random_strategy_beats_it(seed: int) -> None:
     """Mixtures of rows between the bounds, and adversarial ones: few staircase rows of the sizes that matter."""
@@ -281,7 +281,7 @@ def test_no_mechanism_beats_it(name: str, n: int, epsilon: float) -> None:
 
 
 @pytest.mark.parametrize("epsilon", every(3, [*EPSILONS, 40.0, 400.0]))
-@pytest.mark.parametrize("n", [1, 2, 3, 30])
+@pytest.mark.parametrize("n", [1, 3, 12, pytest.param(30, marks=pytest.mark.slow)])
 def test_never_below_the_weighted_bound(n: int, epsilon: float) -> None:
     for name in ("prefix", "all-ranges", "histogram", "total"):
         workload = create(name, n)
@@ -290,7 +290,7 @@ def test_never_below_the_weighted_bound(n: int, epsilon: float) -> None:
         assert found >= parametric.parametric(workload, epsilon)
 
 
-@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(s, marks=pytest.mark.slow) for s in range(10, 30))])
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(s, marks=pytest.mark.slow) for s in range(5, 30))])
 def test_hard_workloads(seed: int) -> None:
     """Few queries, 0/1 queries, repeated columns, columns of any scale, extreme ε, and reflected queries."""
     rng = np.random.default_rng(seed)
@@ -321,6 +321,6 @@ def test_the_target_attains_the_bound(name: str, epsilon: float) -> None:
 
 def test_falls_with_the_budget_and_scales_with_the_workload() -> None:
     C = create("prefix", 12).centred_gram()
-    found = [solve(C, epsilon).objective for epsilon in np.linspace(0.5, 8.0, 16)]
+    found = [solve(C, epsilon).objective for epsilon in (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)]
     assert np.all(np.diff(found) < 1e-4 * np.array(found[1:]))
-    assert solve(7.0 * C, 2.0).objective == pytest.approx(7.0 * found[3], rel=1e-4)
+    assert solve(7.0 * C, 2.0).objective == pytest.approx(7.0 * found[2], rel=1e-4)

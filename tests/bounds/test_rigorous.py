@@ -178,7 +178,7 @@ def test_errors_name_the_remedy() -> None:
 
 
 @pytest.mark.parametrize("spread", every(2, [0.0, 3.0, 10.0]))
-@pytest.mark.parametrize("n", [rigorous.LONG_UP_TO, rigorous.LONG_UP_TO + 1, 200])
+@pytest.mark.parametrize("n", [rigorous.LONG_UP_TO, rigorous.LONG_UP_TO + 1, pytest.param(200, marks=pytest.mark.slow)])
 def test_the_errors_of_the_product_are_below_what_is_taken_off(n: int, spread: float) -> None:
     """Against fractions, also where terms of unlike size cancel; above the limit far below what is allowed."""
     rng = np.random.default_rng(n)

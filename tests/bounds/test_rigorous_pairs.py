@@ -18,6 +18,8 @@ from factormech.workloads.registry import create
 from tests import oracles
 from tests.tiers import every
 
+pytestmark = pytest.mark.heavy
+
 
 def centred(W: FloatArray) -> FloatArray:
     """C, symmetric to the last bit."""
@@ -31,7 +33,7 @@ def from_weights(C: FloatArray, epsilon: float, found: pairwise.PairwiseBound, *
 
 @pytest.mark.parametrize("epsilon", every(3, [0.5, 2.0, 4.0, 9.0]))
 @pytest.mark.parametrize("name", ["prefix", "all_ranges"])
-@pytest.mark.parametrize("n", [2, 3, 17, 40])
+@pytest.mark.parametrize("n", [2, 3, 17, pytest.param(40, marks=pytest.mark.slow)])
 def test_it_is_just_below_the_bound_of_floats(name: str, epsilon: float, n: int) -> None:
     C = centred(getattr(oracles, name)(n))
     found = pairwise.solve(C, epsilon)

@@ -16,6 +16,8 @@ from factormech.workloads.registry import create
 from tests import oracles
 from tests.bounds import checks, optimum
 
+pytestmark = pytest.mark.heavy
+
 
 def scatter_of(Q: FloatArray, z: FloatArray) -> float:
     """Σ_{u<v}X_uv‖z_u−z_v‖², X = QᵀDiag(Q1)⁻¹Q."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from factormech.store import hdf5
+from tests.tiers import every
 
 from .conftest import Ask, Run
 
@@ -125,7 +126,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("case", every(3, WRONG))
 def test_wrong_values_are_answered_with_one_helpful_line(run: Run, folder: Path, case: str) -> None:
     arguments, words = WRONG[case]
     before = sorted(folder.rglob("*"))

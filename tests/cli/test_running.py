@@ -23,10 +23,13 @@ from factormech.cli.progress import Progress, expected_seconds
 from factormech.cli.schema import COMMANDS, KEYS
 from factormech.mechanisms.local.errors import estimate_covariance, standard_errors
 from factormech.mechanisms.local.optimal.problem import Step
+from factormech.shipped import start_project
 from factormech.store import hdf5
 from factormech.studies.measures.verification import exact_loss, exponential_below
 
 from .conftest import Ask, Run
+
+pytestmark = pytest.mark.heavy
 
 OPTIMISE = ("strategy", "optimise", "prefix", "--domain-size", 4, "--epsilon", 1)
 
@@ -147,40 +150,51 @@ def test_every_command_has_a_schema_and_json() -> None:
 
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIG = ("--config", ROOT / "config.yaml", "--schema", ROOT / "workflow" / "schemas" / "config.schema.yaml", "--quick")
+FEW = ("mckenna2020-figure-1", "mckenna2020-figure-3a", "consistency", "selection")
+SCHEMA = ("--schema", ROOT / "workflow" / "schemas" / "config.schema.yaml")
+EVERY = ("--config", ROOT / "config.yaml", *SCHEMA)
+Config = tuple[object, ...]
 
 
-def test_studies_are_listed_shown_and_checked(ask: Ask, run: Run) -> None:
-    listed = ask("study", "list", *CONFIG)["studies"]
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory, schema_read_once: None) -> Config:
+    """Words that name a configuration with few studies of the project's."""
+    folder = tmp_path_factory.mktemp("few")
+    start_project(folder, FEW)
+    return ("--config", folder / "config.yaml", *SCHEMA)
+
+
+def test_studies_are_listed_shown_and_checked(ask: Ask, run: Run, config: Config) -> None:
+    listed = ask("study", "list", *config, "--quick")["studies"]
     names = [study["study"] for study in listed]
-    shown = ask("study", "show", "mckenna2020-figure-1", *CONFIG)
+    shown = ask("study", "show", "mckenna2020-figure-1", *config, "--quick")
     assert shown["study"] in names
     assert shown["grid"]["mechanisms"] == next(s for s in listed if s["study"] == shown["study"])["grid"]["mechanisms"]
-    assert "mckenna2020-figure-1" in run("study", "show", "mckenna2020-figure-1", *CONFIG).out
-    checked = ask("check", *CONFIG)
+    assert "mckenna2020-figure-1" in run("study", "show", "mckenna2020-figure-1", *config, "--quick").out
+    checked = ask("check", *config, "--quick")
     assert checked["names"] == names
     assert checked["measurements"] > len(names)
-    made = run("study", "list", "--made", *CONFIG).out.splitlines()
+    made = run("study", "list", "--made", *config, "--quick").out.splitlines()
     assert len(made) == len(names)
-    unknown = run("study", "show", "mckenna2020-figure-9", *CONFIG)
+    unknown = run("study", "show", "mckenna2020-figure-9", *config, "--quick")
     assert unknown.code == 1
     assert "did you mean" in unknown.err
 
 
 def test_a_list_of_studies_is_a_line_each_and_can_be_searched(run: Run, ask: Ask) -> None:
-    lines = run("study", "list", *CONFIG[:4]).out.splitlines()
-    names = [study["study"] for study in ask("study", "list", *CONFIG[:4])["studies"]]
+    lines = run("study", "list", *EVERY).out.splitlines()
+    names = [study["study"] for study in ask("study", "list", *EVERY)["studies"]]
     assert [line.split()[0] for line in lines if line.startswith("  ")].count("mckenna2020-figure-1") == 1
     assert len([line for line in lines if line.startswith("  ")]) == len(names)
     assert max(map(len, lines)) <= 120
-    found = ask("study", "list", "Figure 1", *CONFIG[:4])["studies"]
+    found = ask("study", "list", "Figure 1", *EVERY)["studies"]
     assert "mckenna2020-figure-1" in [study["study"] for study in found]
     assert len(found) < len(names)
-    assert "TEXT = 'no such'" in run("study", "list", "no such", *CONFIG[:4]).err
+    assert "TEXT = 'no such'" in run("study", "list", "no such", *EVERY).err
 
 
-def test_no_answer_shows_python(run: Run) -> None:
-    shown = run("study", "show", "mckenna2020-figure-1", *CONFIG).out
+def test_no_answer_shows_python(run: Run, config: Config) -> None:
+    shown = run("study", "show", "mckenna2020-figure-1", *config, "--quick").out
     assert "optimised: objective: worst" in shown
     assert not re.search(r"[{}\[\]]|\bTrue\b|\bNone\b", shown)
 
@@ -191,45 +205,47 @@ def test_one_study_is_one_study(run: Run, tmp_path: Path) -> None:
         "studies:\n  mine:\n    paper: me\n    artefact: it\n    kind: sample-complexity\n    title: Mine\n"
         "    grid: {workload: [prefix], domain_size: [4], epsilon: [1.0]}\n    mechanisms: [rappor]\n"
     )
-    said = run("check", "--config", path, *CONFIG[2:4]).out
+    said = run("check", "--config", path, *SCHEMA).out
     assert "1 study, 2 measurements" in said
 
 
 def test_results_are_found_by_study_and_by_file(
-    run: Run, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Config
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = ask("results", "show", "mckenna2020-figure-1", *CONFIG)
+    found = ask("results", "show", "mckenna2020-figure-1", *config, "--quick")
     worst = [one for one in found["files"] if "Optimised (worst case): prefix, n = 64, ε = 1" in one["description"]]
     assert len(worst) == 1  # its name alone does not say which of two it is
     assert (found["made"], worst[0]["made"], found["parts"][0]) == (False, False, 0)
     file = worst[0]["file"]
-    before = ask("results", "show", file, *CONFIG)
+    before = ask("results", "show", file, *config, "--quick")
     assert "quick/mckenna2020-figure-1" in before["used_by"]
     assert before["description"] == worst[0]["description"]
     hdf5.write(
         file, "strategy", datasets={}, attributes={"mechanism": "optimised", "options": '{"objective": "worst"}'}
     )
-    after = ask("results", "show", file, *CONFIG)
+    after = ask("results", "show", file, *config, "--quick")
     assert (after["made"], after["holds"]["mechanism"]) == (True, "optimised")
-    assert "objective: worst" in run("results", "show", file, *CONFIG).out
-    again = ask("results", "show", "figures/quick/mckenna2020-figure-1.svg", *CONFIG)
+    assert "objective: worst" in run("results", "show", file, *config, "--quick").out
+    again = ask("results", "show", "figures/quick/mckenna2020-figure-1.svg", *config, "--quick")
     assert again["solutions"] == [1, len(found["files"])]
-    listed = {one["study"]: one for one in ask("results", "list", *CONFIG)["progress"]}
+    listed = {one["study"]: one for one in ask("results", "list", *config, "--quick")["progress"]}
     assert listed["quick/mckenna2020-figure-1"]["made"]
-    assert "quick/mckenna2020-figure-1" in run("results", "list", *CONFIG).out
-    said = run("results", "show", "results/strategies/none.h5", *CONFIG)
+    assert "quick/mckenna2020-figure-1" in run("results", "list", *config, "--quick").out
+    said = run("results", "show", "results/strategies/none.h5", *config, "--quick")
     assert said.code == 1
     assert "factormech results show STUDY" in said.err
 
 
 @pytest.mark.parametrize("with_data", [True, False])
-def test_standins_are_announced(ask: Ask, run: Run, monkeypatch: pytest.MonkeyPatch, with_data: bool) -> None:
+def test_standins_are_announced(
+    ask: Ask, run: Run, monkeypatch: pytest.MonkeyPatch, config: Config, with_data: bool
+) -> None:
     files = ROOT / "tests/cli"  # any folder: whether the files are right is not asked here
     monkeypatch.setattr("factormech.data.files.named_folder", lambda *_: files if with_data else None)
     monkeypatch.setattr("factormech.data.files.problems", lambda *_: [])
     monkeypatch.chdir(ROOT)
-    checked, said = ask("check", *CONFIG), run("check", *CONFIG).out
+    checked, said = ask("check", *config, "--quick"), run("check", *config, "--quick").out
     if with_data:
         assert checked["with_standins"] == checked["unjudged_claims"] == []
         assert "stand-in" not in said
@@ -242,7 +258,7 @@ def test_standins_are_announced(ask: Ask, run: Run, monkeypatch: pytest.MonkeyPa
 def test_a_bad_configuration_is_told_line_by_line(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("seed: -1\nthreads: many\n")
-    said = run("check", "--config", path, *CONFIG[2:4])
+    said = run("check", "--config", path, *SCHEMA)
     assert said.code == 1
     assert all(line.startswith("config: ") for line in said.err.splitlines())
 

@@ -16,13 +16,14 @@ from factormech.studies import registry
 from factormech.workloads.given import workload
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals
+from tests.tiers import every
 
 pytestmark = pytest.mark.heavy
 
 STUDIES = ("attribute-norms", "marginals-growth", "marginals-users", "masked-parities", "conjunction-separation")
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", every(3, STUDIES))
 def test_the_figure_has_no_overlaps_and_a_caption(name: str) -> None:
     frame, kind = quick(name), project().study(name).kind
     assert_no_overlaps(figures.draw(kind, frame))

@@ -20,6 +20,7 @@ from factormech.studies.noise_floor import half_delta
 from factormech.workloads.registry import create
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals, rows_of
+from tests.tiers import every
 
 pytestmark = pytest.mark.heavy
 
@@ -38,7 +39,7 @@ STUDIES = (
 )
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", every(3, reversed(STUDIES)))
 def test_figures_and_captions(name: str) -> None:
     frame = quick(name)
     kind = registry.experiment(project().studies[name].kind)

@@ -19,6 +19,8 @@ from factormech.studies.run import modules_of
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import frame_of
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 GRIDS: dict[str, dict[str, Any]] = {

@@ -31,7 +31,7 @@ from factormech.tables import kinds as tables
 from factormech.tables.rows import format_of, part_of, table_of
 from tests.experiments import toy
 from tests.figure_checks import assert_no_overlaps, said
-from tests.studies import frame_of, project
+from tests.studies import frame_of, project, quick
 from tests.tables.printed import printed
 from tests.tiers import every
 
@@ -95,7 +95,7 @@ def test_every_experiment_has_names_for_its_curves(kind: str) -> None:
 
 def config_names(kind: str, series: str) -> list[str]:
     """The names in a column, measured on the quick studies of a kind."""
-    frames = [frame_of(study) for study in project().quick_studies.values() if study.kind == kind]
+    frames = [quick(name) for name, study in project().studies.items() if study.kind == kind]
     return sorted({name for frame in frames for name in frame[series]})
 
 

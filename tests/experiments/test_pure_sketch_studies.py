@@ -18,6 +18,7 @@ from factormech.studies.asked import Asked
 from factormech.studies.measures.pure import chosen, lengths, signs
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick
+from tests.tiers import every
 
 pytestmark = pytest.mark.heavy
 
@@ -209,7 +210,7 @@ def test_what_cannot_be_measured_is_refused(kind: Any, changes: dict[str, Any], 
     assert [error.name for error in kind.EXPERIMENT.refuse(asked)] == [where]
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", every(3, STUDIES))
 def test_the_figures_can_be_read_and_claim_no_worst_case(name: str) -> None:
     study = project().quick_studies[f"quick/{name}"]
     figure = figures.draw(study.kind, quick(name))

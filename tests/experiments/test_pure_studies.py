@@ -17,6 +17,7 @@ from factormech.studies.asked import Asked
 from factormech.studies.measures.pure import laplace_norm, parity_laplace_norm, sparsities_to, users_within
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick
+from tests.tiers import every
 
 pytestmark = pytest.mark.heavy
 
@@ -37,7 +38,7 @@ def refusals(kind: str, settings: dict[str, Any] | None = None, **grid: Any) -> 
     return [str(error) for error in registry.experiment(kind).refuse(asked(kind, settings, **grid))]
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", every(3, reversed(STUDIES)))
 def test_figures_and_captions(name: str) -> None:
     frame = quick(name)
     kind = registry.experiment(project().studies[name].kind)

@@ -13,6 +13,7 @@ from factormech.plots import registry as figures
 from factormech.studies import registry
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals, rows_of
+from tests.tiers import every
 
 pytestmark = pytest.mark.heavy
 
@@ -20,7 +21,7 @@ LEARNERS = ("query-complexity-bits", "query-complexity-ordered")
 STUDIES = ("correlational-queries", "correlational-success", "sq-dimension", *LEARNERS, "pan-private")
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", every(3, STUDIES))
 def test_the_figure_has_no_overlaps_and_a_caption(name: str) -> None:
     frame, kind = quick(name), project().study(name).kind
     assert_no_overlaps(figures.draw(kind, frame))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.studies import project
+from tests.tiers import every
 
 from factormech.plots import captions, registry
 from factormech.studies.run import figure_settings
@@ -30,7 +31,7 @@ def test_symbols_keep_their_case_and_titles_lead() -> None:
     assert captions.lead("", "error against n") == "error against n"
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", every(3, STUDIES))
 def test_captions_of_the_gallery_are_short(name: str) -> None:
     study = project().studies[name]
     frame = kinds.read_csv(GALLERY / f"{name}.csv")

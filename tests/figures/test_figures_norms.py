@@ -102,7 +102,7 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
-@pytest.fixture(params=every(2, CASES), scope="module")
+@pytest.fixture(params=every(3, CASES), scope="module")
 def case(request: pytest.FixtureRequest) -> tuple[pd.DataFrame, Figure]:
     frame = CASES[request.param]()
     return frame, registry.draw(tables.kind_of(frame), frame)

@@ -15,6 +15,7 @@ from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import table_from
 from tests.tables.printed import number, printed
 from tests.test_tables import edited
+from tests.tiers import every
 
 from factormech.data.files import standin
 from factormech.errors import BadValue
@@ -62,7 +63,7 @@ MAKERS: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
-@pytest.fixture(params=MAKERS, scope="module")
+@pytest.fixture(params=every(2, MAKERS), scope="module")
 def frame(request: pytest.FixtureRequest) -> pd.DataFrame:
     return MAKERS[request.param]()
 

@@ -63,7 +63,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=every(2, CASES), scope="module")
+@pytest.fixture(params=every(3, CASES), scope="module")
 def case(request: pytest.FixtureRequest, make_table: MakeTable) -> tuple[pd.DataFrame, Figure]:
     frame = make_table(**CASES[request.param])
     return frame, draw(frame)

@@ -23,6 +23,7 @@ def test_users_are_near_those_of_the_learner_that_lists_all_concepts(d: int) -> 
     assert found.needed <= learner.likely_users(0.1)
 
 
+@pytest.mark.slow
 def test_the_dense_certificate_of_the_same_rows_is_no_weaker() -> None:
     """Rows (c − 1)/2 over 16 points: the best certificate of all against the symmetric one, which has the same rows."""
     queries = subset_class("conjunctions", 4)

@@ -15,6 +15,8 @@ from factormech.tables.rows import part_of, table_of
 from tests.studies import quick, refusals
 from tests.studies import rows_of as rows_of_kind
 
+pytestmark = pytest.mark.heavy
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
 
 

@@ -52,7 +52,7 @@ def by_bisection(r: FloatArray, z: FloatArray, a: float) -> FloatArray:
 
 
 @given(problems())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 def test_projection_is_feasible_to_the_last_digit(problem: tuple[FloatArray, FloatArray, float]) -> None:
     R, z, a = problem
     Q = project_columns(R, z, a)
@@ -63,7 +63,7 @@ def test_projection_is_feasible_to_the_last_digit(problem: tuple[FloatArray, Flo
 
 
 @given(problems())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 def test_projection_obeys_the_optimality_conditions(problem: tuple[FloatArray, FloatArray, float]) -> None:
     """One λ with q − r = λ on free entries, ≥ λ on the lower bound and ≤ λ on the upper one."""
     R, z, a = problem
@@ -77,7 +77,7 @@ def test_projection_obeys_the_optimality_conditions(problem: tuple[FloatArray, F
 
 
 @given(problems())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 def test_projection_agrees_with_bisection(problem: tuple[FloatArray, FloatArray, float]) -> None:
     R, z, a = problem
     Q = project_columns(R, z, a)

@@ -42,7 +42,7 @@ def assert_same(one: Solution, other: Solution) -> None:
         pytest.param("all-ranges", 32, 4.0, "game", marks=pytest.mark.slow),
         ("3-way-marginals", 32, 1.0, "symmetric"),
         pytest.param("at-most-3-way-parities", 64, 3.5, None, marks=pytest.mark.slow),
-        ("histogram", 24, 1.0, None),
+        pytest.param("histogram", 24, 1.0, None, marks=pytest.mark.slow),
     ],
 )
 def test_the_worst_case_begun_with_the_average_is_the_same(
@@ -79,6 +79,7 @@ def test_a_solution_begun_searches_nothing_that_is_known(monkeypatch: pytest.Mon
     assert solved("prefix", 24, 1.0, WORST, average).record["chosen"] == "game"
 
 
+@pytest.mark.slow
 def test_a_fixed_strategy_that_won_wins_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     average = solved("histogram", 64, 1.0, {})
     assert average.record["chosen"] == average.record["fixed"] == "subset-selection"

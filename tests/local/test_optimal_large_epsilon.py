@@ -9,6 +9,7 @@ from factormech.mechanisms.local import registry
 from factormech.mechanisms.local.optimal.average import VARIANCE_BOUND, WORST_BOUND
 from factormech.mechanisms.local.strategy import StrategyMatrix
 from factormech.workloads.registry import create
+from tests.tiers import every_pair
 
 
 def check(name: str, n: int, epsilon: float, objective: str) -> float:
@@ -30,7 +31,7 @@ def check(name: str, n: int, epsilon: float, objective: str) -> float:
 
 @pytest.mark.parametrize("objective", ["average", "worst"])
 @pytest.mark.parametrize(
-    ("name", "n", "epsilon"), [("all-ranges", 16, 30.0), ("prefix", 16, 40.0), ("prefix", 8, 50.0)]
+    ("name", "n", "epsilon"), every_pair(2, [("all-ranges", 16, 30.0), ("prefix", 16, 40.0), ("prefix", 8, 50.0)])
 )
 def test_small_domains_end(name: str, n: int, epsilon: float, objective: str) -> None:
     """Where the cone program's solver failed with a traceback."""

@@ -229,7 +229,7 @@ def test_decoding_together_is_the_sum_of_decoding_one_by_one() -> None:
     np.testing.assert_allclose(strategy.coefficients(reports), alone, atol=1e-10)
 
 
-@pytest.mark.parametrize("cells_per_user", [0, 16], ids=["kept", "counted"])
+@pytest.mark.parametrize("cells_per_user", every(2, [0, 16]), ids=["kept", "counted"])
 def test_sampler_follows_the_probabilities(cells_per_user: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mean and covariance of the estimated data vector at a simultaneous level, over every kind of family."""
     monkeypatch.setattr(strategy_room, "_CELLS_PER_USER", cells_per_user)
@@ -375,13 +375,19 @@ def test_mixture_against_a_closed_form() -> None:
 
 @pytest.mark.parametrize(
     ("name", "n", "limit"),
-    [("3-way-marginals", 2**7, 1.005), ("3-way-marginals", 2**20, 1.005), ("at-most-3-way-parities", 2**14, 1.025)],
+    [
+        ("3-way-marginals", 2**7, 1.005),
+        pytest.param("3-way-marginals", 2**20, 1.005, marks=pytest.mark.slow),
+        ("at-most-3-way-parities", 2**10, 1.025),
+        pytest.param("at-most-3-way-parities", 2**14, 1.025, marks=pytest.mark.slow),
+    ],
 )
 def test_low_order_workloads_near_their_bound(name: str, n: int, limit: float) -> None:
     solution = solved(name, n, options=Options())
     assert 1.0 <= solution.ratio <= limit
 
 
+@pytest.mark.slow
 def test_many_characters_near_their_bound() -> None:
     solution = solved("all-marginals", 2**10, options=Options(rounds=6, sets=8, steps=3))
     assert 1.0 <= solution.ratio <= 1.01

@@ -23,6 +23,7 @@ from factormech.plots.registry import draw
 from factormech.plots.save import save
 from factormech.studies.sample_complexity import LOWER_BOUND
 from factormech.tables import kinds
+from tests.tiers import every
 
 pytestmark = pytest.mark.heavy
 
@@ -75,6 +76,7 @@ def test_settings_keep_all_digits(value: float, latex: str) -> None:
     assert numbers.exact(value) == latex
 
 
+@pytest.mark.slow
 def test_names_have_letters_alone_and_are_distinct(config: Config) -> None:
     """Over all studies: a document may input them all."""
     names: list[str] = []
@@ -214,7 +216,7 @@ def test_a_wrong_width_is_answered_in_one_line(capsys: pytest.CaptureFixture[str
 # The form of figures ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("study", [STUDY, "mckenna2020-figure-1", "simulated-collection", "pure-constants"])
+@pytest.mark.parametrize("study", every(4, [STUDY, "mckenna2020-figure-1", "simulated-collection", "pure-constants"]))
 def test_a_figure_is_as_wide_as_asked_with_text_of_the_size_and_in_grey(study: str, tmp_path: Path) -> None:
     from matplotlib.image import imread
 

@@ -29,6 +29,9 @@ from factormech.studies.timing import CLOCK, ITERATIONS_PART
 from factormech.tables import kinds as tables
 from factormech.workloads.registry import create
 from tests.studies import table_from
+from tests.tiers import every_pair
+
+pytestmark = pytest.mark.heavy
 
 POINT: dict[str, Any] = {"workload": "prefix", "domain_size": 8, "seed": 0, "epsilon": 1.0}
 
@@ -146,7 +149,7 @@ def test_only_improvements_that_are_strategies_are_kept() -> None:
     assert len(heard.steps) == 6
 
 
-@pytest.mark.parametrize(("name", "n"), [("prefix", 8), ("prefix", 24), ("histogram", 32)])
+@pytest.mark.parametrize(("name", "n"), every_pair(2, [("prefix", 8), ("prefix", 24), ("histogram", 16)]))
 def test_no_trace_is_below_what_was_returned(name: str, n: int) -> None:
     """Whatever scale or infeasible point an optimiser tells of, the trace ends at its least, near the lower bound."""
     workloads = [(create(name, n), 0)]

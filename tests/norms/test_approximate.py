@@ -21,6 +21,8 @@ from factormech.norms.exact import factorization_norm
 from factormech.numerics.vectors import level
 from tests.norms import exactly, matrices
 
+pytestmark = pytest.mark.heavy
+
 RNG = np.random.default_rng(11)
 SIGNS = np.sign(RNG.standard_normal((7, 6)))
 NORMAL = RNG.standard_normal((6, 8))

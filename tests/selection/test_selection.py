@@ -23,6 +23,7 @@ from factormech.plots import registry as figures
 from factormech.studies import registry
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import quick
+from tests.tiers import every
 
 pytestmark = pytest.mark.heavy
 
@@ -294,7 +295,7 @@ def test_bad_input_is_refused() -> None:
         users_for_success("one-coordinate", reports, 50.0)
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", every(2, STUDIES))
 def test_quick_studies_obey_their_rules_and_can_be_drawn(name: str) -> None:
     frame = quick(name)
     kind = registry.experiment(name)

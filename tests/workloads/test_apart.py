@@ -18,6 +18,8 @@ import scipy.io
 from factormech.errors import BadValue
 from factormech.workloads import apart, matrix
 
+pytestmark = pytest.mark.heavy
+
 W = np.array([[1.0, 0.0, -2.5], [0.1, 1e-30, 3.0]])
 
 

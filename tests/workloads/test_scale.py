@@ -10,6 +10,8 @@ import pytest
 
 from factormech.workloads import registry
 
+pytestmark = pytest.mark.heavy
+
 DESCRIBE = """
 import resource, sys, time
 import numpy as np
@@ -34,9 +36,9 @@ print(seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2
     [
         ("all-ranges", 4096, 1.0, 1000),  # the promise: 8.4 million queries
         ("prefix", 2**20, 1.0, 300),
-        ("3-way-marginals", 2**20, 2.0, 300),
-        ("at-most-3-way-parities", 2**20, 2.0, 300),
-        ("parities-01", 2**20, 2.0, 300),
+        pytest.param("3-way-marginals", 2**20, 2.0, 300, marks=pytest.mark.slow),
+        pytest.param("at-most-3-way-parities", 2**20, 2.0, 300, marks=pytest.mark.slow),
+        pytest.param("parities-01", 2**20, 2.0, 300, marks=pytest.mark.slow),
         ("conjunctions-3", 2**20, 2.0, 300),
     ],
 )

@@ -57,7 +57,7 @@ def test_whole_numbers_alone_are_no_lower_bound() -> None:
     assert least_noise(0.5, 0.1).upper < 0.985 * whole
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), every_pair(3, GRID))
+@pytest.mark.parametrize(("epsilon", "delta"), every_pair(5, GRID))
 def test_intervals(epsilon: float, delta: float) -> None:
     unit, mean = least_noise(epsilon, delta), least_noise(epsilon, delta, moment=1)
     assert 0 < unit.lower <= unit.upper <= pure_unit(epsilon) * (1 + 1e-11)

@@ -16,6 +16,8 @@ from factormech.bounds.protocols.mean_squared import mean_squared_error, users_f
 from factormech.errors import BadValue
 from factormech.workloads.registry import create
 
+pytestmark = pytest.mark.heavy
+
 BOUNDS = (mean_squared_error, users_for_mean_squared_error, largest_error, users_for_largest_error)
 
 
@@ -67,9 +69,9 @@ def test_a_face_on_which_nothing_varies_is_refused() -> None:
 
 
 def test_nothing_overflows_from_the_smallest_epsilon_to_the_largest() -> None:
-    W = create("prefix", 8)
+    W = create("prefix", 4)
     for epsilon in (1e-3, 40.0):
-        for users in (1, 10**9, 10**15):
+        for users in (1, 10**15):
             assert 0.0 < mean_squared_error(W, epsilon, users, data="drawn").error < 1.0
             assert 0.0 < largest_error(W, epsilon, users).error < 1.0
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh_tridiagonal
 from scipy.optimize import minimize
 from scipy.sparse import diags, identity, kron
 from scipy.sparse.linalg import eigsh
@@ -20,6 +22,9 @@ from factormech.bounds.protocols.largest_proofs import ONE, box_proof, constant_
 from factormech.bounds.protocols.prior import _solutions, box_constant, certified
 from factormech.workloads.registry import create
 from tests.bounds.protocols import oracles
+from tests.tiers import every_pair
+
+pytestmark = pytest.mark.heavy
 
 
 def test_the_constants_are_those_of_the_page() -> None:
@@ -31,8 +36,7 @@ def test_the_constant_of_one_query_is_the_ground_state_of_a_wedge() -> None:
     """min E|x|·√I over densities on a grid: E₀ of −u″ + |x|u is 1.0188, and ONE = (2/3)E₀√(4E₀/3)."""
     x = np.linspace(-9, 9, 1801)
     h = x[1] - x[0]
-    H = np.diag(2 / h**2 + np.abs(x)) - np.diag(np.full(1800, 1 / h**2), 1) - np.diag(np.full(1800, 1 / h**2), -1)
-    values, vectors = np.linalg.eigh(H)
+    values, vectors = eigh_tridiagonal(2 / h**2 + np.abs(x), np.full(1800, -1 / h**2), select="i", select_range=(0, 0))
     u = vectors[:, 0]
     assert (2 / 3) * values[0] * math.sqrt(4 * values[0] / 3) == pytest.approx(ONE, rel=1e-4)
     # The density u² attains it.
@@ -40,8 +44,7 @@ def test_the_constant_of_one_query_is_the_ground_state_of_a_wedge() -> None:
     assert float(np.abs(x) @ u**2) * math.sqrt(information) == pytest.approx(ONE, rel=1e-4)
 
 
-@pytest.mark.parametrize("beta", [3.0, 6.0, 15.0])
-@pytest.mark.parametrize("users", [0, 100, 1000])
+@pytest.mark.parametrize(("beta", "users"), every_pair(2, itertools.product([3.0, 6.0, 15.0], [0, 100, 1000])))
 def test_no_bound_passes_the_posterior_of_the_best_reports(beta: float, users: int) -> None:
     """Three types and randomized response, estimators near the best: E‖·‖_∞ is at least the bound for this prior."""
     rng, W = np.random.default_rng(5), np.tri(3)[:2]
@@ -122,7 +125,7 @@ def test_the_users_of_one_query_are_those_of_the_page(alpha: float, users: int) 
         ("prefix", 64, 0.002, 35109 * 625 / 7.2),
         ("parities", 8, 0.05, 23013),
         ("parities", 64, 0.05, 227800),
-        ("parities", 64, 0.01, 8_630_000),
+        pytest.param("parities", 64, 0.01, 8_630_000, marks=pytest.mark.slow),
         ("at-most-2-way-parities", 64, 0.05, 66110),
     ],
 )
@@ -143,8 +146,8 @@ def test_theorem_e_asks_for_more_users_where_queries_are_orthogonal(name: str, n
 
 def test_the_constants_of_theorem_e_are_below_what_gaussian_and_box_densities_have() -> None:
     x = np.linspace(0, 12, 20001)
-    found = [box_constant(r) for r in (1, 2, 3, 7, 63, 1023)]
-    for r, constant in zip((1, 2, 3, 7, 63, 1023), found, strict=True):
+    found = [box_constant(r) for r in (1, 2, 3, 7, 63, 255)]
+    for r, constant in zip((1, 2, 3, 7, 63, 255), found, strict=True):
         # Normal laws of variance 1 have information 1 per coordinate; cos² on a box of half-width π has, too.
         gaussian = float(np.trapezoid(1 - erf(x / math.sqrt(2)) ** r, x))
         t = np.linspace(-math.pi, math.pi, 20001)
@@ -155,7 +158,7 @@ def test_the_constants_of_theorem_e_are_below_what_gaussian_and_box_densities_ha
         assert constant < min(gaussian, boxed)
         assert constant > (0.9 if r <= 63 else 0.85) * min(gaussian, boxed)
     assert found == sorted(found)
-    assert found[-1] > constant_of(1023) * 1.2
+    assert found[-1] > constant_of(255) * 1.2
 
 
 def test_the_constant_for_two_queries_is_below_the_ground_state_on_a_grid_and_near_it() -> None:
@@ -224,7 +227,7 @@ def _random_cases(searches: int, seed: int) -> int:
 
 
 def test_no_mechanism_is_below_a_bound() -> None:
-    assert _random_cases(30, 21) >= 180
+    assert _random_cases(6, 21) >= 36
 
 
 @pytest.mark.slow
@@ -235,7 +238,7 @@ def test_no_mechanism_is_below_a_bound_in_ten_thousand_cases() -> None:
 def test_the_bound_grows_with_the_problem() -> None:
     for name in ("prefix", "at-most-2-way-parities", "2-way-marginals"):
         for users in (300, 10**5):
-            found = [largest_error(create(name, n), 1.0, users).error for n in (4, 8, 16, 32)]
+            found = [largest_error(create(name, n), 1.0, users).error for n in (4, 8, 16)]
             assert np.all(np.diff(found) >= -1e-9)
     # The prototype of this bound fell here.
     users = [users_for_largest_error(create("prefix", n), 1.0, 0.002).users for n in (32, 64, 128)]

@@ -16,6 +16,9 @@ from factormech.bounds.protocols.mean_squared import SquaredSearch, mean_squared
 from factormech.bounds.protocols.squared import CONSTANT, ROOT
 from factormech.workloads.registry import create
 from tests.bounds.protocols import oracles
+from tests.tiers import every
+
+pytestmark = pytest.mark.heavy
 
 
 def _proof(W: np.ndarray, epsilon: float, users: int, kind: str, beta: float) -> squared.SquaredProof:
@@ -135,7 +138,7 @@ def _random_cases(searches: int, seed: int) -> int:
 
 
 def test_no_mechanism_is_below_a_bound() -> None:
-    assert _random_cases(170, 11) >= 1000
+    assert _random_cases(15, 11) >= 90
 
 
 @pytest.mark.slow
@@ -155,12 +158,12 @@ def test_unshrunk_linear_mechanisms_are_above_their_own_bound_as_users_grow() ->
 def test_the_bound_grows_with_the_problem() -> None:
     """With more types, more queries, fewer users and a smaller ε; the sum over all queries."""
     for name in ("prefix", "all-marginals", "at-most-2-way-parities"):
-        for users in (10**3, 10**5, 10**7):
-            totals = [mean_squared_error(create(name, n), 1.0, users, data="drawn").error for n in (4, 8, 16, 32)]
-            queries = [create(name, n).queries for n in (4, 8, 16, 32)]
-            assert np.all(np.diff(np.multiply(totals, queries)) >= -1e-12 * totals[0])
+        workloads = [create(name, n) for n in (4, 8, 16)]
+        for users in (10**3, 10**6):
+            totals = [mean_squared_error(W, 1.0, users, data="drawn").error * W.queries for W in workloads]
+            assert np.all(np.diff(totals) >= -1e-12 * totals[0] / workloads[0].queries)
     for users in (10**3, 10**6):
-        found = [mean_squared_error(create("prefix", n), 4.0, users, data="drawn").error * n for n in (4, 8, 16, 32)]
+        found = [mean_squared_error(create("prefix", n), 4.0, users, data="drawn").error * n for n in (4, 8, 16)]
         assert np.all(np.diff(found) >= -1e-9 * found[0])
     W = create("prefix", 8).matrix()
     more = np.vstack([W, np.eye(8)[2:3]])
@@ -193,7 +196,7 @@ def test_the_table_of_ratios_is_reproduced(name: str, n: int, ratios: list[float
 
 
 @pytest.mark.parametrize("data", ["given", "drawn"])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("epsilon", every(2, [0.1, 1.0, 4.0]))
 def test_users_and_errors_agree(data: str, epsilon: float) -> None:
     search = SquaredSearch(create("prefix", 16), epsilon)
     for alpha in (1e-2, 1e-4, 1e-6):

@@ -151,7 +151,7 @@ def test_a_ball_is_round() -> None:
 # The chain --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("radial", [True, False])
+@pytest.mark.parametrize("radial", every(2, [True, False]))
 @pytest.mark.parametrize("name", every(2, [name for name in NAMES if BODIES[name][1] > 1]))
 def test_the_chain_agrees_with_the_exact_law(name: str, radial: bool) -> None:
     """Every coordinate's square and product, at the chain's own effective size; and the gauge is Gamma(d) by itself."""

@@ -31,6 +31,7 @@ from factormech.mechanisms.pure.eigenvalues import EigenvalueChain, TraceNoise, 
 from factormech.mechanisms.pure.jl import jl_matrix
 from factormech.numerics.vectors import pack, unpack
 from tests.statistics import FALSE_ALARM, binomial_p_value, mean_p_value
+from tests.tiers import every_pair
 
 pytestmark = pytest.mark.heavy
 
@@ -121,7 +122,7 @@ def by_importance(d: int, unit: bool, draws: int = 200000) -> tuple[float, float
     return D * (D + 1) * float(weights @ gauges**-2.0), float(weights @ second)
 
 
-@pytest.mark.parametrize(("d", "unit"), CASES)
+@pytest.mark.parametrize(("d", "unit"), every_pair(2, CASES))
 def test_noise_against_importance_sampling(d: int, unit: bool) -> None:
     noise = TraceNoise.of(d, 0.5, unit=unit)
     values = noise.eigenvalues(np.random.default_rng(1), 16000)
