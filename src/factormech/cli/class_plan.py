@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from factormech.cli.answer import Answer, Line, counted, number, table
+from factormech.cli.answer import Answer, WrappedLine, counted, number, table
 from factormech.cli.asked import epsilon_of
 from factormech.cli.progress import Progress
 from factormech.errors import BadValue
@@ -135,7 +135,7 @@ def _lines(found: ClassPlan) -> list[str]:
         "",
         _advice(found),
         *_predicted(found.best),
-        Line.of(f"Norms: {ENGINES[found.engine]}."),
+        WrappedLine.of(f"Norms: {ENGINES[found.engine]}."),
     ]
 
 
