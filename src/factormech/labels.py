@@ -392,7 +392,7 @@ def _number(value: float) -> str:
     """A number in few characters: 512, 0.05, 1/6, 10⁻⁶, 2.5·10⁻⁷, ∞."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    if len(repr(value)) > 12:
+    if 0.0 < abs(value) < 1.0 and len(repr(float(value))) > 12:
         simple = Fraction(value).limit_denominator(12)
         if float(simple) == value:
             return str(simple)

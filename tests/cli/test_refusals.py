@@ -51,6 +51,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 WRONG = {
     "an unknown workload": (("workload", "describe", "prefx", *N8), "did you mean 'prefix'"),
     "a figure that was never made": (("trace", "figures/none.svg"), "none.csv"),
+    "a class that is too large": (
+        ("plan", "--class", "conjunctions", "--attributes", "31", *E1, "--alpha", "0.1"),
+        "to 30 attributes",
+    ),
     "an unknown study to begin with": (("init", "mine", "--study", "nope"), "--study"),
     "a point without a value": (("trace", "none", "--point", "epsilon"), "be KEY=VALUE"),
     "no domain size": (("workload", "describe", "prefix"), "--domain-size"),

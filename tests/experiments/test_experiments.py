@@ -83,6 +83,8 @@ def test_every_experiment_has_names_for_its_curves(kind: str) -> None:
     if not isinstance(declared.figure, Curves):
         return
     series = declared.figure.series
+    if not series:
+        return
     known = {s.name.removesuffix("s"): s.names for s in (*declared.axes, *declared.settings)}
     if declared.column(series).type == "text":
         family = known.get(series)

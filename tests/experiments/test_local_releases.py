@@ -255,7 +255,8 @@ def test_figure_of_errors_puts_marks_on_predicted_lines() -> None:
     assert_no_overlaps(figure)
     ax, part = figure.axes[0], frame[frame["workload"] == "prefix"]
     marks = [line for line in ax.lines if line.get_linestyle() == "None"]
-    lines = [line for line in ax.lines if line.get_linestyle() != "None"]
+    bound, *lines = [line for line in ax.lines if line.get_linestyle() != "None"]
+    np.testing.assert_array_equal(bound.get_ydata(), part.groupby("users")["lower_bound"].min())
     assert len(marks) == len(lines) == part["mechanism"].nunique()
     for mark, line in zip(marks, lines, strict=True):
         assert mark.get_color() == line.get_color()

@@ -18,8 +18,8 @@ class Key:
     def schema(self) -> dict[str, Any]:
         """As JSON schema."""
         found: dict[str, Any] = {"type": [self.type, "null"] if self.null else self.type}
-        if self.items in _ITEMS:
-            found["items"] = _object(_ITEMS[self.items])
+        if self.items in ITEMS:
+            found["items"] = _object(ITEMS[self.items])
         elif self.items:
             found["items"] = {"type": self.items}
         return found
@@ -257,7 +257,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "init": (("file", "names", "status"), ()),
     "error": (("status", "reason"), ()),
 }
-_ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+ITEMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mechanism": (
         ("mechanism", "epsilon", "status", "sample_complexity", "users", "reason"),
         (
