@@ -15,8 +15,9 @@ import pytest
 from factormech.arrays import FloatArray
 from factormech.bounds import pairwise, triples
 from factormech.bounds.centred import CentredGram
-from factormech.errors import BadValue
+from factormech.errors import BadValue, Unavailable
 from factormech.mechanisms.local.optimal import exact
+from factormech.mechanisms.local.optimal.mechanism import COMPETITORS, MECHANISM
 from factormech.mechanisms.local.optimal.problem import Problem
 from factormech.workloads.registry import create
 
@@ -138,8 +139,6 @@ def test_it_closes_the_gap_of_parities() -> None:
     """By pairs the best strategy for parities of 6 attributes may be 7.6 % from the optimum: it is not."""
     name, n, epsilon = PARITIES
     workload = create(name, n)
-    from factormech.mechanisms.local.optimal.mechanism import MECHANISM
-
     solution = MECHANISM.solve(workload, epsilon, np.random.default_rng(0))
     assert pairwise.pairwise(workload, epsilon) < 0.94 * solution.record["average_variance"]
     assert 0.0 <= solution.record["gap"] < 1e-6
@@ -180,9 +179,22 @@ def test_eigenvalues_are_bounded_from_below_for_a_matrix_that_is_only_near() -> 
 
 
 def test_where_triples_say_nothing_new_pairs_are_kept() -> None:
-    for name, n, epsilon in (("histogram", 64, 2.0), ("prefix", 64, 3.0), ("all-marginals", 64, 1.0)):
+    nothing_new = (("histogram", 64, 2.0), ("prefix", 64, 3.0), ("all-marginals", 64, 1.0), (PARITIES[0], 64, 0.1))
+    for name, n, epsilon in nothing_new:
         workload = create(name, n)
         assert triples.proved(workload, epsilon, pairwise.pairwise(workload, epsilon)) == (0.0, None)
+
+
+def test_a_solver_that_is_not_accurate_is_not_believed() -> None:
+    """At small ε the sets of the first program are nearly all types, and its numbers span many orders."""
+    workload = create("at-most-3-way-parities", 64)
+    gram = CentredGram.of(workload)
+    for epsilon in (1e-3, 0.1, 12.0, 40.0):
+        found = triples.search(gram, epsilon, 0.0)
+        proved = 0.0 if found is None else triples.average_variance(gram, epsilon, found)
+        fixed = COMPETITORS["randomized-response"](64, epsilon)
+        assert not isinstance(fixed, Unavailable)
+        assert proved <= fixed.evaluate(workload.centred_gram()).average
 
 
 def test_what_is_no_certificate_is_refused() -> None:

@@ -47,6 +47,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -68,6 +69,8 @@ from factormech.workloads.base import Workload
 FEWEST, MOST = 6, 10
 # Reports of the best strategies name about n/(a+1) types: where these are more, pairs know nearly as much.
 LEAST_NAMED, MOST_NAMED = 0.5, 48.0
+# Below this budget pairs know all, and sets of nearly all types would be tried.
+FROM_EPSILON = 1.0
 # The sizes of the first program, in units of n/(a+1); those that are added at a time; how often.
 FIRST = (0.7, 1.0, 1.3, 1.6, 1.9, 2.3)
 ADDED, APART, ROUNDS = 3, 0.05, 6
@@ -269,7 +272,9 @@ def _root_below(value: Fraction) -> Fraction:
 def proved(workload: Workload, epsilon: float, least: float) -> tuple[float, TripleCertificate | None]:
     """The bound on the average variance per user, and what proves it; 0 and None where it is at most ``least``."""
     n = workload.domain_size
-    if not 2**FEWEST <= n <= 2**MOST or not LEAST_NAMED <= n / (math.exp(epsilon) + 1.0) <= MOST_NAMED:
+    if epsilon < FROM_EPSILON or not 2**FEWEST <= n <= 2**MOST:
+        return 0.0, None
+    if not LEAST_NAMED <= n / (math.exp(epsilon) + 1.0) <= MOST_NAMED:
         return 0.0, None
     gram = CentredGram.of(workload)
     found = search(gram, epsilon, least)
@@ -299,9 +304,10 @@ def search(gram: CentredGram, epsilon: float, least: float) -> TripleCertificate
     enough = n * least / float(g.max()) * (1.0 + GAIN)
     sizes = sorted({min(max(round(named * unit), 1), n - 1) for unit in FIRST})
     for _ in range(ROUNDS):
-        variance, prices, roots = program.solve(sizes)
-        if variance < enough:
+        solved = program.solve(sizes)
+        if solved is None or solved[0] < enough:
             return None
+        _, prices, roots = solved
         found, weights = program.certificate(prices, sizes, roots)
         more = _farthest(weights, sizes)
         if not more:
@@ -353,13 +359,17 @@ class Program:
         """c_s."""
         return float(self.extra**2 * s / (2.0**self.d + self.extra * s) ** 2)
 
-    def solve(self, sizes: Sequence[int]) -> tuple[float, FloatArray, FloatArray]:
-        """The least Σ_j C(d,j) g_j(1/x_j − 1), the prices g_j/x_j², and the multipliers of the blocks as ``roots``."""
+    def solve(self, sizes: Sequence[int]) -> tuple[float, FloatArray, FloatArray] | None:
+        """The least Σ_j C(d,j) g_j(1/x_j − 1), the prices g_j/x_j², and the multipliers of the blocks as ``roots``.
+
+        None where the solver finds no solution that it calls accurate. It sees x_j in units of the largest c_s.
+        """
         import cvxpy as cp
 
         law = cp.Variable(len(sizes), nonneg=True)
         scales, maps = zip(*((z, [A, B]) for z, A, B in self.blocks), strict=True)
         means: Any = 0
+        unit = max(map(self.weight, sizes))
         rules, multipliers = [cp.sum(law) == 1.0], []
         for s, share in zip(sizes, law, strict=True):
             y = cp.Variable(self.scheme.kinds, nonneg=True)
@@ -371,24 +381,31 @@ class Program:
             ]
             multipliers.append([0.5 * (form + form.T) >> 0 for form in forms])
             rules += multipliers[-1]
-            means = means + self.weight(s) * (self.characters[self.some] * self.counts @ y[self.pair])
+            means = means + self.weight(s) / unit * (self.characters[self.some] * self.counts @ y[self.pair])
         x = cp.multiply(1.0 / self.counts[self.some], means)
         costs = (self.counts * self.g)[self.some]
         problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(costs, cp.inv_pos(x)))), rules)
-        problem.solve(solver=cp.CLARABEL)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")  # it is not taken
+            try:
+                problem.solve(solver=cp.CLARABEL)
+            except cp.SolverError:
+                return None
+        if problem.status != cp.OPTIMAL:
+            return None
         prices = np.zeros(self.d + 1)
         prices[self.some] = self.g[self.some] / np.asarray(x.value) ** 2
         top = float(prices.max())
         roots = [
             np.concatenate(
                 [
-                    (z[:, None] * _root(rule.dual_value / (top * self.weight(s)))).ravel()
+                    (z[:, None] * _root(rule.dual_value * (unit / (top * self.weight(s))))).ravel()
                     for z, rule in zip(2 * list(scales), each, strict=True)
                 ]
             )
             for s, each in zip(sizes, multipliers, strict=True)
         ]
-        return float(problem.value) - float(costs.sum()), prices / top, np.array(roots)
+        return float(problem.value) / unit - float(costs.sum()), prices / top, np.array(roots)
 
     def certificate(
         self, prices: FloatArray, sizes: Sequence[int], roots: FloatArray
@@ -402,12 +419,17 @@ class Program:
         for s in every:
             if self.weight(s) * values[s - 1] > least:
                 q = min(range(len(sizes)), key=lambda at: abs(sizes[at] - s))
-                rows[s - 1], values[s - 1] = solved.get(s) or self._numbers(prices, s, q, squares[q])
+                row, value = solved.get(s) or self._numbers(prices, s, q, squares[q])
+                if value < values[s - 1]:
+                    rows[s - 1], values[s - 1] = row, value
         weights = np.array([self.weight(s) * value for s, value in zip(every, values, strict=True)])
         return TripleCertificate(prices, roots, np.array(rows)), weights
 
     def _numbers(self, prices: FloatArray, s: int, which: int, squares: FloatArray | None) -> tuple[FloatArray, float]:
-        """The row of ``sizes`` with the least h_s, and h_s, by a linear program; without squares in pairs alone."""
+        """The row of ``sizes`` with the least h_s, and h_s, by a linear program; without squares in pairs alone.
+
+        Where the solver fails the row is zero, and h_s is taken to be infinite.
+        """
         from scipy.optimize import linprog
 
         d, none = self.d, np.zeros(self.scheme.kinds)
@@ -430,6 +452,8 @@ class Program:
         )
         row = np.zeros(len(columns) + 1)
         row[0] = which
+        if found.status != 0:
+            return row, math.inf
         row[1:][used] = found.x[: len(M)]
         return row, float(found.fun + base[self.pair[0]])
 
