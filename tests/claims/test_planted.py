@@ -113,7 +113,6 @@ UNTURNED = {
     "pan-private": "users are queries that were counted, times users per query; the bounds on them are far below",
     "marginals-growth": "exact to rounding; an exponent over two decades does not show 20 %",
     "marginals-users": "the certified bound is far below the prediction",
-    "sq-dimension-ordered": "a local search ends up to 18 % below the truth, which is a bound on it",
 }
 
 
