@@ -3,8 +3,8 @@ r"""A lower bound from triples of types, for workloads that translations and per
 Setting: McKenna, Maity, Mazumdar & Miklau (PVLDB 13(11), 2020); notation of ``parametric.py``. The n = 2^d user types
 are the subsets of d attributes, and C_uv depends on |u ⊕ v| alone, as for marginals and parities: the eigenvalues of C
 are g_j, each on the C(d, j) characters of size j. ``pairwise.py`` sees of a report which pairs of types it names
-together. At large ε reports name few types, and no set of types has the pairs that its best weights ask for. Triples
-know more: at n = 512, ε = 4 they raise the bound by a sixth for the parities of at most three attributes.
+together. At large ε reports name few types, and there may be no set of types with the pairs that its best weights ask
+for. Triples know more: at n = 512, ε = 4 they raise the bound by a sixth for the parities of at most three attributes.
 
 **What a set of types tells.** Averages over the symmetries of C leave the objective no larger, for it is convex. So let
 a strategy draw a set S of s types with some probability, move it by a random symmetry, and report with odds a = e^ε for
@@ -39,8 +39,7 @@ search gives a poor bound, never a wrong one.
 ‖C − C̄‖, for tr(X_c⁺C) grows with C. At very large ε, where the variance (tr(X_c⁺C) − tr C)/n is a vanishing part of
 either trace, the bounds of ``scatter.py`` keep more digits.
 
-For the sets of a design whose pairs do exist, triples gain nothing; then, and where reports name many types, they are
-not asked.
+Where there are sets with these pairs triples gain nothing, and the bound of ``pairwise.py`` is kept.
 """
 
 from __future__ import annotations
@@ -67,9 +66,9 @@ from factormech.workloads.base import Workload
 
 # Attributes for which they are asked: with fewer they gained nothing where it was tried; with more C has to be stored.
 FEWEST, MOST = 6, 10
-# Reports of the best strategies name about n/(a+1) types: where these are more, pairs know nearly as much.
+# Reports of the best strategies name about n/(a+1) types: where these are more, there are too many sizes to try.
 LEAST_NAMED, MOST_NAMED = 0.5, 48.0
-# Below this budget pairs know all, and sets of nearly all types would be tried.
+# Below this budget triples gained nothing where it was tried, and sets of nearly all types would be.
 FROM_EPSILON = 1.0
 # The sizes of the first program, in units of n/(a+1); those that are added at a time; how often.
 FIRST = (0.7, 1.0, 1.3, 1.6, 1.9, 2.3)
