@@ -6,7 +6,6 @@ import csv
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -41,8 +40,8 @@ def test_a_reader_verifies_from_the_archive_alone(run: Path, tmp_path: Path) -> 
     assert 0 <= float(row["gap"]) < 0.05
     shutil.rmtree(run)
     there = tmp_path / "there"
-    with tarfile.open(made[0] / "strategies.tar") as tar:
-        tar.extractall(there, filter="data")
+    there.mkdir()
+    subprocess.run(["tar", "-xf", str(made[0] / "strategies.tar")], cwd=there, check=True)
     check = ["sha256sum", "--check", "SHA256SUMS"]
     assert subprocess.run(check, cwd=there, capture_output=True, check=False).returncode == 0
     assert main(["strategy", "verify", str(there / FILE)]) == 0
