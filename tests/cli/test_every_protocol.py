@@ -15,7 +15,7 @@ def test_the_line_names_the_class_the_users_and_the_theorem() -> None:
     line = every_protocol(workload, 1.0, 1e-4, "mse")
     assert line.startswith("Every ε-LDP protocol, interactive or not, with any estimator, needs at least")
     assert f"{users:,} users (Theorem A, docs/lower-bounds-every-protocol.md)" in line
-    assert "(Theorem C, " in every_protocol(workload, 1.0, 0.01, "linf")
+    assert "users, drawn from a population, (Theorem C, " in every_protocol(workload, 1.0, 0.01, "linf")
 
 
 @pytest.mark.parametrize(("epsilon", "alpha"), [(1.0, 0.3), (12.0, 1e-2)])

@@ -20,6 +20,7 @@ def every_protocol(workload: Workload, epsilon: float, alpha: float, metric: str
     except BadValue as error:
         return f"No bound for every ε-LDP protocol: {error}."
     theorem = found.theorem if found.theorem == "one query" else f"Theorem {found.theorem}"
-    said = f"needs at least {number(found.users)} user{'' if found.users == 1 else 's'} ({theorem}, {_PAGE})"
+    said = f"needs at least {number(found.users)} user{'' if found.users == 1 else 's'}"
+    said += f"{', drawn from a population,' if metric == 'linf' else ''} ({theorem}, {_PAGE})"
     fewer = "" if found.fewest == 1 else f", or fewer than {number(found.fewest)}"
     return f"Every ε-LDP protocol, interactive or not, with any estimator, {said}{fewer}."

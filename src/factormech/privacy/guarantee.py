@@ -30,7 +30,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 
 # Neighbours. A step of ‖x − x'‖₁ ≤ 1 is half of a replacement, which moves a histogram of counts by 2.
-REPLACE_ONE = "one of n persons replaced, n fixed"
+REPLACE_ONE = "one of n users replaced, n fixed"
 UNIT_STEP = "‖x − x'‖₁ ≤ 1 on histograms of real numbers"
 UNIT_STEP_OF_EQUAL_TOTALS = f"{UNIT_STEP}, of equal and public totals"
 _STEPS = {UNIT_STEP: 2, UNIT_STEP_OF_EQUAL_TOTALS: 2}

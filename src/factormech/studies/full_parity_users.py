@@ -1,4 +1,4 @@
-"""Persons that full parity takes for an error α under pure privacy, against 1/α, with local slopes.
+"""Users that full parity takes for an error α under pure privacy, against 1/α, with local slopes.
 
 Above: the users at which simulated errors reach α, on the worst data found. Below: certified, by packings and means
 over data (:mod:`factormech.bounds.packing.lower`). Noise alone has N ∝ 1/α; the projection makes it up to 1/α² where
@@ -111,7 +111,7 @@ def _seconds(asked: Asked) -> float:
 
 _KIND = Experiment(
     kind="full-parity-users",
-    description="Persons that all parities take under pure privacy, against 1/α, with slopes, above the packing bound.",
+    description="Users that all parities take under pure privacy, against 1/α, with slopes, above the packing bound.",
     axes=(pure.TYPES, ACCURACY),
     settings=(TRIALS,),
     columns=(
