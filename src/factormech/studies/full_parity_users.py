@@ -30,7 +30,7 @@ TRIALS = Setting(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Users of the three mechanisms at every N and 1/α, and slopes between neighbouring values of 1/α."""
+    """Yield the users of the three mechanisms at every N and 1/α, with slopes between neighbouring values of 1/α."""
     from factormech.studies.measures.pure import local_slopes, parity_users_rows
 
     x, epsilon = sorted(asked["accuracy"]), asked["epsilon"]
@@ -93,14 +93,14 @@ def _search(asked: Asked, N: int) -> Callable[[int], tuple[float, int, float]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No mechanism takes fewer users than are proved to be needed."""
+    """Return the problem of a row with fewer users than are proved to be needed."""
     return (
         None if row["measured_users"] >= row["certified_users"] else ("measured_users", "be at least certified_users")
     )
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Types that are no power of two."""
+    """Refuse numbers of types that are no power of two."""
     yield from pure.refuse_sizes(asked)
 
 

@@ -95,7 +95,7 @@ def root_mean_square(moments: Moments, queries: int, users: float) -> Estimate:
 
 
 def checked_counts(data: Any, types: int) -> FloatArray:
-    """Whole numbers of users of each type, at least one user in all."""
+    """Return the number of users of each type as whole numbers, at least one user in all; refuse others."""
     x = np.asarray(data)
     if x.dtype.kind not in "biuf" or x.shape != (types,):
         rule = f"be counts of shape ({types},)"
