@@ -60,6 +60,17 @@ def test_files_that_pages_name_exist(page: Path) -> None:
         assert any((folder / name).exists() for folder in (ROOT, ROOT / "src" / "factormech")), name
 
 
+def test_modules_that_pages_name_without_a_folder_exist() -> None:
+    """A module that was moved or renamed leaves its old name behind in the text; names of the reader's own stay."""
+    own = {"windows.py", "coins.py", "mine.py", "noise_per_query.py"}
+    folders = [ROOT / name for name in ("src", "tools", "tests", "benchmarks", "examples")]
+    there = own | {path.name for folder in folders for path in folder.rglob("*.py")}
+    pages = {page: re.findall(r"`([a-z_]+\.py)`", page.read_text()) for page in PAGES}
+    gone = {(page.name, name) for page, named in pages.items() for name in named if name not in there}
+    assert not gone
+    assert sum(map(len, pages.values())) > 10
+
+
 def test_the_certificate_of_the_page_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

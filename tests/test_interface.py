@@ -115,6 +115,13 @@ def test_any_frame_of_the_interchange_protocol_is_a_workload(ages: pd.DataFrame)
     assert W.type_names == ("<18", "18-64", "65+")
 
 
+def test_a_column_of_texts_names_the_queries(ages: pd.DataFrame) -> None:
+    """As in a CSV file: the same names from a column as from the index."""
+    W = fm.workload(ages.rename_axis("query").reset_index())
+    assert (W.query_names, W.type_names) == (tuple(ages.index), tuple(ages.columns))
+    assert np.array_equal(W.matrix(), ages.to_numpy())
+
+
 def test_workloads_come_from_names_matrices_files_and_workloads(tmp_path: Path) -> None:
     import scipy.sparse
 
@@ -146,6 +153,8 @@ def test_equal_workloads_have_equal_specs_and_others_have_others() -> None:
 
 
 WRONG = {
+    "parts in a list": (lambda: fm.union([fm.workload("prefix", 4)]), r"a list': must be workloads, one .*\*parts"),
+    "a matrix as a factor": (lambda: fm.product(np.eye(2)), "ndarray': must be workloads"),
     "no size": (lambda: fm.workload("prefix"), "n = None"),
     "another size": (lambda: fm.workload(np.eye(3), 4), "be 3"),
     "a typo": (lambda: fm.workload("prefx", 8), "did you mean 'prefix'"),
@@ -412,6 +421,9 @@ def test_a_study_is_found_by_name(tmp_path: Path) -> None:
     path = tmp_path / "results" / "tables" / "mine.csv"
     path.parent.mkdir(parents=True)
     table.to_csv(path, index=False)
-    assert fm.study("mine", mine, schema=schema).table["mechanism"].tolist() == ["rappor", "lower-bound"]
+    made = fm.study("mine", mine, schema=schema)
+    assert made.table["mechanism"].tolist() == ["rappor", "lower-bound"]
+    assert "<th>title</th><td>Mine</td>" in made._repr_html_()
+    assert made.plot().axes
     with pytest.raises(fm.UnknownName, match="did you mean 'mine'"):
         fm.study("mne", mine, schema=schema)

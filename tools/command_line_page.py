@@ -49,11 +49,11 @@ Numbers may be written as `100000` or `1e5`, and as `0.01` or `1%`; norms as `ga
 
 ## CSV files
 
-A CSV file may have a header with the names of the user types, and names of the queries in its first column; both are
-kept to the answers. It may use commas, semicolons or tabs, quotes, UTF-8, UTF-16 or Latin-1, with or without a byte
-order mark, and the line ends of every system. Values are read strictly: numbers with a decimal point. A first line of
-numbers and texts is refused, unless its first cell is empty or `query`: a query that is taken for a header would be
-lost. Data are one row, one column, or two columns with a header such as `age,count`.
+A CSV file (`.csv` or `.tsv`) may have a header with the names of the user types, and names of the queries in its first
+column; both are kept to the answers. It may use commas, semicolons or tabs, quotes, UTF-8, UTF-16 or Latin-1, with or
+without a byte order mark, and the line ends of every system. Values are read strictly: numbers with a decimal point. A
+first line of numbers and texts is refused, unless its first cell is empty or `query`: a query that is taken for a
+header would be lost. Data are one row, one column, or two columns with a header such as `age,count`.
 
 | exit code | meaning |
 | --- | --- |

@@ -132,7 +132,7 @@ def loaded() -> list[Plugin]:
 
 
 def files() -> dict[str, Path]:
-    """Where the modules of plugins are; no folder of the package has them."""
+    """Return the path of each plugin by the name of its module, which no folder of the package has."""
     return {plugin.module: plugin.path for plugin in loaded()}
 
 
@@ -142,7 +142,7 @@ def among(paths: Collection[Path]) -> list[str]:
 
 
 def call(plugin_of: Callable[..., Any], what: str, *arguments: Any, **named: Any) -> Any:
-    """What a function of a plugin answers; an error in it is said on one line, with its place in the file."""
+    """Return what a function of a plugin answers; refuse its errors with their place in the file, on one line."""
     try:
         return plugin_of(*arguments, **named)
     except BadValue as error:

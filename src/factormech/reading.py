@@ -95,12 +95,24 @@ class StudyView:
             raise BadValue(str(self.table_path), "no such file", "be made by a run", remedy)
         return load(self.table_path)
 
-    def __repr__(self) -> str:
+    def plot(self, path: Any = None) -> Any:
+        """Return the figure of the table; see ``fm.plot``. Refused where the table is not made yet."""
+        from factormech.plots.plot import plot
+
+        return plot(self.table, path)
+
+    def _facts(self) -> dict[str, str]:
         made = {path: "" if path.is_file() else " (not made yet)" for path in (self.table_path, self.figure_path)}
         facts = {"item": f"{self.paper}, {self.item}", "title": self.title, "kind": self.kind}
         facts |= {name.replace("_", " "): base.in_words(value) for name, value in self.grid.items()}
         facts |= {"table": f"{self.table_path}{made[self.table_path]}"}
-        return base.text(f"Study {self.name}", facts | {"figure": f"{self.figure_path}{made[self.figure_path]}"})
+        return facts | {"figure": f"{self.figure_path}{made[self.figure_path]}"}
+
+    def __repr__(self) -> str:
+        return base.text(f"Study {self.name}", self._facts())
+
+    def _repr_html_(self) -> str:
+        return base.html({"study": self.name, **self._facts()})
 
 
 def study(

@@ -52,6 +52,7 @@ def test_studies_are_completed_from_the_configuration(tmp_path: Path, monkeypatc
 
 def test_the_words_of_a_command_line_are_one_a_line(run: Run) -> None:
     assert run("completion", "words", "--", "plan", "prefix", "--m").out == "--metric\n"
+    assert "--epsilon" in run("completion", "words", "--", "plan", "prefix", "--").out.splitlines()
     assert "_factormech" in run("completion", "zsh").out
     assert run("completion", "csh").code == 2
 

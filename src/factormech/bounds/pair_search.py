@@ -55,14 +55,14 @@ def levels(centred_gram: FloatArray) -> list[FloatArray]:
 
 
 def grouped(centred_gram: FloatArray, groups: int) -> FloatArray:
-    """AᵀCA, (m, m)."""
+    """Return AᵀCA, (m, m), the centred Gram matrix C summed over groups of neighbouring types."""
     half = _sums(centred_gram, groups)
     small = _sums(half.T, groups)
     return np.asarray(0.5 * (small + small.T))
 
 
 def spread_types(weights: FloatArray, domain_size: int) -> FloatArray:
-    """Positive weights per type, (n,), of sum 1, from those per group."""
+    """Return positive weights per type, (n,), of sum 1, from those per group."""
     first, share = _places(len(weights), domain_size)
     logs = np.log(weights)
     p = np.exp(logs[first] + share * (logs[first + 1] - logs[first]))
@@ -71,7 +71,7 @@ def spread_types(weights: FloatArray, domain_size: int) -> FloatArray:
 
 
 def spread_pairs(pairs: FloatArray, domain_size: int) -> FloatArray:
-    """Weights per pair of types, (n, n), symmetric, ≥ 0 and zero on the diagonal, from those per pair of groups."""
+    """Return weights per pair of types, (n, n), symmetric, ≥ 0, 0 on the diagonal, from those per pair of groups."""
     m, n = len(pairs), domain_size
     first, share = _places(m, n)
     rows = pairs[first] + share[:, None] * (pairs[first + 1] - pairs[first])
@@ -322,7 +322,7 @@ def _above_diagonal(n: int) -> IntArray:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Where the search is: log p up to a constant in units of √ω_0, log ω/ω_0, and nN above the diagonal."""
+    """The coordinates of the search: log p up to a constant over √ω_0, log ω/ω_0, and nN above the diagonal."""
 
     domain_size: int
     omega: float

@@ -94,7 +94,7 @@ def _names(kind: str) -> Iterable[str]:
 
 
 def _studies() -> list[str]:
-    """The names of the studies of ``config.yaml``, unchecked, as a person waits for them."""
+    """The names of the studies of ``config.yaml``, unchecked, because the shell waits for them."""
     import re
 
     path = Path("config.yaml")

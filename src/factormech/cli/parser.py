@@ -95,6 +95,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     given = sys.argv[1:] if arguments is None else list(arguments)
     words = [*(_SPELLINGS.get(word, word) for word in given[:2]), *given[2:]]
     _check_command(parser, words)
+    if words[:3] == ["completion", "words", "--"]:  # what follows is a line that is being typed, which may end in "--"
+        typed = parser.parse_args(words[:2])
+        typed.words = words[3:]
+        return typed
     return parser.parse_args(words)
 
 

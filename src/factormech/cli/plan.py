@@ -71,7 +71,7 @@ def plan(args: argparse.Namespace) -> Answer:
     remark = [ranking.reason] if ranking.reason else []
     lines = [_title(workload.name, data), "", *ranked.lines(ranking), *remark]
     lines += ["", *_query_lines(data), data["advice"], "", *_commands(args, ranking, best)]
-    lines.append(every_protocol(workload, epsilon, alpha, args.metric))
+    lines.append(every_protocol(workload, epsilon, alpha, args.metric, (ranking.lower_bound, best)))
     return Answer(data, lines)
 
 

@@ -100,7 +100,7 @@ def _bar(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person says it: 45 s, 12 min, 3.5 h."""
+    """Return a time as people say it: 45 s, 12 min, 3.5 h."""
     if seconds < 90.0:
         return f"{seconds:.0f} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"

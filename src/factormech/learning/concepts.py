@@ -86,7 +86,7 @@ class ConceptClass:
 def from_matrix(
     matrix: Any, name: str, *, concepts: tuple[str, ...] | None = None, points: tuple[str, ...] | None = None
 ) -> ConceptClass:
-    """The class of a ±1 matrix (concepts × points); of equal rows the first is kept."""
+    """Return the class of a ±1 matrix (concepts × points); of equal rows the first is kept."""
     array = np.asarray(matrix)
     if array.dtype.kind not in "iuf":
         raise BadValue(f"type of {name}", array.dtype.name, "be numbers", "give labels +1 and -1")

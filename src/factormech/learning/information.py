@@ -99,7 +99,7 @@ def largest_capacity(epsilon: float) -> float:
 
 
 def best_share(epsilon: float) -> float:
-    """The share s of the domain that a report of largest information is likelier for: (u − 1)/(e^ε − 1)."""
+    """Return the share s of the domain that the report of largest information is likelier for: (u − 1)/(e^ε − 1)."""
     e = check_epsilon(epsilon)
     return (e / -math.expm1(-e) - 1.0) / math.expm1(e)
 

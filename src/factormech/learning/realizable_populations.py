@@ -91,12 +91,12 @@ def worst_for_learner(
 
 
 def worst_fit(refuter: RealizableRefuter, laws: FloatArray, users: int, rng: np.random.Generator) -> FloatArray:
-    """Of laws that a concept labels, that of the most misses that were found."""
+    """Return the law with the most misses that were found, among laws that a concept labels."""
     return _worst(refuter, laws, users, rng, alarm=False)
 
 
 def worst_unfit(refuter: RealizableRefuter, laws: FloatArray, users: int, rng: np.random.Generator) -> FloatArray:
-    """Of laws that no concept fits, that of the most false alarms that were found."""
+    """Return the law with the most false alarms that were found, among laws that no concept fits."""
     return _worst(refuter, laws, users, rng, alarm=True)
 
 
@@ -121,7 +121,7 @@ def conjunction_laws(learner: KearnsLearner) -> FloatArray:
 def worst_by_simulation(
     learner: KearnsLearner, laws: FloatArray, users: int, rng: np.random.Generator, *, trials: int = 2000
 ) -> FloatArray:
-    """The law of the most losses above α in so many simulated runs each."""
+    """Return the law with the most losses above α among ``laws``, by simulation."""
     failures = [float(np.mean(learner.losses(law, users, trials, rng) > learner.alpha)) for law in laws]
     return np.asarray(laws[int(np.argmax(failures))])
 

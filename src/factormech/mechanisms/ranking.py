@@ -238,7 +238,7 @@ class Ranking:
 def by_mean_squared_error(
     workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, root_seed: int = 0, step: Step | None = None
 ) -> Ranking:
-    """Every strategy by its exact worst-case variance."""
+    """Rank every strategy by its exact worst-case variance."""
     names, constant = registry.names(), best_constant(workload.centred_gram())
     found: list[Ranked] = []
     bound, best, least = math.nan, None, math.inf
@@ -285,7 +285,7 @@ def _evaluated(fitted: LocalFit, constant: Constant, alpha: float, start: float)
 def by_largest_error(
     workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, root_seed: int = 0, step: Step | None = None
 ) -> Ranking:
-    """Every local release by the users that are proved to be enough."""
+    """Rank every local release by the users that are proved to be enough."""
     asked = [(name, randomizer) for name in releases.names() for randomizer in _randomizers(name)]
     size = workload.queries + workload.domain_size
     if step is not None:

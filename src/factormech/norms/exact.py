@@ -194,7 +194,7 @@ def assembled(
     witness: dict[str, FloatArray],
     record: dict[str, object],
 ) -> CertifiedNorm:
-    """What is known of the core, said of W."""
+    """Return the norm of W that follows from the one of its core."""
     R, A = factors
     upper, residual = certificates.upper_end(core.matrix, R, A, p, core.queries)
     dual = np.zeros((len(core.rows), len(core.columns)))

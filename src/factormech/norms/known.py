@@ -30,7 +30,7 @@ class KnownEnds:
 
 
 def known(name: str, workload: Workload, *, alpha: float | None = None, concepts: bool = False) -> KnownEnds | None:
-    """What is known of a quantity of a workload, or of its concept class; ``None`` where nothing is."""
+    """Return what is known of a quantity of a workload or its concept class; ``None`` where nothing is."""
     asked = quantity(name)
     if asked.exponent is not None:
         return _of_concepts(workload, 0.0) if concepts else _exact(workload, asked.exponent)

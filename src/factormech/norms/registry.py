@@ -40,7 +40,7 @@ _SOLVERS: dict[str, str | None] = {"auto": None, "cvxpy": "clarabel", "cvxpy-scs
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a study asks of a workload.
+    """A quantity of a workload that a study may ask for.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ _FINITE = re.compile(r"gamma-p([3-9]|[1-9][0-9]{1,2})")
 
 
 def quantities() -> list[str]:
-    """Everything that a study may ask for; ``{p}`` stands for a whole number from 3 to 999."""
+    """Return the names that a study may ask for; ``{p}`` stands for a whole number from 3 to 999."""
     return ["gamma-2", "gamma-f", "gamma-p{p}", *(quantity.name for quantity in _QUANTITIES)]
 
 
@@ -130,12 +130,12 @@ def compute(name: str, subject: Workload | Any, *, alpha: float | None = None, s
 
 
 def names() -> list[str]:
-    """Every norm."""
+    """Return the names of the norms."""
     return list(_NORMS)
 
 
 def methods() -> list[str]:
-    """Every method."""
+    """Return the names of the methods."""
     return list(_METHODS)
 
 

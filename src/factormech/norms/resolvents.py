@@ -211,7 +211,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Diagonals:
-    """``nodes`` and ``loops``: diagonals of T^{−1/2} over c and of (FFᵀ)^{−1/2} over e.
+    """The diagonals ``nodes`` of T^{−1/2} over c and ``loops`` of (FFᵀ)^{−1/2} over e, with their accuracy.
 
     Each number times and over ``slack`` encloses the true one.
     """
@@ -223,7 +223,7 @@ class Diagonals:
 
 
 def diagonals(chain: Chain, tolerance: float) -> Diagonals:
-    """Both diagonals, with a quadrature error of at most ``tolerance``; ``loops`` only if the end is open."""
+    """Return both diagonals with a quadrature error of at most ``tolerance``; ``loops`` only if the end is open."""
     from factormech.norms import chain_kernels
 
     rule = inverse_square_root(*chain.spectrum(), tolerance)

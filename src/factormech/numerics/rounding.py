@@ -155,7 +155,7 @@ def power_mean_above(values: FloatArray, exponent: float, count: int) -> float:
 
 
 def binary_scale(matrix: FloatArray) -> int:
-    """The e at which 2^{−e}·matrix has its largest entry in [½, 1); 0 for the zero matrix."""
+    """Return the e at which 2^{−e}·matrix has its largest entry in [½, 1); 0 for the zero matrix."""
     return math.frexp(float(np.max(np.abs(matrix), initial=0.0)))[1]
 
 

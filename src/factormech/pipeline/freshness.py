@@ -43,7 +43,7 @@ _LIBRARIES, _PLOTTING = ("numpy", "scipy", "numba"), ("matplotlib",)
 
 @dataclass(frozen=True)
 class Request:
-    """What the outputs of one job depend on.
+    """The inputs that the outputs of one job depend on.
 
     Parameters
     ----------

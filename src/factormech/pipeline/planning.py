@@ -165,7 +165,7 @@ def _part_work(kind: str, asked: Asked) -> Work:
 
 
 def work_of(request: Solve) -> Work:
-    """What a solve takes."""
+    """Return the sizes that the time and memory of a solve depend on."""
     if request.family == "strategy":
         return cost.solve(request.name, request.domain_size)
     if request.family == "bound":

@@ -147,7 +147,7 @@ def check_writable(*folders: Path) -> None:
 
 
 def after_failure(folder: Path) -> str:
-    """What to do when jobs have failed, on one line."""
+    """Return what to do when jobs have failed, on one line."""
     try:
         check_writable(folder)
     except BadValue as problem:
@@ -176,7 +176,7 @@ def refusing() -> Iterator[None]:
 
 
 def line_of(error: Exception) -> str | None:
-    """What a failed job says, if the failure is not one of its code: a broken rule, a full disk, too little memory."""
+    """Return what a failed job says, if its code is not at fault: a broken rule, a full disk, too little memory."""
     if hasattr(error, "remedy"):
         return str(error)
     text = " ".join(str(error).split())

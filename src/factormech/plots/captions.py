@@ -17,7 +17,7 @@ MOST_WORDS = 90
 
 @dataclass(frozen=True)
 class Words:
-    """What is said of a figure: its caption, and its notes, which may be empty."""
+    """The words on a figure: its caption, and its notes, which may be empty."""
 
     caption: str
     notes: str
@@ -53,7 +53,7 @@ def sentence(text: str) -> str:
 
 
 def fixed_and_varied(table: View) -> str:
-    """What varies, what is fixed, and the panels: "against … from 8 to 64, with ε = 1; workloads: Prefix"."""
+    """Return what varies, what is fixed, and the panels: "against … from 8 to 64, with ε = 1; workloads: Prefix"."""
     x = table.panels[0].x
     across = f"from {number(x[0])} to {number(x[-1])}" if len(x) > 1 else f"= {number(x[0])}"
     fixed = ", ".join(f"{table.columns[name].short} = {number(value)}" for name, value in table.fixed.items())

@@ -80,7 +80,7 @@ def draw_panel(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
 
 
 def entries(table: CurveView) -> list[curves.Entry]:
-    """What the legend of a table has: curves, lines and the band."""
+    """Return the entries of a table's legend: curves, lines and the band."""
     return [*_entries(table, _looks(table)), *_other_entries(table)]
 
 

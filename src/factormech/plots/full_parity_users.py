@@ -1,4 +1,4 @@
-"""Persons needed against 1/α, a panel for each number of types, and under each the local slopes."""
+"""Users needed against 1/α, a panel for each number of types, and under each the local slopes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ ROOM = 1.6
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """The figure of a table of factorizations of prefix sums."""
+    """Return the figure of a table of factorizations of prefix sums."""
     orders = sorted(set(frame["p"]))
     names = tuple(dict.fromkeys(frame["factorization"]))
     looks = {name: style.FACTORIZATIONS[name] for name in names}

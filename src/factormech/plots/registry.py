@@ -51,7 +51,7 @@ def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame,
 
 
 def notes(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, **settings: Any) -> str:
-    """What is said of the figure beside its caption: what is missing and why, and settings; it may be empty."""
+    """Return the notes beside a caption: what is missing and why, and settings; may be empty."""
     return words(kind, study_title, caption_text, frame, **settings).notes
 
 

@@ -382,7 +382,7 @@ def bar(look: Style) -> dict[str, Any]:
 
 
 def star(look: Style, *, apart: bool = False) -> dict[str, Any]:
-    """A style as the arguments of stars, or of thick crosses, which no mechanism has in this colour."""
+    """Return a style as the arguments of stars; with ``apart``, of thick crosses, a marker that no mechanism has."""
     if apart:
         return {"color": GREY, "linestyle": "", "marker": "X", "markersize": 7.0}
     return {"color": look.colour, "linestyle": "", "marker": "*", "markersize": 7.0}
@@ -394,7 +394,7 @@ def censored(look: Style) -> dict[str, Any]:
 
 
 def reference(i: int) -> dict[str, Any]:
-    """The look of the i-th grey line along x."""
+    """Return how the i-th grey line along x is drawn, as arguments of Matplotlib."""
     lines = (DASHED, DOTTED, DASH_DOTTED)
     return {"color": GREY, "linestyle": lines[i % len(lines)], "linewidth": 0.9}
 

@@ -51,7 +51,7 @@ def wrap(figure: Figure, text: str, width: float, size: float) -> str:
 
 
 def renderer_of(figure: Figure) -> Any:
-    """What measures text; the figure has an Agg canvas."""
+    """Return the renderer that measures text; the figure has an Agg canvas."""
     return cast("FigureCanvasAgg", figure.canvas).get_renderer()
 
 

@@ -46,7 +46,7 @@ _THRESHOLDS = 199
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found.
+    """The result of an audit.
 
     Attributes
     ----------

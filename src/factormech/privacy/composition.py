@@ -49,7 +49,7 @@ def concentrated(guarantee: Guarantee) -> Guarantee:
 
 
 def approximate(guarantee: Guarantee, delta: float) -> Guarantee:
-    """As (ε, δ)-privacy with this δ; refused where the guarantee's own δ is larger."""
+    """Return the (ε, δ)-guarantee with this δ; refused where the guarantee's own δ is larger."""
     delta = check_delta(delta)
     if guarantee.rho is None:
         if guarantee.delta > delta:

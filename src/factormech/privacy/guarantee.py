@@ -30,7 +30,7 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 
 # Neighbours. A step of ‖x − x'‖₁ ≤ 1 is half of a replacement, which moves a histogram of counts by 2.
-REPLACE_ONE = "one of n persons replaced, n fixed"
+REPLACE_ONE = "one of n users replaced, n fixed"
 UNIT_STEP = "‖x − x'‖₁ ≤ 1 on histograms of real numbers"
 UNIT_STEP_OF_EQUAL_TOTALS = f"{UNIT_STEP}, of equal and public totals"
 _STEPS = {UNIT_STEP: 2, UNIT_STEP_OF_EQUAL_TOTALS: 2}
@@ -49,7 +49,7 @@ _FOUR_ROUNDINGS = 1 + Fraction(1, 2**50)  # 8 units: more than (1 − 2⁻⁵³)
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What is promised of any two neighbours under ``relation``.
+    """A privacy guarantee: what holds for any two neighbours under ``relation``, and on what ground.
 
     ε-privacy (``delta`` 0), (ε, δ)-privacy or, with ``rho``, ρ-zCDP (Bun & Steinke, TCC 2016), where ε is infinite.
     ``ground`` says of what it is proved.
@@ -117,7 +117,7 @@ class Guarantee:
 
 
 def guarantee_of(mechanism: Any, relation: str | None = None) -> Guarantee:
-    """What a mechanism states of itself, for the neighbours asked for; refused where it states nothing of them."""
+    """Return the guarantee that a mechanism states for the neighbours asked for; refused where it states none."""
     found = getattr(mechanism, "guarantee", None)
     if not isinstance(found, Guarantee):
         name = getattr(mechanism, "name", type(mechanism).__name__)

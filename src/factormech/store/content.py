@@ -35,14 +35,14 @@ _INT64 = np.iinfo(np.int64)
 
 
 def canonical_datasets(datasets: Mapping[str, Any]) -> Content:
-    """Every dataset in canonical form, by sorted name."""
+    """Return every dataset in canonical form, by sorted name."""
     for name in datasets:
         _check_name("dataset", name)
     return {name: _canonical(name, datasets[name]) for name in sorted(datasets)}
 
 
 def canonical_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Every attribute as plain ``None``, ``bool``, ``int``, ``float``, ``str``, ``list`` or ``dict``."""
+    """Return every attribute as plain ``None``, ``bool``, ``int``, ``float``, ``str``, ``list`` or ``dict``."""
     for name in attributes:
         _check_name("attribute", name)
     return {name: _plain(f"attribute {name!r}", attributes[name]) for name in sorted(attributes)}

@@ -64,7 +64,7 @@ _OWN = frozenset({"format_version", "kind", "content_digest", "json_attributes",
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What a result file says.
+    """The content of a result file.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def read(path: FilePath, kind: str | None = None, *, needs: Iterable[str] = ()) 
 
 
 def read_attributes(path: FilePath, kind: str | None = None) -> dict[str, Any]:
-    """What the writer of a result file said of it, its bytes being those that were sealed.
+    """Return the attributes of a result file, whose bytes must be those that were sealed.
 
     The datasets are neither unpacked nor compared with the digest: :func:`read` does both, as they are used.
     """

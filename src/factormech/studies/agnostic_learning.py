@@ -29,7 +29,7 @@ def _check_learner(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of one part: classes × ε × users × learners, with one search for the worst law each."""
+    """Yield the rows of a part: classes × ε × users × learners, each with a search for its worst law."""
     from factormech.learning.agnostic import AgnosticLearner
     from factormech.learning.bounds import learning_certificates, learning_floor
     from factormech.learning.concepts import concept_class
@@ -79,7 +79,7 @@ def interval_of_mean(values: Any, least: float, most: float) -> tuple[float, flo
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What is predicted is above the lower bound; what is measured is not surely below it, nor above the prediction."""
+    """Return the problem of a row whose prediction is below the bound, or whose measurement contradicts either."""
     if row["predicted"] < row["lower_bound"]:
         return "predicted", "be at least lower_bound"
     if row["high"] < row["lower_bound"]:

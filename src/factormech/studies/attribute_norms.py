@@ -49,7 +49,7 @@ SET_CLASS = Axis(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every quantity at every number of attributes; margin complexity is solved once for all α."""
+    """Yield a row for each quantity and number of attributes; margin complexity is solved once for all α."""
     from factormech.norms.certified import CertifiedNorm
     from factormech.norms.subsets.classes import subset_class
     from factormech.norms.subsets.norms import subset_norm
@@ -70,7 +70,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Ends in order and near each other, and no norm above the root of the number of users, 2^{d/2}."""
+    """Return the problem of a row whose ends are out of order or far apart, or whose norm is above 2^{d/2}."""
     if row["lower"] > row["upper"]:
         return "lower", "be at most upper"
     if row["lower"] > 2.0 ** (0.5 * row["attributes"]) * (1.0 + 1e-9):
@@ -79,7 +79,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Numbers of attributes that the programs do not take, and an α that leaves nothing."""
+    """Refuse numbers of attributes that the programs do not take, and an α that leaves no norm."""
     from factormech.norms.subsets.classes import subset_class
 
     for i, alpha in enumerate(asked["entry_error"]):

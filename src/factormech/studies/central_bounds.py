@@ -56,7 +56,7 @@ CURVES = Curves(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The rows of every workload and size; each norm is solved once."""
+    """Yield the rows of every workload and size; each norm is solved once."""
     # What the registry of norms solves with: the results depend on its code.
     import factormech.norms.by_workload  # noqa: F401
     from factormech.studies.asked import workload_of
@@ -73,7 +73,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Nothing is better than what is possible, nor a bound than what it bounds."""
+    """Return the problem of a row whose bound is above what it bounds."""
     if row["total_error"] < row["lower_bound"]:
         return "total_error", "be at least lower_bound"
     if row.get("trace_lower", 0.0) > row["total_error"]:
@@ -82,7 +82,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterable[BadValue]:
-    """Orders below 2 have no such bound."""
+    """Refuse orders below 2, which have no such bound."""
     for i, p in enumerate(asked["p"]):
         if p < 2.0:
             yield BadValue(

@@ -29,7 +29,7 @@ AXES = (
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """A row for each workload, size, privacy budget, order and mechanism."""
+    """Yield a row for each workload, size, privacy budget, order and mechanism."""
     from factormech.studies.asked import workload_of
     from factormech.studies.measures.central import error_rows
 

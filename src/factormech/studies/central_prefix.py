@@ -28,7 +28,7 @@ AXES = (
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """A row for each size, privacy budget, order and mechanism."""
+    """Yield a row for each size, privacy budget, order and mechanism."""
     from factormech.mechanisms.central.moments import gaussian_norm
     from factormech.privacy.gaussian import gaussian_noise_multiplier
     from factormech.studies.measures.central import error_rows

@@ -29,7 +29,7 @@ OF_PAIRS = ("χ² of hard pairs", "divergence of hard pairs", "total variation o
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every quantity of every mechanism."""
+    """Yield a row for each quantity of each mechanism."""
     from factormech.studies.asked import workload_of
     from factormech.studies.measures.hard_pairs import hard_test
 
@@ -74,7 +74,7 @@ def _of_pairs(test: HardTest, Q: FloatArray, epsilon: float) -> dict[str, tuple[
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Ends in order, and nothing surely above what every report is below."""
+    """Return the problem of a row whose ends are out of order, or surely above what every report is below."""
     if row["lower"] > row["upper"]:
         return "upper", "be at least lower"
     return ("lower", "be at most limit") if row["lower"] > row["limit"] * (1.0 + ROUNDING) else None

@@ -26,7 +26,7 @@ _LARGEST = 700
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every quantity of one class at one size; margin complexity is the same at every α."""
+    """Yield a row for each quantity of a class at a size; margin complexity is the same at every α."""
     from factormech.learning.concepts import concept_class, difference_matrix
     from factormech.norms.approximate import approximate_norm
     from factormech.norms.registry import compute
@@ -56,7 +56,7 @@ def _rows(title: str, k: int, T: int) -> int:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Ends in order, and no norm above √k: W = I·W, with rows of length 1 and columns of √k."""
+    """Return the problem of a row whose ends are out of order, or whose norm is above √k (W = I·W)."""
     if row["lower"] > row["upper"]:
         return "lower", "be at most upper"
     if row["lower"] > row["concepts"] ** 0.5 * (1.0 + 1e-9):
@@ -65,7 +65,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Classes that do not exist at a size, and an α that leaves nothing."""
+    """Refuse classes that do not exist at a size, and an α that leaves no norm."""
     from factormech.learning.concepts import concept_class
 
     for i, alpha in enumerate(asked["entry_error"]):

@@ -34,7 +34,7 @@ def clustered(queries: int, types: int, centres: int, flips: int, rng: Any) -> F
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The mechanisms of the study of marginals, on clustered types."""
+    """Yield the errors of the mechanisms of the study of marginals, on clustered types."""
     from factormech.bounds.packing.lower import lower_bound, prepare
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.errors import candidates
@@ -70,7 +70,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of users, more flips than queries, more centres than types."""
+    """Refuse products Nε of no whole number of users, more flips than queries, and more centres than types."""
     yield from pure.refuse_products(asked)
     for i, flips in enumerate(asked["flips"]):
         if flips > asked["queries"]:
@@ -80,7 +80,7 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """As in all studies of errors under pure privacy."""
+    """Return the problem of a row whose error is outside its interval, or below the packing bound."""
     return pure.check_errors(row)
 
 

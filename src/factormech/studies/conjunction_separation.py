@@ -18,7 +18,7 @@ _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rul
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Users of both learners, and the lower bound on agnostic ones, at every number of attributes."""
+    """Yield the users of both learners, and the lower bound on agnostic ones, at every number of attributes."""
     from factormech.learning.conjunction_users import agnostic_users
     from factormech.learning.realizable import KearnsLearner
 
@@ -36,7 +36,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Ends in order, and no agnostic learner below the bound."""
+    """Return the problem of a row whose ends are out of order, or whose agnostic learner is below the bound."""
     if row["lower"] > row["upper"]:
         return "lower", "be at most upper"
     if row["shown"] == SERIES[0] and row["needed_users"] < row["least_users"]:
@@ -45,7 +45,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Numbers of attributes that the programs do not take, and an α that is no loss below a guess's."""
+    """Refuse numbers of attributes that the programs do not take, and an α not below the loss of a guess."""
     from factormech.norms.subsets.classes import checked_attributes
 
     for i, d in enumerate(asked["attributes"]):

@@ -35,7 +35,7 @@ _RATIOS = ("ratio_to_unprocessed", "ratio_low", "ratio_high")
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
-    """The collections of the part's mechanism on every data set, processed."""
+    """Yield the collections of the part's mechanism on every data set, after processing."""
     from dataclasses import asdict
 
     from factormech.studies.measures.consistency import ConsistencyGrid, process
@@ -57,7 +57,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     problem = (
         below(row, ("domain_size", "users"), 1)
         or below(row, ("trials",), 2)
@@ -97,13 +97,13 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Sizes that the data do not have, and settings of mechanisms that have none."""
+    """Refuse sizes that the data do not have, and settings of mechanisms that have none."""
     yield from grids.refuse_sizes_of_data(asked)
     yield from grids.refuse_options(asked)
 
 
 def seconds(asked: Asked) -> float:
-    """What a part takes."""
+    """Return the seconds that a part is expected to take."""
     cost = grids.costs()
 
     count = len(asked["users"]) * len(asked["data"]) * asked["trials"]

@@ -30,7 +30,7 @@ def _check_oracle(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of a class: tolerances × oracles × constants × queries; runs of fewer queries begin those of more."""
+    """Yield the rows of a class: tolerances × oracles × constants × queries; short runs begin the longer ones."""
     from factormech.learning.concepts import concept_class
     from factormech.learning.sq import correlational as csq
     from factormech.norms.approximate import approximate_norm
@@ -130,7 +130,7 @@ def _means(asked: Asked, one: _Asked) -> Any:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The proved error is not surely exceeded."""
+    """Return the problem of a row whose measured error is surely above the proved one."""
     if row["guaranteed_error"] == row["guaranteed_error"] and row["low"] > row["guaranteed_error"]:
         return "correlation_error", "be at most guaranteed_error"
     return None

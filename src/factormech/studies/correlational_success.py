@@ -25,7 +25,7 @@ def _check_algorithm(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of a class: tolerances × algorithms × queries; the same laws for all."""
+    """Yield the rows of a class: tolerances × algorithms × queries, on the same laws for all."""
     from factormech.learning.concepts import concept_class
     from factormech.learning.sq.bounds import correlational_success, hard_correlations
     from factormech.learning.sq.correlational import factors_of
@@ -84,7 +84,7 @@ def _successes(
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No algorithm is surely better than any can be."""
+    """Return the problem of a row whose algorithm succeeds surely more often than any algorithm can."""
     return ("low", "be at most limit") if row["low"] > row["limit"] else None
 
 

@@ -1,4 +1,4 @@
-"""What a job will take, from its sizes: memory and time for a scheduler, minutes for the person who waits.
+"""What a job will take, from its sizes: memory and time for a scheduler, minutes for the user who waits.
 
 A job's work is described by :class:`Work`: numbers that its time is proportional to (n², n³, …) and the size of its
 large arrays. Everything else is learned: for each rule and mechanism (or norm, or kind of study), ``costs.json`` has

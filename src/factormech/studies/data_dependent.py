@@ -33,7 +33,7 @@ _PLACES = ["workload", "domain_size", "epsilon", "seed", "data", "alpha"]
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
-    """The variances of the part's mechanism on every data set, or the bounds there."""
+    """Yield the variances of the part's mechanism on every data set, or the bounds there."""
     from dataclasses import asdict
 
     from factormech.studies.measures.data_dependent import bounds_on_data, measure_on_data
@@ -67,7 +67,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     problem = not_positive(row, ("epsilon", "alpha")) or not_among(row, "status", STATUSES)
     if problem is not None:
         return problem
@@ -97,7 +97,7 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Sizes that the data do not have, and settings of mechanisms that have none."""
+    """Refuse sizes that the data do not have, and settings of mechanisms that have none."""
     yield from grids.refuse_sizes_of_data(asked)
     yield from grids.refuse_options(asked)
 

@@ -31,7 +31,7 @@ INFORMATION, MISSED = "information", "missed intersections"
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every protocol, with every number of users, meets the same sets and the same chance."""
+    """Yield a row for each protocol and number of users, all on the same sets and the same chance."""
     from factormech.learning.selection import sample_size as parties
     from factormech.learning.selection.protocols import least_users
     from factormech.seeds import rng_for
@@ -74,7 +74,7 @@ def _missed(missed: Any, point: Mapping[str, Any], gap: float) -> dict[str, floa
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What is measured is not surely outside of what is possible."""
+    """Return the problem of a row whose measurement is surely outside its proved limits."""
     if not row["low"] <= row["share"] <= row["high"]:
         return "share", "be between low and high"
     if row["quantity"] == INFORMATION and row["low"] > row["cap"]:

@@ -27,7 +27,7 @@ OUTPUTS_LIMIT = 1024
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The advantage of every mechanism; each number of users has a random stream of its own."""
+    """Yield the advantage of every mechanism; each number of users has a random stream of its own."""
     from factormech.studies.asked import workload_of
     from factormech.studies.measures.hard_pairs import hard_test
 
@@ -61,14 +61,14 @@ def _told_apart(asked: Asked, test: HardTest, row: Mapping[str, Any], strategy: 
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What is measured is not surely above what is possible."""
+    """Return the problem of a row whose measured advantage is surely above the largest possible one."""
     if not row["low"] <= row["advantage"] <= row["high"]:
         return "advantage", "be between low and high"
     return ("low", "be at most limit: no mechanism is better") if row["low"] > row["limit"] else None
 
 
 def refuse(asked: Asked) -> Iterable[BadValue]:
-    """The pairs of large domains take long."""
+    """Refuse large domains, whose pairs take long."""
     for i, n in enumerate(asked["domain_size"]):
         if n > 128:
             yield BadValue(f"grid.domain_size[{i}]", n, "be at most 128 here", "give for example 16")

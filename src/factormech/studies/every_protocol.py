@@ -29,7 +29,7 @@ _EVERY = "every ε-LDP protocol, interactive or not, with any estimator"
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Two rows for each workload, size, privacy budget and number of users."""
+    """Yield two rows for each workload, size, privacy budget and number of users."""
     from factormech.bounds.protocols.mean_squared import SquaredSearch
     from factormech.bounds.protocols.squared import constant_answers
     from factormech.studies.asked import workload_of
@@ -76,7 +76,7 @@ def solves(asked: Asked) -> Iterator[Solve]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No error is below the bound."""
+    """Return the problem of a row whose error is below the lower bound."""
     return (
         ("mean_squared_error", "be at least lower_bound")
         if row["mean_squared_error"] < row.get("lower_bound", 0.0)

@@ -31,7 +31,7 @@ KNOWN = (*trusted.OF_DATA, *(name for name in trusted.FACTORIZATIONS if name != 
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """A row for each workload, size, privacy budget, mechanism and number of users."""
+    """Yield a row for each workload, size, privacy budget, mechanism and number of users."""
     from factormech.studies.asked import workload_of
     from factormech.studies.measures.central import crossover, few_users_rows
 
@@ -47,7 +47,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No error that is exact at worst is below the bound; a simulated one is within its interval and its guarantee."""
+    """Return the problem of a row whose error is below its bound, above its guarantee, or outside its interval."""
     exact = row["mechanism"] not in trusted.OF_DATA[:2]
     if exact and row["rms_error"] < row["lower_bound"] * (1.0 - trusted.ROUNDING):
         return "rms_error", "be at least lower_bound"
@@ -59,7 +59,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """One body of answers is searched at a time: its matrix must be small."""
+    """Refuse large matrices: a body of answers is searched at a time."""
     for i, n in enumerate(asked["domain_size"]):
         if n > 1024 and "all-ranges" in asked["workload"]:
             yield BadValue(f"grid.domain_size[{i}]", n, "be at most 1024 with all-ranges", "give for example 64")

@@ -25,7 +25,7 @@ TRIALS = Setting(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The three mechanisms at every N and Nε, on draws that all data share."""
+    """Yield the errors of the three mechanisms at every N and Nε, on draws that all data share."""
     from factormech.mechanisms.central.moments import student
     from factormech.mechanisms.pure.parity import parity_errors
     from factormech.seeds import rng_for
@@ -58,7 +58,7 @@ def _ends(value: float, low: float, high: float) -> dict[str, float]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Types that are no power of two, and products that no whole number of users has."""
+    """Refuse numbers of types that are no power of two, and products Nε of no whole number of users."""
     yield from pure.refuse_sizes(asked)
     yield from pure.refuse_products(asked)
 

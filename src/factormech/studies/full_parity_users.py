@@ -1,4 +1,4 @@
-"""Persons that full parity takes for an error α under pure privacy, against 1/α, with local slopes.
+"""Users that full parity takes for an error α under pure privacy, against 1/α, with local slopes.
 
 Above: the users at which simulated errors reach α, on the worst data found. Below: certified, by packings and means
 over data (:mod:`factormech.bounds.packing.lower`). Noise alone has N ∝ 1/α; the projection makes it up to 1/α² where
@@ -30,7 +30,7 @@ TRIALS = Setting(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Users of the three mechanisms at every N and 1/α, and slopes between neighbouring values of 1/α."""
+    """Yield the users of the three mechanisms at every N and 1/α, with slopes between neighbouring values of 1/α."""
     from factormech.studies.measures.pure import local_slopes, parity_users_rows
 
     x, epsilon = sorted(asked["accuracy"]), asked["epsilon"]
@@ -93,14 +93,14 @@ def _search(asked: Asked, N: int) -> Callable[[int], tuple[float, int, float]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No mechanism takes fewer users than are proved to be needed."""
+    """Return the problem of a row with fewer users than are proved to be needed."""
     return (
         None if row["measured_users"] >= row["certified_users"] else ("measured_users", "be at least certified_users")
     )
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Types that are no power of two."""
+    """Refuse numbers of types that are no power of two."""
     yield from pure.refuse_sizes(asked)
 
 
@@ -111,7 +111,7 @@ def _seconds(asked: Asked) -> float:
 
 _KIND = Experiment(
     kind="full-parity-users",
-    description="Persons that all parities take under pure privacy, against 1/α, with slopes, above the packing bound.",
+    description="Users that all parities take under pure privacy, against 1/α, with slopes, above the packing bound.",
     axes=(pure.TYPES, ACCURACY),
     settings=(TRIALS,),
     columns=(

@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """σ by both calibrations at every (ε, δ), and the classical one over the analytic one."""
+    """Yield σ by both calibrations at every (ε, δ), and the classical one over the analytic one."""
     from factormech.privacy.gaussian import gaussian_delta, gaussian_noise_multiplier
 
     for delta, epsilon in asked.points("delta", "epsilon"):
@@ -44,7 +44,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No calibration is below the least private one, or spends more than δ."""
+    """Return the problem of a row whose σ is below the smallest private one, or spends more than δ."""
     if row["ratio_to_analytic"] < 1.0 - ROUNDING:
         return "ratio_to_analytic", "be at least 1: less noise is not private"
     if row["spent_delta"] > row["delta"] * (1.0 + ROUNDING):

@@ -220,7 +220,7 @@ def _of_mechanism(asked: Asked, name: str) -> Asked:
 
 
 def asked_workloads(asked: Asked) -> Iterator[tuple[Workload, int]]:
-    """Every workload of the grid at every size, with its seed; one that is not drawn at random is made once."""
+    """Yield every workload of the grid at every size, with its seed; one that is not random is made once."""
     from factormech.workloads import definitions
 
     for name, n in asked.points("workload", "domain_size"):
@@ -231,7 +231,7 @@ def asked_workloads(asked: Asked) -> Iterator[tuple[Workload, int]]:
 
 
 def questions(asked: Asked) -> list[Question]:
-    """Every workload of the grid with its centred Gram matrix."""
+    """Return every workload of the grid with its centred Gram matrix."""
     from factormech.mechanisms.local.errors import questions_of
 
     return questions_of(asked_workloads(asked))
@@ -251,7 +251,7 @@ def bound_request(asked: Asked, bound: str, workload: str, n: int, epsilon: floa
 
 
 def requests(asked: Asked) -> Iterator[Solve]:
-    """Every strategy and bound that a part needs and that takes long enough for a file of its own."""
+    """Yield the strategies and bounds of a part that take long enough for a file of their own."""
     from factormech.mechanisms.local.registry import is_solved
 
     cost = costs()
@@ -324,7 +324,7 @@ def evaluate_bound(name: str, workload: Workload, epsilon: float) -> float:
 
 
 def bounds_of(asked: Asked) -> list[dict[str, Any]]:
-    """Every lower bound of a part at every point of its grid."""
+    """Return the lower bounds of a part at every point of its grid."""
     from factormech.mechanisms.local.errors import measure_bounds
 
     pairs = list(asked_workloads(asked))
@@ -340,7 +340,7 @@ def data_of(asked: Asked) -> dict[str, Any]:
 
 
 def size_of(asked: Asked) -> tuple[int, tuple[int, ...], int, int]:
-    """How many workloads, which sizes, how many budgets and seeds: what costs on a grid depend on."""
+    """Return the counts that costs on a grid depend on: workloads, sizes, budgets and seeds."""
     return len(asked["workload"]), asked["domain_size"], len(asked["epsilon"]), len(asked["seed"])
 
 
@@ -360,7 +360,7 @@ def solved_here(asked: Asked) -> float:
 
 
 def seconds_on_grid(rule: str, asked: Asked) -> float:
-    """What measuring the mechanisms of a part takes, by the fits of the benchmark, with what has no file."""
+    """Return the seconds that measuring the mechanisms of a part takes, by the fits of the benchmark."""
     cost = costs()
 
     works = [cost.on_a_grid(rule, name, *size_of(asked)) for name in asked["mechanisms"]]

@@ -27,7 +27,7 @@ ROUNDING = 1e-9
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The pairs of each workload, a row per query and type."""
+    """Yield the pairs of each workload, a row for each query and type."""
     import numpy as np
 
     from factormech.studies.asked import workload_of
@@ -52,7 +52,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Probabilities and weights are at most 1."""
+    """Return the problem of a row with a probability or weight above 1."""
     for name in ("first_probability", "second_probability", "weight"):
         if row[name] > 1.0 + ROUNDING:
             return name, "be at most 1"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
-    """The solutions of the part's mechanism from every start, or the bounds."""
+    """Yield the solutions of the part's mechanism from every start, or the bounds."""
     from factormech.studies.measures.solvers import Starts, measure_starts
 
     starts = Starts(sorted(asked["rows"]), asked["starts"], asked.seed)
@@ -53,7 +53,7 @@ def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     problem = (
         below(row, ("domain_size", "row_factor"), 1)
         or below(row, ("seed", "start"), 0)
@@ -77,7 +77,7 @@ def solves(asked: Asked) -> Iterator[Solve]:
 
 
 def seconds(asked: Asked) -> float:
-    """What a part takes."""
+    """Return the seconds that a part is expected to take."""
     cost = grids.costs()
 
     count = len(asked["epsilon"]) * len(asked["seed"]) * asked["starts"] * len(asked["workload"])

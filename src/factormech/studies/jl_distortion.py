@@ -27,7 +27,7 @@ MATRICES = Setting(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Both quantities for every body, matrix and number of rows."""
+    """Yield both quantities for every body, matrix and number of rows."""
     from factormech.mechanisms.pure.bodies import gaussian_width
     from factormech.mechanisms.pure.errors import distortion, width_factor
     from factormech.seeds import rng_for
@@ -47,13 +47,13 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """One domain size, as a panel is a workload."""
+    """Refuse several domain sizes: a panel is a workload."""
     if len(asked["domain_size"]) > 1:
         yield BadValue("grid.domain_size", list(asked["domain_size"]), "be one number", "make a study for each")
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The interval is in order, and the width under Gaussian matrices is what it must be."""
+    """Return the problem of a row whose interval is out of order, or misses the exact width under Gaussian matrices."""
     if not row["low"] <= row["ratio_to_width"] <= row["high"]:
         return "ratio_to_width", "be between low and high"
     if row["matrix"] == "gaussian" and row["quantity"] == RATIO:

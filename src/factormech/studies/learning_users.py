@@ -40,7 +40,7 @@ def _check_task(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of one part: classes × ε × α × tasks."""
+    """Yield the rows of a part: classes × ε × α × tasks."""
     from factormech.learning.concepts import concept_class
     from factormech.learning.trials import OF_CONJUNCTIONS, TASKS, Promise
 
@@ -89,7 +89,7 @@ def _measured(asked: Asked, task: Task, row: Mapping[str, Any]) -> dict[str, flo
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Promises are kept, and no number of users is below what is proved to be needed."""
+    """Return the problem of a row that breaks a promise, or has fewer users than are proved to be needed."""
     if row["success_high"] < row["target_share"]:
         return "success_high", "be at least target_share"
     for column in ("predicted_users", "measured_users"):
@@ -101,7 +101,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Classes that are no good, and an α that is no loss below a guess's."""
+    """Refuse classes that do not exist at a size, and an α not below the loss of a guess."""
     from factormech.errors import BadValue
 
     for i, alpha in enumerate(asked["alpha"]):

@@ -46,7 +46,7 @@ SHARE = Axis(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """A row for each share of the grid, and one for the least number of users over these and over a search."""
+    """Yield a row for each share of the grid, and one for the fewest users over these and over a search."""
     from factormech.mechanisms.local.factorized.release import half_ranges
     from factormech.studies.asked import workload_of
 
@@ -106,7 +106,7 @@ def _row(release: Any, key: str, share: float, alpha: float) -> dict[str, Any]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Proofs need no fewer users than predictions, and the ends of a norm are in order."""
+    """Return the problem of a row whose proved users are below the predicted ones, or whose ends are out of order."""
     if row["guaranteed_users"] < row["predicted_users"]:
         return "guaranteed_users", "be at least predicted_users"
     if row["lower"] > row["upper"]:  # never true of nan: the best a may be off the grid
@@ -115,7 +115,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Randomizers with a δ of their own are compared elsewhere."""
+    """Refuse randomizers with a δ, which are compared in another study."""
     from factormech.mechanisms.local.randomizers import registry
 
     if asked["randomizer"] not in [name for name in registry.names() if not registry.has_delta(name)]:

@@ -88,7 +88,7 @@ POPULATION = Axis(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """One row for each workload, size, budget, accuracy, population, mechanism and number of users."""
+    """Yield a row for each workload, size, budget, accuracy, population, mechanism and number of users."""
     from factormech.bounds.protocols.largest import LargestSearch
     from factormech.mechanisms.local.release_errors import errors
     from factormech.studies.asked import workload_of
@@ -136,7 +136,7 @@ def _least(search: LargestSearch, users: int) -> float:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What is measured lies below what is proved, and the mean squares at the exact ones."""
+    """Return the problem of a row whose measured error is above the proved one, or differs from the exact one."""
     if row["measured_low"] > row["guaranteed_error"]:
         return "measured_low", "be at most guaranteed_error"
     if row["guaranteed_error"] < row["lower_bound"]:  # never true of nan, where no bound holds

@@ -48,7 +48,7 @@ _DRAWN = ("predicted_drawn", "guaranteed_drawn")
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """One row for each workload, size, budget, accuracy and mechanism."""
+    """Yield a row for each workload, size, budget, accuracy and mechanism."""
     from factormech.mechanisms.local.factorized.release import half_ranges
     from factormech.studies.asked import workload_of
 
@@ -89,7 +89,7 @@ def _rows(asked: Asked, W: Any, point: Mapping[str, Any]) -> Iterator[dict[str, 
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What is proved is no less than what no mechanism can do; users who are drawn are no fewer than users who are."""
+    """Return the problem of a row with fewer users than the bound, or fewer for drawn data than for given data."""
     if row["guaranteed_drawn"] < row["lower_bound"]:  # never true of nan, where no bound holds
         return "guaranteed_drawn", "be at least lower_bound"
     for given, over in (("predicted_users", "predicted_drawn"), ("guaranteed_users", "guaranteed_drawn")):

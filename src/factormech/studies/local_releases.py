@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def names() -> list[str]:
-    """Every mechanism of local releases, with every randomizer that it can have."""
+    """Return the names of the local releases, with every randomizer that each can have."""
     from factormech.mechanisms.local.factorized import registry
     from factormech.mechanisms.local.randomizers import registry as randomizers
 
@@ -60,7 +60,7 @@ def delta_of(name: str, delta: float) -> float | None:
 
 
 def panel(asked: Asked, workload: str, **point: float | str) -> str:
-    """What tells a panel from the others of its study: the workload, and the axes that have several values."""
+    """Return the title of a panel: its workload, and its values on the axes that have several."""
     several = [name for name in point if len(asked[name]) > 1]
     told = [
         f"{vocabulary().meaning(name).symbol} = {labels.value_label(name, point[name])}"

@@ -18,7 +18,7 @@ RATIO = Axis("attributes_over_width", {"type": "integer", "minimum": 1, "maximum
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Both ends of γ₂(W, α) at every width, α and ratio, and the local exponent from the ratio before."""
+    """Yield both ends of γ₂(W, α) at every width, α and ratio, and the exponent between neighbouring ratios."""
     from factormech.norms.subsets.marginals import marginals_norm
 
     for width, alpha in asked.points("marginal_width", "entry_error"):
@@ -36,7 +36,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Ends in order, and no norm above that of the exact queries, Σ_t √(C(d,t)C(w,t))/2^w."""
+    """Return the problem of a row with ends out of order, or a norm above that of α = 0, Σ_t √(C(d,t)C(w,t))/2^w."""
     if row["lower"] > row["upper"]:
         return "lower", "be at most upper"
     d, w = row["attributes"], row["marginal_width"]

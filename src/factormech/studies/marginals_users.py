@@ -19,7 +19,7 @@ SERIES = ("users/guaranteed", "users/predicted", "users/bound")
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Three numbers of users at every width, ε, α and number of attributes."""
+    """Yield three numbers of users at every width, ε, α and number of attributes."""
     from factormech.mechanisms.local.factorized.marginal_users import least_users, sufficient_users
 
     for width, epsilon, alpha, attributes in asked.points("marginal_width", "epsilon", "alpha", "attributes"):
@@ -33,12 +33,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No number of users is below what is proved to be needed."""
+    """Return the problem of a row with fewer users than are proved to be needed."""
     return None if row["needed_users"] >= row["least_users"] else ("needed_users", "be at least least_users")
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Widths above a number of attributes, and an α that a constant answer has."""
+    """Refuse widths above a number of attributes, and an α that a constant answer reaches."""
     for i, alpha in enumerate(asked["alpha"]):
         if not 0.0 < alpha < 0.5:
             rule = "be above 0 and below 1/2, the error of a constant"

@@ -21,7 +21,7 @@ _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rul
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The sequential protocol with its share of successes, and the bound on protocols without interaction."""
+    """Yield the sequential protocol with its share of successes, and the bound on protocols without interaction."""
     from factormech.learning.masked_parities import MaskedParities
     from factormech.numerics.intervals import clopper_pearson
     from factormech.seeds import rng_for
@@ -44,12 +44,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The promise is kept."""
+    """Return the problem of a row whose share of successes is surely below the promised one."""
     return ("success_high", "be at least target_share") if row["success_high"] < row["target_share"] else None
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Numbers of attributes whose users do not fit into the whole numbers that are drawn."""
+    """Refuse numbers of attributes whose users do not fit into the whole numbers that are drawn."""
     for i, d in enumerate(asked["attributes"]):
         if d > 4096:
             yield BadValue(f"grid.attributes[{i}]", d, "be at most 4096 here", "give a smaller number")

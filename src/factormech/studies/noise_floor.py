@@ -27,7 +27,7 @@ ROUNDING = 1e-9
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """√V between its ends at every (ε, δ), and the analytic Gaussian noise over it."""
+    """Yield √V between its ends at every (ε, δ), and the analytic Gaussian noise over it."""
     from factormech.bounds.central.line import least_noise
     from factormech.privacy.gaussian import gaussian_noise_multiplier
 
@@ -56,7 +56,7 @@ def half_delta(epsilon: float) -> float:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The ends are in order, and Gaussian noise, which hides every shift, is not below."""
+    """Return the problem of a row whose ends are out of order, or above the Gaussian noise."""
     if row["least_noise"] > row["least_noise_upper"]:
         return "least_noise_upper", "be at least least_noise"
     if row["delta"] > 0.0 and row["analytic_sigma"] < row["least_noise"] * (1.0 - ROUNDING):

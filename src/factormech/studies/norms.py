@@ -79,7 +79,7 @@ def is_tolerant(norm: str) -> bool:
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
-    """The norms of the part at every point."""
+    """Yield the norms of the part at every point."""
     from factormech.studies.measures.norms import NormQuestion, measure_norm
 
     pairs = list(grids.asked_workloads(asked))
@@ -144,7 +144,7 @@ def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     problem = below(row, ("domain_size", "queries"), 1)
     if problem is not None:
         return problem
@@ -182,7 +182,7 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """An error α belongs to norms that have one, and to no others."""
+    """Refuse an error α for norms that have none, and its absence for those that need it."""
     tolerant = any(map(is_tolerant, asked["norms"]))
     if tolerant and not asked["entry_error"]:
         yield BadValue("grid.entry_error", [], "be given where a norm has an error", "give for example [0.1]")
@@ -201,7 +201,7 @@ def by_norm(asked: Asked) -> dict[str, Asked]:
 
 
 def seconds(asked: Asked) -> float:
-    """What a part takes."""
+    """Return the seconds that a part is expected to take."""
     cost = grids.costs()
 
     points = list(asked.points("norms", "workload", "domain_size", "seed"))

@@ -106,7 +106,7 @@ def problem_of_ratio(row: Mapping[str, Any]) -> Problem:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     return not_positive(row, ("epsilon",)) or not_among(row, "status", STATUSES) or problem_of_ratio(row)
 
 
@@ -118,7 +118,7 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Settings of mechanisms that have none."""
+    """Refuse settings of mechanisms that have none."""
     yield from grids.refuse_options(asked)
 
 

@@ -35,7 +35,7 @@ def _check_model(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of a class: ε × models, the same laws for all."""
+    """Yield the rows of a class: ε × models, on the same laws for all."""
     from factormech.learning.concepts import concept_class
     from factormech.learning.sq.dimension import reason_too_large
     from factormech.learning.sq.multiplicative import question
@@ -148,7 +148,7 @@ class _Crowd:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No run is below the lower bound or above the promise, which is kept as far as the runs can tell."""
+    """Return the problem of a row whose runs contradict the lower bound or the promise."""
     floor = "sequential_bound" if row["model"] == LOCAL else "pan_private_bound"
     if row["fewest_users"] < row[floor]:
         return "fewest_users", f"be at least {floor}"

@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Both widths of every workload and size, between their ends."""
+    """Yield both widths of every workload and size, between their ends."""
     from factormech.studies.asked import workload_of
 
     for name, n in asked.points("workload", "domain_size"):
@@ -66,7 +66,7 @@ def _closed_form(name: str, n: int, directions: str) -> dict[str, float]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The ends are in order, and a closed form is between them."""
+    """Return the problem of a row whose ends are out of order, or do not enclose a closed form."""
     if row["width_lower"] > row["width_upper"]:
         return "width_upper", "be at least width_lower"
     closed = row.get("closed_form")

@@ -47,7 +47,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What holds of the numbers of a row."""
+    """Return the problem of a row whose numbers contradict each other."""
     problem = below(row, ("domain_size",), 1) or not_positive(
         row, ("order_p_error", "lower_bound", "ratio_to_bound", "trace_bound")
     )
@@ -72,7 +72,7 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Only exact norms, of prefix sums."""
+    """Refuse norms that are not exact, and workloads other than prefix sums."""
     from factormech.norms.registry import quantity
 
     for i, name in enumerate(asked["norms"]):

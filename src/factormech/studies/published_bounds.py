@@ -61,7 +61,7 @@ def entries_of(name: str, statements: str, sizes: tuple[int, ...], p: float) -> 
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows by size, the published growth scaled to meet the lower bound at the largest size of the study."""
+    """Yield rows by size: the published growth, scaled to meet the lower bound at the largest size of the study."""
     from factormech.studies.measures.central import published_rows
 
     statements = asked["statements"]

@@ -24,7 +24,7 @@ TYPES = replace(DOMAIN_SIZE, entry={"type": "integer", "minimum": 2, "maximum": 
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Both constants of every shape at every Nε."""
+    """Yield both constants of every shape at every Nε."""
     from factormech.studies.pure_constants_points import measured
 
     for k, N in asked.points("queries", "domain_size"):
@@ -32,12 +32,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products that no whole number of users has."""
+    """Refuse products Nε of no whole number of users."""
     yield from pure.refuse_products(asked)
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The error is within its interval, which does not end below the bound."""
+    """Return the problem of a row whose error is outside its interval, or whose interval ends below the bound."""
     return pure.check_errors(row)
 
 

@@ -37,7 +37,7 @@ MECHANISM = Axis(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every mechanism and statistic on noise that all data and all n share."""
+    """Yield the error of every mechanism and statistic, on noise that all data and all n share."""
     from factormech.seeds import rng_for
     from factormech.studies.measures.pure import users_of
 
@@ -126,14 +126,14 @@ def _worst(errors: Any, d: int, n: int) -> dict[str, Any]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The error is within its interval."""
+    """Return the problem of a row whose error is outside its interval."""
     return (
         None if row["low"] <= row["frobenius_error"] <= row["high"] else ("frobenius_error", "be between low and high")
     )
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of users."""
+    """Refuse products Nε of no whole number of users."""
     yield from pure.refuse_products(asked)
 
 

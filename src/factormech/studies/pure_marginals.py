@@ -26,7 +26,7 @@ SIZE = replace(DOMAIN_SIZE, default=(64,))
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every mechanism on every workload, on noise that all Nε share."""
+    """Yield the error of every mechanism on every workload, on noise that all Nε share."""
     from factormech.bounds.packing.lower import lower_bound, prepare
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.errors import candidates
@@ -127,14 +127,14 @@ def _drawn(releases: Any, asked: Asked, rng: Any) -> Any:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of users, and several sizes."""
+    """Refuse products Nε of no whole number of users, and several sizes."""
     yield from pure.refuse_products(asked)
     if len(asked["domain_size"]) > 1:
         yield BadValue("grid.domain_size", list(asked["domain_size"]), "be one number", "make a study for each")
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """As in all studies of errors under pure privacy."""
+    """Return the problem of a row whose error is outside its interval, or below the packing bound."""
     return pure.check_errors(row)
 
 

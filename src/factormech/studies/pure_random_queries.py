@@ -43,7 +43,7 @@ def shape_of(name: str) -> tuple[int, int]:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every mechanism on the matrix of each shape, JL release for each number of rows."""
+    """Yield the error of every mechanism on the matrix of each shape, of JL release for each number of rows."""
     from factormech.studies.pure_random_points import measured
 
     for name in asked["shape"]:
@@ -51,7 +51,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Shapes without queries to ask or types to tell apart, and products that no whole number of users has."""
+    """Refuse shapes without queries or without two types, and products Nε of no whole number of users."""
     for i, name in enumerate(asked["shape"]):
         if shape_of(name)[1] < 2 or shape_of(name)[0] > 1024 or shape_of(name)[1] > 2048:
             rule = "have at most 1024 queries, and 2 to 2048 types"
@@ -60,7 +60,7 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The error is within its interval, which does not end below the bound."""
+    """Return the problem of a row whose error is outside its interval, or whose interval ends below the bound."""
     return pure.check_errors(row)
 
 

@@ -42,7 +42,7 @@ TYPES = replace(pure.TYPES, entry={"type": "integer", "minimum": 2, "maximum": 4
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Users of every mechanism for every family, number of types and accuracy."""
+    """Yield the users of every mechanism for every family, number of types and accuracy."""
     from factormech.bounds.packing.lower import lower_bound, prepare, users_needed
     from factormech.seeds import rng_for
     from factormech.studies.measures.pure_users import Setup, queries_of, told, tried_rows, users_for
@@ -76,7 +76,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The users are within their interval, whose upper end is not below what is proved to be needed."""
+    """Return the problem of a row whose users are outside their interval, or surely fewer than are needed."""
     if not row["low"] <= row["measured_users"] <= row["high"] + 1.0:
         return "measured_users", "be between low and high, rounded up"
     if row["high"] + 1.0 < row["certified_users"]:
@@ -85,7 +85,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Types that are no power of two."""
+    """Refuse numbers of types that are no power of two."""
     yield from pure.refuse_sizes(asked)
 
 

@@ -39,7 +39,7 @@ DRAWS = Setting(
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every mechanism at every skew and Nε, on the worst data found."""
+    """Yield the error of every mechanism at every skew and Nε, on the worst data found."""
     from factormech.bounds.packing.lower import lower_bound, prepare
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.errors import candidates
@@ -132,7 +132,7 @@ def _errors(tried: Any, Q: Any, data: Any) -> Any:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Products of no whole number of users, more rows or long queries than queries."""
+    """Refuse products Nε of no whole number of users, and more rows or long queries than queries."""
     yield from pure.refuse_products(asked)
     k = asked["queries"]
     if asked["long"] > k:
@@ -143,7 +143,7 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The error is within its interval, which does not end below the bound."""
+    """Return the problem of a row whose error is outside its interval, or whose interval ends below the bound."""
     return pure.check_errors(row)
 
 

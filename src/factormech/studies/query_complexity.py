@@ -60,7 +60,7 @@ def _check_runner(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of a class: every learner, the same laws for all."""
+    """Yield a row for each learner of a class, on the same laws for all."""
     from factormech.learning.concepts import concept_class
     from factormech.learning.sq.dimension import reason_too_large
     from factormech.learning.sq.multiplicative import question, settled_dimension
@@ -147,7 +147,7 @@ def _chance(seed: int, axes: tuple[str, ...], trial: int) -> Any:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """A promise is kept: in the number of queries, and in the share of runs as far as they can tell."""
+    """Return the problem of a row that breaks a promise, in the number of queries or the share of successes."""
     if row["learner"].startswith("learner/") and row["most_queries"] > row["guaranteed_queries"]:
         return "most_queries", "be at most guaranteed_queries"
     if row["success_high"] < row["target_share"]:
@@ -158,7 +158,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def refuse_classes(asked: Asked) -> Iterator[BadValue]:
-    """Classes that do not exist at a size."""
+    """Refuse classes that do not exist at a size."""
     from factormech.learning.concepts import concept_class
 
     for i, name in enumerate(asked["concept_class"]):

@@ -31,7 +31,7 @@ def _check_learner(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of one part: classes × ε × users × learners."""
+    """Yield the rows of a part: classes × ε × users × learners."""
     from factormech.learning.agnostic import AgnosticLearner
     from factormech.learning.concepts import concept_class
     from factormech.learning.realizable import RealizableLearner
@@ -66,7 +66,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What is predicted is above the lower bound; what is measured is not surely below it, nor above the prediction."""
+    """Return the problem of a row whose prediction is below the bound, or whose measurement contradicts either."""
     if row["predicted"] < row["lower_bound"]:
         return "predicted", "be at least lower_bound"
     if row["high"] < row["lower_bound"]:

@@ -49,7 +49,7 @@ LEVEL = 1e-3
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Nε times the error of every depth."""
+    """Yield Nε times the error of every depth."""
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.knorm import knorm_noise
     from factormech.seeds import rng_for
@@ -117,13 +117,13 @@ def _over_ladders(found: Any, k: int) -> dict[str, Any]:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """More long queries than queries."""
+    """Refuse more long queries than queries."""
     if asked["long"] > asked["queries"]:
         yield BadValue("long", asked["long"], f"be at most queries = {asked['queries']}", "give fewer long queries")
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The error is within its interval."""
+    """Return the problem of a row whose error is outside its interval."""
     return None if row["low"] <= row["scaled_error"] <= row["high"] else ("scaled_error", "be between low and high")
 
 

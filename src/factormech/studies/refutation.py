@@ -27,7 +27,7 @@ def _check_refuter(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of one part; each refuter has the worst laws found for it."""
+    """Yield the rows of a part, each refuter on the worst laws that were found for it."""
     from factormech.learning.agnostic import AgnosticRefuter
     from factormech.learning.bounds import refutation_certificate, refutation_floor, refutation_users
     from factormech.learning.concepts import concept_class

@@ -46,7 +46,7 @@ def _narrowed(kind: Experiment, asked: Asked) -> Asked:
 
 
 def modules_of(kind: str, asked: Asked) -> list[str]:
-    """Where the code of a part begins: in the module of its kind, and in those of the names that it is asked for."""
+    """Return the modules where the code of a part begins: that of its kind, and those of the names that it asks for."""
     declared = experiment(kind)
     families = [(axis.names, asked.grid.get(axis.name, ())) for axis in declared.axes]
     families += [(setting.names, asked.settings.get(setting.name, ())) for setting in declared.settings]
@@ -60,5 +60,5 @@ def modules_of(kind: str, asked: Asked) -> list[str]:
 
 
 def seconds_of(kind: str, asked: Asked) -> list[float]:
-    """What each part takes, in a process that has started."""
+    """Return the seconds that each part takes, in a process that has started."""
     return [experiment(kind).seconds(part) for part in parts_of(kind, asked).values()]

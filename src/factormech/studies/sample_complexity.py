@@ -38,7 +38,7 @@ PLACES = ["workload", "domain_size", "epsilon", "seed", "alpha"]
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
-    """The exact variances of the part's mechanisms, or its lower bounds, at every point."""
+    """Yield the exact variances of the part's mechanisms, or its lower bounds, at every point."""
     from dataclasses import asdict
 
     from factormech.mechanisms.local.errors import measure_mechanism
@@ -86,7 +86,7 @@ def for_targets(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     problem = not_positive(row, ("epsilon", "alpha")) or not_among(row, "status", STATUSES)
     if problem is not None:
         return problem
@@ -142,7 +142,7 @@ def _check_strongest(frame: pd.DataFrame, name: str) -> None:
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Settings that name what the study does not have."""
+    """Refuse settings that name mechanisms or bounds that the study does not have."""
     yield from grids.refuse_options(asked)
     others, compared = asked["mechanisms"], asked["compare"]
     if compared and compared not in others:
@@ -162,7 +162,7 @@ def derived(asked: Asked) -> dict[str, str]:
 
 
 def seconds(asked: Asked) -> float:
-    """What a part takes."""
+    """Return the seconds that a part is expected to take."""
     return grids.seconds_on_grid("measure", asked)
 
 

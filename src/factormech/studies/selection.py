@@ -30,7 +30,7 @@ _ROUNDING = 1e-9
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every protocol meets the same runs."""
+    """Yield the users that each protocol needs at every point, all on the same simulated runs."""
     from factormech.learning.selection.protocols import planted, promised_users, protocol
     from factormech.learning.selection.sample_size import users_for_success
     from factormech.seeds import rng_for
@@ -70,7 +70,7 @@ def _bounds(d: int, gap: float, epsilon: float) -> dict[str, float]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No protocol takes surely fewer users than every protocol must, and Theorem 7 keeps its promise."""
+    """Return the problem of a row with surely fewer users than are needed, or more than Theorem 7 promises."""
     if not row["low"] <= row["needed_users"] * (1.0 + _ROUNDING) or not row["needed_users"] <= row["high"] * (
         1.0 + _ROUNDING
     ):

@@ -56,7 +56,7 @@ PROTOCOL = Column("protocol")
 
 
 def trials(default: int) -> Setting:
-    """How often every protocol is run."""
+    """Return the setting for the number of simulated runs of every protocol."""
     schema = {"type": "integer", "minimum": 100, "maximum": 1000000, "rule": "be a whole number from 100 to 1000000"}
     return Setting("trials", schema, "Runs of every protocol.", default, default=default)
 

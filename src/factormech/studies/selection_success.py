@@ -23,7 +23,7 @@ from factormech.studies.sweeps import swept
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Every protocol, with every number of users, meets the same runs."""
+    """Yield the share of successes of each protocol and number of users, all on the same simulated runs."""
     from factormech.learning.selection.protocols import least_users, planted, protocol
     from factormech.learning.selection.sample_size import successes
     from factormech.seeds import rng_for
@@ -59,7 +59,7 @@ def _limits(users: int, d: int, gap: float, epsilon: float) -> dict[str, float]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No protocol is surely better than every protocol."""
+    """Return the problem of a row that succeeds surely more often than any protocol can."""
     if not row["low"] <= row["success"] <= row["high"]:
         return "success", "be between low and high"
     return ("low", "be at most limit: no protocol is better") if row["low"] > row["limit"] else None

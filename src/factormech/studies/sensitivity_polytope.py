@@ -23,7 +23,7 @@ _FORM = re.compile(r"(.+)/([1-9][0-9]{0,3})")
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """The points of each body."""
+    """Yield the points of each body."""
     # What the registry of norms solves with: the results depend on its code.
     import factormech.norms.exact  # noqa: F401
     from factormech.bounds.central.width import polytope_picture
@@ -52,14 +52,14 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """No polytope is wider, anywhere, than the box that holds its ellipsoid: κ is at most 2γ₂."""
+    """Return the problem of a row where κ is above 2γ₂: the polytope must be inside the box of its ellipsoid."""
     if row["width_lower"] > row["width_upper"]:
         return "width_upper", "be at least width_lower"
     return ("width_lower", "be at most 2γ₂") if row["width_lower"] > 2.0 * row["gamma_2"] * (1.0 + 1e-9) else None
 
 
 def refuse(asked: Asked) -> Iterable[BadValue]:
-    """Bodies that are not of two or three independent queries."""
+    """Refuse bodies that do not have two or three independent queries."""
     from factormech.norms.matrices import checked_matrix
     from factormech.workloads.registry import create
 

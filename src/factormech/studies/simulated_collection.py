@@ -35,7 +35,7 @@ _RATIOS = ("ratio_to_exact", "bias_ratio")
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
-    """The collections of the part's mechanism at every point."""
+    """Yield the collections of the part's mechanism at every point."""
     from factormech.studies.measures.collection import CollectionGrid, collect, row_of
 
     grid = CollectionGrid(
@@ -56,7 +56,7 @@ def table(asked: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str,
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     problem = below(row, ("domain_size", "users", "trials"), 1) or not_positive(row, ("epsilon", "level"))
     if problem is not None:
         return problem
@@ -102,7 +102,7 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def seconds(asked: Asked) -> float:
-    """What a part takes."""
+    """Return the seconds that a part is expected to take."""
     cost = grids.costs()
 
     count = len(asked["users"]) * len(asked["population"]) * asked["trials"]

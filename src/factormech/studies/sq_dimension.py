@@ -38,7 +38,7 @@ def _check_quantity(name: str) -> None:
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Rows of a class: dimensions × forms."""
+    """Yield the rows of a class: dimensions × forms."""
     from factormech.learning.concepts import concept_class
     from factormech.learning.sq.bounds import sequential_pairs
     from factormech.learning.sq.dimension import reason_too_large
@@ -111,7 +111,7 @@ def _too_large(place: dict[str, Any], name: str, size: int, reason: str) -> Iter
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """The ends are in order, and Grothendieck's inequality holds."""
+    """Return the problem of a row whose ends are out of order, or contradict Grothendieck's inequality."""
     if row["upper"] < row["sq_dimension"] * (1.0 - 1e-9):
         return "upper", "be at least sq_dimension"
     return ("sq_dimension", "be at least floor") if row["sq_dimension"] < row["floor"] * (1.0 - 1e-6) else None

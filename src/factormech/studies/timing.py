@@ -43,7 +43,7 @@ def parts(asked: Asked) -> dict[str, Asked]:
 
 
 def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
-    """The trace of the part's mechanism, the bounds, or single iterations."""
+    """Yield the trace of the part's mechanism, the bounds, or single iterations."""
     from factormech.studies.measures.solvers import time_iterations, trace
 
     for name in asked["mechanisms"]:
@@ -87,7 +87,7 @@ def _reached(told: pd.DataFrame, gap: float, bound: float) -> dict[str, Any]:
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """What the status of a row promises of its numbers."""
+    """Return the problem of a row whose numbers are not those that its status promises."""
     problem = (
         below(row, ("domain_size",), 1)
         or not_positive(row, ("epsilon",))
@@ -129,7 +129,7 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def seconds(asked: Asked) -> float:
-    """What a part takes."""
+    """Return the seconds that a part is expected to take."""
     cost = grids.costs()
 
     count = len(asked["epsilon"]) * len(asked["seed"]) * len(asked["workload"])

@@ -39,7 +39,7 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """Every kind of table."""
+    """Return the names of all kinds of tables."""
     return [*comparisons.KINDS, *experiments.names()]
 
 
@@ -54,19 +54,19 @@ def format_named(kind: str) -> TableFormat:
 
 
 def declared(kind: str) -> Experiment | TableKind:
-    """What declares the tables of a kind."""
+    """Return the declaration of the tables of a kind."""
     if kind not in names():
         raise UnknownName("kind of table", kind, names())
     return comparisons.KINDS[kind] if kind in comparisons.KINDS else experiments.experiment(kind)
 
 
 def kind_of(frame: pd.DataFrame) -> str:
-    """The kind of a table."""
+    """Return the kind of a table."""
     return _format_of_frame(frame).kind
 
 
 def from_rows(rows: Iterable[Mapping[str, Any]], kind: str = "sample-complexity") -> pd.DataFrame:
-    """A table from mappings column → value; what a row leaves out (or gives as ``None``) is empty.
+    """Return a table of mappings from columns to values; what a row leaves out or gives as ``None`` is empty.
 
     The column ``kind`` is added. The rules of the kind are checked.
     """

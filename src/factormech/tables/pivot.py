@@ -114,7 +114,7 @@ def named(column: Column, value: Any) -> str:
 
 
 def value_label(name: str, value: Any) -> str:
-    """What a reader calls a value of a column; nothing, if it is empty."""
+    """Return what a reader calls a value of a column; an empty text if the value is empty."""
     if is_empty(value):
         return ""
     if name == "bound_name":

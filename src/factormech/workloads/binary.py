@@ -131,7 +131,7 @@ def sets(d: int, sizes: Iterable[int]) -> IntArray:
 
 
 def count(d: int, sizes: Iterable[int]) -> int:
-    """How many sets of these sizes there are."""
+    """Return the number of sets of these sizes."""
     return sum(comb(d, k) for k in sizes)
 
 

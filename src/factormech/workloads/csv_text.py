@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,10 +59,10 @@ def parse(content: bytes, where: str) -> Table:
     lines = _lines_of(_decoded(content, where), where)
     delimiter = _delimiter(lines)
     cells = _Cells(lines, delimiter, where)
+    _check_comment(cells, where)
     header, named = _layout(cells, where)
     first = 1 if header else 0
-    columns = cells.lengths[first]
-    _check_lengths(cells, first, columns, where)
+    columns = _common_length(cells, first, where)
     check_dense_size(where, len(lines) - first, columns - named)
     values = _numbers(cells, first, named, where)
     column_names = _header_names(cells, columns, named, where) if header else None
@@ -172,8 +173,17 @@ def _layout(cells: _Cells, where: str) -> tuple[bool, bool]:
     raise AssertionError  # pragma: no cover
 
 
+def _check_comment(cells: _Cells, where: str) -> None:
+    """Refuse a first line that is a remark; '# a,b' above rows of two cells is a header."""
+    if cells.lengths[0] == 1 < max(cells.lengths) and cells.first(0).startswith("#"):
+        raise BadValue(f"{where}, line 1", cells.first(0), "be a header or a row", "remove this line")
+
+
 def _check_header(head: list[str], count: int, where: str) -> None:
     """Refuse a header without rows, and a single cell that may be a mistyped number."""
+    if count == 1 and len(head) > 1 and not any(re.match(r"[\d+.-]", cell) for cell in head):
+        rule = "stand above rows of numbers, as a header does"
+        raise BadValue(f"{where}, line 1", ", ".join(head), rule, "write a line for each query below it")
     single = len(head) == 1 and re.match(r"[\d+.-]", head[0]) is not None
     if count == 1 or single:
         raise BadValue(f"{where}, line 1, column 1", head[0], "be a number", _remedy(head[0]))
@@ -193,11 +203,15 @@ def _all_named(cells: _Cells) -> bool:
     return all(not is_number(cells.first(i)) for i in range(len(cells.lines)))
 
 
-def _check_lengths(cells: _Cells, first: int, columns: int, where: str) -> None:
-    for number, found in enumerate(cells.lengths[first:], start=first + 1):
-        if found != columns:
-            rule = f"have as many cells as line {first + 1}, {columns}"
-            raise BadValue(f"{where}, line {number}: cells", found, rule, "complete or remove this line")
+def _common_length(cells: _Cells, first: int, where: str) -> int:
+    """Return the number of cells that every row has; a row that differs from most is refused."""
+    lengths = cells.lengths[first:]
+    (columns, _), *others = Counter(lengths).most_common()
+    if others:
+        number, found = next((i, length) for i, length in enumerate(lengths, start=first + 1) if length != columns)
+        rule = f"have as many cells as line {first + 1 + lengths.index(columns)}, {columns}"
+        raise BadValue(f"{where}, line {number}: cells", found, rule, "complete or remove this line")
+    return columns
 
 
 def _header_names(cells: _Cells, columns: int, named: bool, where: str) -> tuple[str, ...]:
@@ -269,6 +283,9 @@ def _remedy(cell: str) -> str:
         return "write a fraction: 0.5 for 50%"
     if re.fullmatch(r"[+-]?\d{1,3}(([.,' \xa0])\d{3})(\2\d{3})+|[+-]?\d{1,3}[' \xa0]\d{3}", cell):
         return "leave out the separators of thousands"
+    if re.fullmatch(r"[+-]?\d{1,3},\d{3}", cell):
+        point, plain = cell.replace(",", "."), cell.replace(",", "")
+        return f"write a decimal point, {point}, or no separator of thousands, {plain}"
     if re.fullmatch(r"[+-]?\d+,\d*", cell):
         return f"write a decimal point: {cell.replace(',', '.')}"
     if len(parts := cell.split()) > 1 and all(map(is_number, parts)):

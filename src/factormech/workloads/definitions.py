@@ -42,7 +42,7 @@ class File:
 
 @dataclass(frozen=True)
 class UnionOf:
-    """Queries of several workloads over one domain."""
+    """The definition of a union: queries of several workloads over one domain."""
 
     parts: tuple[str, ...]
     weights: tuple[float, ...]
@@ -142,7 +142,7 @@ def files_of(name: str, definitions: Definitions, base: Path = Path()) -> list[P
 
 
 def closure(name: str, definitions: Definitions) -> dict[str, Mapping[str, Any]]:
-    """Those of the definitions that a workload of this name is made of: no other can change it."""
+    """Return the definitions that a workload of this name is made of; no other definition can change it."""
     return {each: definitions[each] for each, definition in _walk(name, definitions) if definition is not None}
 
 

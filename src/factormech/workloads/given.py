@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from factormech.errors import BadValue, UnknownName
 from factormech.workloads import registry
 from factormech.workloads.base import Workload
-from factormech.workloads.counts import counts_of
+from factormech.workloads.counts import as_frame, counts_of, named_by_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def workload(
         return _agreeing(queries, n)
     if isinstance(queries, (str, os.PathLike)):
         return _named(queries, n, name, (root_seed, seed), parameters)
-    frame = _as_frame(queries)
+    frame = as_frame(queries)
     if frame is not None:
         return _agreeing(_from_frame(frame, name), n)
     from factormech.workloads.matrix import MatrixWorkload
@@ -92,7 +92,7 @@ def union(*parts: Workload, weights: Sequence[float] | None = None, name: str | 
     Raises
     ------
     BadValue
-        If there is no part, or the parts have different domain sizes.
+        If there is no part, a part is not a workload, or the parts have different domain sizes.
 
     Examples
     --------
@@ -102,6 +102,7 @@ def union(*parts: Workload, weights: Sequence[float] | None = None, name: str | 
     """
     from factormech.workloads.combinators import Union
 
+    _check_workloads("union", parts)
     return Union(name or "+".join(part.name for part in parts), parts, weights)
 
 
@@ -122,7 +123,7 @@ def product(*factors: Workload, name: str | None = None) -> Workload:
     Raises
     ------
     BadValue
-        If there is no factor.
+        If there is no factor, or a factor is not a workload.
 
     Examples
     --------
@@ -132,6 +133,7 @@ def product(*factors: Workload, name: str | None = None) -> Workload:
     """
     from factormech.workloads.combinators import Kronecker
 
+    _check_workloads("product", factors)
     return Kronecker(name or "×".join(factor.name for factor in factors), factors)
 
 
@@ -143,8 +145,8 @@ def answer(queries: Workload, data: Any) -> pd.Series:
     queries
         A workload.
     data
-        The number of users of each type: a list, an array, a Series whose index names the types, a data frame with a
-        column of types and one of counts, or the path of such a CSV file.
+        The number of users of each type: a list, an array, a ``dict`` or Series from types to numbers, a data frame
+        with a column of types and one of counts, or the path of such a CSV file.
 
     Returns
     -------
@@ -185,6 +187,15 @@ def type_index(queries: Workload) -> pd.Index:
     if names is None:
         return pd.RangeIndex(queries.domain_size, name="type")
     return pd.Index(names, name="type", tupleize_cols=False)
+
+
+def _check_workloads(function: str, given: Sequence[Any]) -> None:
+    """Refuse arguments that are not workloads, such as one list of workloads."""
+    for each in given:
+        if not isinstance(each, Workload):
+            rule = "be workloads, one argument for each"
+            remedy = f"make each with workload(…); of a list of workloads, write {function}(*parts)"
+            raise BadValue(function, f"a {type(each).__name__}", rule, remedy)
 
 
 def _agreeing(made: Workload, n: int | None) -> Workload:
@@ -232,27 +243,11 @@ def unknown(name: str) -> UnknownName:
     return error
 
 
-def _as_frame(queries: Any) -> pd.DataFrame | None:
-    """A pandas frame, made of any object that speaks the data frame interchange protocol; else None."""
-    if hasattr(queries, "iloc") and hasattr(queries, "columns"):
-        return queries
-    if not hasattr(queries, "__dataframe__"):
-        return None
-    import warnings
-
-    from pandas.api.interchange import from_dataframe
-
-    with warnings.catch_warnings():  # pandas 3 warns of the protocol's end, which other libraries still speak
-        warnings.simplefilter("ignore", DeprecationWarning)
-        frame = from_dataframe(queries)
-    texts = [column for column in frame.columns if frame[column].dtype.kind not in "biuf"]
-    return frame.set_index(texts[0]) if len(texts) == 1 else frame  # such frames have no index: names are a column
-
-
 def _from_frame(frame: pd.DataFrame, name: str | None) -> Workload:
-    """The workload of a data frame: its index names the queries, its columns the user types."""
+    """The workload of a data frame: its index, or its column of texts, names the queries, its columns the types."""
     from factormech.workloads.matrix import MatrixWorkload
 
+    frame = named_by_text(frame)
     texts = [column for column, kind in frame.dtypes.items() if kind.kind not in "biuf"]
     if texts:
         rule, remedy = "hold numbers", "put the names of the queries into the index: frame.set_index(...)"

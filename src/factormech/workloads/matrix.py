@@ -154,8 +154,8 @@ def read(path: str | Path, dataset: str | None = None) -> FloatArray:
 def read_table(path: str | Path, dataset: str | None = None) -> Table:
     """Return the checked matrix in a file with the names of its rows and columns; the suffix says the file's type.
 
-    ``.csv`` (:mod:`factormech.workloads.csv_text`), ``.npy``, ``.mtx`` (Matrix Market) or ``.h5``/``.hdf5``, where
-    ``dataset`` names the matrix unless it is the only one.
+    ``.csv`` or ``.tsv`` (:mod:`factormech.workloads.csv_text`), ``.npy``, ``.mtx`` (Matrix Market), or ``.h5`` and
+    ``.hdf5``, where ``dataset`` names the matrix unless it is the only one.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -253,6 +253,7 @@ def _hdf5(path: Path, dataset: str | None) -> Any:
 
 READERS: dict[str, Callable[[Path, str | None], Any]] = {
     ".csv": _csv,
+    ".tsv": _csv,
     ".npy": _npy,
     ".mtx": _mtx,
     ".h5": _hdf5,

@@ -12,7 +12,7 @@ from factormech.bounds.packing import __main__ as command
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "lower-bounds-pure.md").read_text()
 
 
-@pytest.mark.parametrize("part", [command.constants, command.parities, command.persons, command.others])
+@pytest.mark.parametrize("part", [command.constants, command.parities, command.users_of_parity, command.others])
 def test_tables_are_those_of_the_command(part: object) -> None:
     assert "\n".join(part()) in PAGE  # type: ignore[operator]
 

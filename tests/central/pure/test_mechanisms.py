@@ -266,7 +266,7 @@ def test_releases(name: str) -> None:
     mechanism = build(name, Q, 1.0, rng())
     assert isinstance(mechanism, PureMechanism)
     assert mechanism.guarantee.epsilon == 1.0
-    assert mechanism.guarantee.relation == "one of n persons replaced, n fixed"
+    assert mechanism.guarantee.relation == "one of n users replaced, n fixed"
     x = np.arange(12)
     y = mechanism.simulate_release(x, rng(3), 6000)
     assert not isinstance(y, Unavailable)
@@ -333,7 +333,7 @@ def test_bad_arguments_are_refused() -> None:
     mechanism = build("laplace", Q, 1.0, rng())
     assert isinstance(mechanism, PureMechanism)
     for data, message in (
-        (np.zeros(6), "at least one person"),
+        (np.zeros(6), "at least one user"),
         (np.full(6, 0.5), "be a count"),
         (-np.ones(6), "be a count"),
         (np.full(6, np.nan), "be a count"),

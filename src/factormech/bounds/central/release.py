@@ -55,7 +55,7 @@ from factormech.numerics.rounding import below
 from factormech.workloads.base import Workload
 
 NORMS = ("certified", "trace")
-ONE_COUNT, ONE_REAL, REPLACED = "one count by 1", "real counts by 1 in all", "one person replaced"
+ONE_COUNT, ONE_REAL, REPLACED = "one count by 1", "real counts by 1 in all", "one user replaced"
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def replacement_bounds(
     found = []
     for n in counts:
         used = delta + (1.0 - delta) * (N - 1) / (n + N - 1)
-        holds = f"worst over {n} persons", "all"
+        holds = f"worst over {n} users", "all"
         found.append(_bound(sizes, (p, moment), epsilon, (delta, used), "unit", REPLACED, holds))
     return found
 
@@ -171,7 +171,7 @@ def column_differences(workload: Workload | Any) -> FloatArray:
     W = checked_matrix("workload", workload)
     k, N = W.shape
     if N < 2:
-        raise BadValue("domain_size", N, "be at least 2 for a person to be replaced", "give a larger domain")
+        raise BadValue("domain_size", N, "be at least 2 for a user to be replaced", "give a larger domain")
     check_dense_size("differences of columns", k, N * (N - 1) // 2)
     i, j = np.triu_indices(N, 1)
     return np.asarray(W[:, i] - W[:, j])

@@ -36,7 +36,7 @@ def parities() -> list[str]:
     return lines
 
 
-def persons() -> list[str]:
+def users_of_parity() -> list[str]:
     """Users needed for full parity at ε = 1."""
     alphas = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
     lines = ["| N | " + " | ".join(f"α = {a:g}" for a in alphas) + " |", "| --- " * (len(alphas) + 1) + "|"]
@@ -65,4 +65,4 @@ def others() -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n\n".join("\n".join(part()) for part in (constants, parities, persons, others)))
+    print("\n\n".join("\n".join(part()) for part in (constants, parities, users_of_parity, others)))

@@ -275,7 +275,7 @@ def separation_bound(found: Separation, users: int, epsilon: float) -> LowerBoun
     gain = found.distance / n
     at, copies, value = best_multiple(L, np.ones(len(L), np.int64), gain, n, epsilon)
     witness = {
-        "data": "some persons of one type, the rest of a fixed one",
+        "data": "some users of one type, the rest of a fixed one",
         "types": int(found.lower[at]),
         "separation": float(found.distance[at]),
         "log_size": float(L[at]),

@@ -246,7 +246,7 @@ def full_parity(types: int, users: int, epsilon: float) -> LowerBound:
 
 
 def sparse_bound(types: int, users: int, epsilon: float, *, scale: float = 1.0) -> LowerBound:
-    """The best packing of r copies of s-sets with intersections ≤ t, distances times ``scale`` (σ/√k, from below)."""
+    """Return the best packing bound of r copies of s-sets that share at most t, distances times ``scale`` (σ/√k)."""
     epsilon, n, N = check_epsilon(epsilon), check_positive_integer("users", users), checked_types(types)
     families = set_families(N)
     inside = np.flatnonzero(families.size <= n)

@@ -69,7 +69,7 @@ class CentredAnswers:
 
 
 def problem_of(workload: Workload | Any) -> CentredAnswers:
-    """The problem of a workload or of a (k, n) matrix, refused where no query differs between two types."""
+    """Return the centred answers of a workload or a (k, n) matrix, refused where no query differs between two types."""
     symmetric = isinstance(workload, Workload) and workload.centred_walsh_spectrum() is not None
     name = workload.name if isinstance(workload, Workload) else "workload"
     if isinstance(workload, Workload):

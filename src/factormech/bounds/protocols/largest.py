@@ -76,7 +76,7 @@ _Values: TypeAlias = Callable[[_Face, int], tuple[FloatArray, IntArray, FloatArr
 
 
 class LargestSearch:
-    """The faces of one workload and budget, for bounds at many numbers of users.
+    """A search over the faces of one workload at one budget, for bounds at many numbers of users.
 
     Parameters
     ----------

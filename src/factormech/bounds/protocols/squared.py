@@ -223,7 +223,7 @@ def _tried(designs: list[Design]) -> Iterator[tuple[Design, str]]:
 
 @dataclass(frozen=True)
 class SquaredProof:
-    """All that a bound on the squared error follows from, in exact numbers; the sum over all queries.
+    """The exact numbers that a bound on the squared error, summed over the queries, follows from.
 
     Attributes
     ----------

@@ -159,12 +159,12 @@ def sample_sums(queries: FloatArray, law: FloatArray, samples: int, rng: np.rand
 
 
 def samples_for(tolerance: float, failure: float) -> int:
-    """Draws of which the mean of a query is within τ of its answer but for a probability ``failure`` (Hoeffding)."""
+    """Return the number of draws whose mean is within τ of a query's answer except with probability ``failure``."""
     return math.ceil(2.0 * math.log(2.0 / check_failure(failure)) / check_tolerance(tolerance, zero=False) ** 2)
 
 
 def labelled_law(points: Any, mean_labels: Any) -> FloatArray:
-    """λ(a, b) = p(a)(1 + b·g(a))/2, (2T,): p the law of the points, g(a) the mean label at a."""
+    """Return the law λ(a, b) = p(a)(1 + b·g(a))/2, (2T,), of points with law p and mean labels g."""
     p, g = check_law(points), np.asarray(mean_labels, dtype=float)
     if g.shape != p.shape or not np.all(np.abs(g) <= 1.0):
         raise BadValue("mean_labels", g.tolist(), f"be {len(p)} numbers within [−1, 1]", "give E[b | a] of every point")
@@ -172,7 +172,7 @@ def labelled_law(points: Any, mean_labels: Any) -> FloatArray:
 
 
 def check_law(law: Any) -> FloatArray:
-    """A probability vector, as doubles."""
+    """Return a probability vector as doubles of sum 1; refuse other vectors."""
     p = np.asarray(law, dtype=float)
     if p.ndim != 1 or not p.size or not (p.min() >= 0.0 and abs(p.sum() - 1.0) <= _SUM_TOLERANCE):
         raise BadValue("law", law, "be probabilities that sum to 1", "divide by the sum")

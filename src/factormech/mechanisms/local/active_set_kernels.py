@@ -41,7 +41,7 @@ def grown(L: FloatArray, u: FloatArray, members: IntArray, k: int, column: Float
 
 @compiled()
 def shrink(L: FloatArray, u: FloatArray, members: IntArray, x: FloatArray, k: int, at: int) -> None:
-    """Take free entry ``at`` of k out of L, u and x."""
+    """Remove entry ``at`` of the k free ones from the factor L, from u and from x, in place."""
     for i in range(at, k - 1):
         members[i], x[i] = members[i + 1], x[i + 1]
         L[i, : i + 2] = L[i + 1, : i + 2]
@@ -56,7 +56,7 @@ def shrink(L: FloatArray, u: FloatArray, members: IntArray, x: FloatArray, k: in
 
 @compiled()
 def back(L: FloatArray, u: FloatArray, k: int, z: FloatArray) -> None:
-    """Lᵀz = u."""
+    """Solve Lᵀz = u by substitution, into the first k entries of z."""
     z[:k] = u[:k]
     for i in range(k - 1, -1, -1):
         z[i] /= L[i, i]
@@ -127,7 +127,7 @@ def nearest(
 
 @compiled()
 def violation(W: FloatArray, x: FloatArray, b: FloatArray) -> float:
-    """By how much x ≥ 0 misses y ≥ 0 and xᵢyᵢ = 0 for y = WᵀWx − b, relative to ‖b‖_∞ + ‖WᵀWx‖_∞, from these alone."""
+    """Return how far x ≥ 0 is from y ≥ 0 and xᵢyᵢ = 0 for y = WᵀWx − b, relative to ‖b‖_∞ + ‖WᵀWx‖_∞."""
     products = np.dot(W.T, np.dot(W, x))
     worst, largest, largest_b = 0.0, 0.0, 0.0
     for i in range(len(b)):

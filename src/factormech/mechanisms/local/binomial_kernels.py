@@ -113,7 +113,7 @@ def binomial(n: int, p: float, log_rest: float, rng: np.random.Generator) -> int
 
 @compiled()
 def prepared(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The smaller of each probability and what it leaves of 1, and the logarithm of the larger, despite rounding."""
+    """Return min(p, 1 − p) of each probability p, at least 0 despite rounding, and ln max(p, 1 − p)."""
     less, logs = np.empty(shares.size), np.empty(shares.size)
     for i in range(shares.size):
         less[i] = max(min(shares[i], 1.0 - shares[i]), 0.0)

@@ -139,19 +139,19 @@ def matrix_l2_gaussian(
 
 
 def laplace_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
-    """Laplace noise on the columns of any A (k × n): scale Δ₁/ε, variance 2(Δ₁/ε)²‖R‖_F² for every type."""
+    """Return Laplace noise on the columns of A (k × n): scale Δ₁/ε, variance 2(Δ₁/ε)²‖R‖_F² for every type."""
     return _measured(with_laplace_noise(A, epsilon), C, record)
 
 
 def gaussian_mechanism(
     A: FloatArray, C: FloatArray, epsilon: float, delta: float, record: SolverRecord
 ) -> AdditiveStrategy:
-    """Gaussian noise on the columns of any A (k × n), σ for their exact diameter; variance σ²‖R‖_F²."""
+    """Return Gaussian noise on the columns of A (k × n), σ for their exact diameter; variance σ²‖R‖_F²."""
     return _measured(with_gaussian_noise(A, epsilon, delta), C, record)
 
 
 def half_sphere_mechanism(A: FloatArray, C: FloatArray, epsilon: float, record: SolverRecord) -> AdditiveStrategy:
-    """Half-sphere reports of the columns of any A (d × n) whose enclosing ball is centred at 0.
+    """Return half-sphere reports of the columns of A (d × n), whose enclosing ball is centred at 0.
 
     Variance of type u: (B²/d)‖R‖_F² − ‖R·a_u‖².
     """

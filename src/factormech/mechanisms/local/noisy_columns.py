@@ -44,7 +44,7 @@ SENSITIVITY_MARGIN = 1e-12
 
 @dataclass(frozen=True)
 class NoisyColumns:
-    """Columns, and their noise.
+    """The columns that users report and the noise on them, with the guarantee.
 
     Attributes
     ----------

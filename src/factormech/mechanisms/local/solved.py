@@ -43,7 +43,7 @@ class Solution:
 
 
 class SolvedMechanism(Protocol):
-    """What a mechanism with a solver offers.
+    """The protocol of a mechanism that has a solver.
 
     ``epsilon`` is ``None`` where the registry says that one strategy serves every budget.
     """

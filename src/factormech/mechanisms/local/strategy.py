@@ -95,7 +95,7 @@ class Evaluation:
 
 
 class Strategy(Protocol):
-    """What every local mechanism builds."""
+    """The protocol of a local mechanism: everything that its strategy answers."""
 
     @property
     def epsilon(self) -> float: ...

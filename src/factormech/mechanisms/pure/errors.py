@@ -72,7 +72,7 @@ def errors_of(drawn: Sequence[Draws], queries: FloatArray, data: Sequence[Any]) 
 
 
 def mean_error(errors: FloatArray, level: float = LEVEL) -> Estimate:
-    """Of errors (matrices, draws): their mean, with an interval over the means of the matrices."""
+    """Return the mean of errors (matrices, draws), with an interval over the means of the matrices."""
     found = student(errors.mean(axis=1), level)
     return Estimate(found.value, max(0.0, found.low), found.high)
 
@@ -101,13 +101,13 @@ class Distortion:
 
 
 def width_factor(rows: int) -> float:
-    """c_ℓ, the exact E w(TK)/w(K) of Gaussian T."""
+    """Return c_ℓ = E w(TK)/w(K) for Gaussian T with ℓ rows, exactly."""
     half = 0.5 * check_positive_integer("rows", rows)
     return math.exp(gammaln(half + 0.5) - gammaln(half)) / math.sqrt(half)
 
 
 def distances(points: FloatArray) -> FloatArray:
-    """‖p_i − p_j‖ of all pairs i < j of lines."""
+    """Return ‖p_i − p_j‖ for all pairs i < j of points, which are the rows."""
     from scipy.spatial.distance import pdist
 
     return np.asarray(pdist(points))

@@ -413,7 +413,7 @@ def turn(cone: Cone, lifted: int, velocity: FloatArray, rng: np.random.Generator
 
 @compiled()
 def climb(cone: Cone, lifted: int, velocity: FloatArray) -> float:
-    """⟨w, η⟩ over the coordinates that move: how fast the gauge grows."""
+    """Return ⟨w, η⟩ over the coordinates that move: how fast the gauge grows."""
     total = 0.0
     for j in range(velocity.size - lifted):
         total += velocity[j] * cone.dual[j]
@@ -422,7 +422,7 @@ def climb(cone: Cone, lifted: int, velocity: FloatArray) -> float:
 
 @compiled()
 def gap(cone: Cone, place: FloatArray) -> float:
-    """How far the gauge may be off, next to itself: the two bounds that the cone proves of it."""
+    """Return the relative distance between the two bounds on the gauge that the cone proves."""
     survey(cone, 0.0)
     upper = np.abs(np.dot(cone.inverse, place)).sum()
     largest = max(1.0, largest_of(np.abs(cone.levels)))

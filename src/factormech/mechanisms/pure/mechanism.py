@@ -95,7 +95,7 @@ def root_mean_square(moments: Moments, queries: int, users: float) -> Estimate:
 
 
 def checked_counts(data: Any, types: int) -> FloatArray:
-    """Whole numbers of users of each type, at least one user in all."""
+    """Return the number of users of each type as whole numbers, at least one user in all; refuse others."""
     x = np.asarray(data)
     if x.dtype.kind not in "biuf" or x.shape != (types,):
         rule = f"be counts of shape ({types},)"
@@ -104,10 +104,10 @@ def checked_counts(data: Any, types: int) -> FloatArray:
     bad = np.flatnonzero(~((x >= 0.0) & (x <= 2.0**53) & (x == np.floor(x))))
     if bad.size:
         raise BadValue(
-            f"data[{bad[0]}]", float(x[bad[0]]), "be a count", f"persons are whole ({bad.size} such entries)"
+            f"data[{bad[0]}]", float(x[bad[0]]), "be a count", f"numbers of users are whole ({bad.size} such entries)"
         )
     if not x.any():
-        raise BadValue("data", "all zeros", "count at least one person", "give a data set of n ≥ 1 persons")
+        raise BadValue("data", "all zeros", "count at least one user", "give a data set of n ≥ 1 users")
     return x
 
 

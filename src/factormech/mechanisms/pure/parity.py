@@ -80,7 +80,7 @@ def even_counts(users: int, sparsity: int) -> FloatArray:
     """n users on s types, as even as whole users can be, (s,)."""
     n, s = check_positive_integer("users", users), check_positive_integer("sparsity", sparsity)
     if s > n:
-        raise BadValue("sparsity", s, f"be at most the number of users, {n}", "a type that is present has a person")
+        raise BadValue("sparsity", s, f"be at most the number of users, {n}", "a type that is present has a user")
     return n // s + (np.arange(s) < n % s).astype(np.float64)
 
 

@@ -111,7 +111,7 @@ def check_name(name: str) -> None:
 
 
 def names() -> list[str]:
-    """Every class; ``{w}`` stands for a whole number from 1 to d."""
+    """Return the names of the classes; ``{w}`` stands for a whole number from 1 to d."""
     return [*CLASSES, "conjunctions-{w}"]
 
 

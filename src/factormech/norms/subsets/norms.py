@@ -211,7 +211,7 @@ def norm_of(name: str, attributes: int, quantity: str, alpha: float | None = Non
 
 
 def described(name: str, attributes: int) -> tuple[int, int]:
-    """How many queries and user types a class by its name has."""
+    """Return how many queries and user types a class has, by its name."""
     width = marginals.width_of(name)
     if width is None:
         return _checked_class(name, attributes).queries, 1 << attributes

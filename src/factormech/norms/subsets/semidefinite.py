@@ -34,7 +34,7 @@ MOST_ENTRIES = 12_000
 
 @dataclass(frozen=True)
 class SemidefiniteSolution:
-    """What the solver found.
+    """The solution of a semidefinite program, with its dual.
 
     Attributes
     ----------

@@ -260,7 +260,7 @@ def _row(
 
 
 def row_of(found: CollectionRun) -> dict[str, Any]:
-    """Return a collection as a row of a table, by the names of its columns."""
+    """Return a simulated collection as a row of a table, by the names of its columns."""
     row = asdict(found)
     return row | {"ratio_to_exact": row.pop("ratio"), "z_score": row.pop("z")}
 

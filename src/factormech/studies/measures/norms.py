@@ -39,14 +39,14 @@ def solved_here(norm: str, solver: str = "auto") -> SolvedFor:
 
 
 def alphas_of(norm: str, alphas: Sequence[float]) -> list[float | None]:
-    """The errors at which a norm is asked for: one, none, for those that have no error."""
+    """Return the errors α of a norm; ``[None]`` for a norm that has none."""
     return list(alphas) if registry.quantity(norm).tolerant else [None]
 
 
 def measure_norm(
     norm: str, questions: Sequence[NormQuestion], alphas: Sequence[float], solved: SolvedFor
 ) -> Iterator[dict[str, Any]]:
-    """One record for each question and α."""
+    """Yield one record for each question and α."""
     for question in questions:
         workload = question.workload
         for alpha in alphas_of(norm, alphas):

@@ -272,7 +272,7 @@ def users_within(
     while error(high) > alpha:
         low, high = high, 2 * high
         if high > most:
-            raise BadValue("alpha", alpha, f"be reached by {most} persons", "ask for a larger error")
+            raise BadValue("alpha", alpha, f"be reached by {most} users", "ask for a larger error")
     while high - low > max(1, precision * high):
         middle = (low + high) // 2
         low, high = (low, middle) if error(middle) <= alpha else (middle, high)

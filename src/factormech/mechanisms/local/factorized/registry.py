@@ -41,13 +41,13 @@ def names() -> list[str]:
 
 
 def needs_accuracy(name: str) -> bool:
-    """Whether the mechanism is made for an accuracy α."""
+    """Return whether the mechanism is made for an accuracy α."""
     _source(name)
     return name in _FOR_ACCURACY
 
 
 def uses_randomizer(name: str) -> bool:
-    """Whether users report points of the ball, so that the randomizer can be chosen."""
+    """Return whether users report points of the ball, so that the randomizer can be chosen."""
     _source(name)
     return name in _SOURCES and name != "one-query"
 

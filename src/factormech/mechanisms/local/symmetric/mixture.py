@@ -155,7 +155,7 @@ class Sets:
 
 
 def lower_bound(level_spectrum: FloatArray, epsilon: float) -> float:
-    """No ε-LDP strategy has tr(X_c⁺C) below this; ``level_spectrum`` is g_j, (d + 1,), of C; g_0 is not looked at."""
+    """Return a lower bound on tr(X_c⁺C) of every ε-LDP strategy; ``level_spectrum`` is g_j, (d + 1,), g_0 unused."""
     g = np.array(level_spectrum, dtype=float)
     g[0] = 0.0
     sets = Sets(len(g) - 1)

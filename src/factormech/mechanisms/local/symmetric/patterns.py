@@ -121,7 +121,7 @@ class PatternFamily:
 
 @dataclass(frozen=True)
 class Channel:
-    """How one family reports at a budget.
+    """How one family of patterns reports at a budget.
 
     ``inside`` is π; ``high`` and ``low`` are q₁ and q₀; ``loss`` bounds the privacy loss from above.
     """
@@ -147,14 +147,14 @@ class Channel:
 
 
 def gains(family: PatternFamily, channel: Channel) -> FloatArray:
-    """γ_s, (M,); entry 0, which belongs to the number of users, is set to 0."""
+    """Return the gain γ_s of every pattern s, (M,), with entry 0, that of the number of users, set to 0."""
     gamma = binary.transform(family.table.astype(float)) * (channel.high - channel.low)
     gamma[0] = 0.0
     return gamma
 
 
 def characters(masks: IntArray) -> IntArray:
-    """Aᵀs for all s, (…, 2^m), of matrices (…, m)."""
+    """Return Aᵀs for all s, (…, 2^m), of matrices given by masks, (…, m)."""
     spans = np.zeros((*masks.shape[:-1], 1), dtype=np.int64)
     for i in range(masks.shape[-1]):
         spans = np.concatenate([spans, spans ^ masks[..., i : i + 1]], axis=-1)

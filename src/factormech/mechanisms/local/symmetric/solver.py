@@ -39,7 +39,7 @@ _SMALL, _NEAR = 2**12, 0.01
 
 @dataclass(frozen=True)
 class Options:
-    """How hard to try.
+    """The effort of the solver.
 
     Attributes
     ----------

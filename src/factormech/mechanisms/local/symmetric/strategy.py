@@ -45,7 +45,7 @@ _PERMUTATIONS_LIMIT = 8  # attributes whose permutations are listed for a dense 
 
 @dataclass(frozen=True)
 class PatternReports:
-    """What N users send.
+    """The reports that N users send.
 
     ``family`` and ``matrix`` say which A, ``permutation`` (N, d) how its attributes are moved (the identity where the
     family is not permuted), ``word`` is r. All but the word is drawn without looking at the user.
