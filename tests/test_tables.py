@@ -193,8 +193,8 @@ def test_edited_cells_are_refused(make_table: MakeTable, tmp_path: Path, column:
         (b"\x89HDF\r\n\x1a\n" + bytes(range(256)), "UTF-8"),
         (b"study,workload\n", "line 1"),
         (",".join(FORMAT.columns).encode() + b"\n", "at least one row"),
-        (",".join(FORMAT.columns).encode() + b"\n\n", "have 19 cells"),
-        (",".join(FORMAT.columns).encode() + b"\na,b\n", "have 19 cells"),
+        (",".join(FORMAT.columns).encode() + b"\n\n", "have 20 cells"),
+        (",".join(FORMAT.columns).encode() + b"\na,b\n", "have 20 cells"),
         (",".join(FORMAT.columns).encode() + b'\n"a\n', "CSV"),
     ],
 )

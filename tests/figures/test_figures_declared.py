@@ -105,6 +105,13 @@ def test_local_corollaries_show_squares_of_norms_and_no_error_of_a_curator() -> 
             assert part["growth_scaled"].isna().all()
 
 
+def test_a_caption_of_growth_speaks_of_its_own_families() -> None:
+    thresholds, others = (said("", "", table(name)) for name in ("threshold-growth", "corollary-growth"))
+    assert "local users grow" in thresholds
+    assert not any(word in thresholds for word in ("parities", "Corollary 6"))
+    assert all(word in others for word in ("For parities", "Corollary 6"))
+
+
 def test_a_threshold_is_said_to_have_types_and_a_grid_a_side() -> None:
     assert labels.size_symbol("class_size", ["thresholds"]) == "T"
     assert labels.size_symbol("class_size", ["halfspaces"]) == "g"

@@ -46,10 +46,11 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
     epsilon = asked["epsilon"]
     for d, statistic, mechanism in asked.points("coordinates", "statistic", "mechanism"):
-        if statistic == COVARIANCE and not mechanism.endswith("-projection"):
-            continue
         rng = rng_for(asked.seed, "pure-covariance", str(d), statistic, mechanism)
-        reason, errors = (_noise if mechanism in RAW else _errors_of)(mechanism, statistic, d, asked, rng)
+        if statistic == COVARIANCE and not mechanism.endswith("-projection"):
+            reason, errors = "covariances are released with the projection alone", None
+        else:
+            reason, errors = (_noise if mechanism in RAW else _errors_of)(mechanism, statistic, d, asked, rng)
         for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
             row = {
