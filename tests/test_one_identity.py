@@ -112,7 +112,17 @@ def test_the_call_and_the_file_of_the_pipeline_agree_in_every_bit(
     mine = (fitted.worst_variance, fitted.average_variance, fitted.evaluation.privacy_loss)
     assert dict(zip(NUMBERS, mine, strict=True)) == {key: row[key] for key in NUMBERS}
     table = fm.compare(W, epsilon, [fitted.mechanism]).iloc[0]
-    same = ("workload", "domain_size", "epsilon", *NUMBERS[:2], "rows", "certified_gap", "status", "reason")
+    same = (
+        "workload",
+        "domain_size",
+        "epsilon",
+        *NUMBERS[:2],
+        "rows",
+        "certified_gap",
+        "log2_outputs",
+        "status",
+        "reason",
+    )
     pd.testing.assert_series_equal(table[list(same)], pd.Series(row)[list(same)], check_names=False, rtol=0, atol=0)
     strategy = registry.strategy_for(mechanism, W, epsilon, options=options)
     assert strategy.evaluate(W.centred_gram()).worst == fitted.worst_variance
@@ -161,3 +171,10 @@ def test_the_file_of_the_command_line_is_that_of_the_pipeline(folder: Path, run:
     )
     about = ("mechanism", "workload", "domain_size", "epsilon", "root_seed", "seed", "options")
     assert {key: mine.attributes[key] for key in about} == {key: stored.record[key] for key in about}
+
+
+def test_bits_of_a_report_are_those_of_its_outputs_where_these_can_be_counted() -> None:
+    outputs = {"randomized-response": 8, "rappor": 2**8, "hadamard-table1": 16}
+    table = fm.compare(workload("prefix", 8), 1.0, [*outputs, "matrix-l1"]).set_index("mechanism")["log2_outputs"]
+    assert {name: 2 ** table[name] for name in outputs} == outputs
+    assert np.isnan(table["matrix-l1"])

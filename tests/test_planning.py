@@ -219,7 +219,7 @@ def test_a_later_setting_leaves_the_parts_as_they_are(kind: str, changes: dict[s
 
 def test_the_settings_of_the_figure_reach_the_figure_alone() -> None:
     question = asked(band=True)
-    assert figure_settings("sample-complexity", question) == {"band": True}
+    assert figure_settings("sample-complexity", question) == {"band": True, "groups": {}}
     assert figure_settings("optimality-gap", question) == {}
     assert "band" not in until("table", "sample-complexity", question).settings
     assert "alpha" in until("table", "sample-complexity", question).grid

@@ -93,7 +93,7 @@ def test_header_is_the_promised_one(make_table: MakeTable, tmp_path: Path) -> No
     tables.write_csv(make_table(**SMALL), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text().splitlines()[0] == (
         "study,kind,workload,domain_size,epsilon,seed,mechanism,metric,alpha,sample_complexity,worst_variance,"
-        "average_variance,lower_bound,bound_name,rows,certified_gap,status,reason,origin"
+        "average_variance,lower_bound,bound_name,rows,certified_gap,log2_outputs,status,reason,origin"
     )
 
 
@@ -166,6 +166,7 @@ def edited(path: Path, line: int, column: str, cell: str) -> None:
         ("lower_bound", "1.5", "strongest"),
         ("rows", "0.5", "be at least 1, or empty"),
         ("certified_gap", "-0.1", "be at least 0, or empty"),
+        ("log2_outputs", "-1", "be at least 0, or empty"),
         ("mechanism", "", "not be empty"),
         ("mechanism", "lower-bound", "only there"),
         ("workload", "hist\x00", "control"),
@@ -192,8 +193,8 @@ def test_edited_cells_are_refused(make_table: MakeTable, tmp_path: Path, column:
         (b"\x89HDF\r\n\x1a\n" + bytes(range(256)), "UTF-8"),
         (b"study,workload\n", "line 1"),
         (",".join(FORMAT.columns).encode() + b"\n", "at least one row"),
-        (",".join(FORMAT.columns).encode() + b"\n\n", "have 19 cells"),
-        (",".join(FORMAT.columns).encode() + b"\na,b\n", "have 19 cells"),
+        (",".join(FORMAT.columns).encode() + b"\n\n", "have 20 cells"),
+        (",".join(FORMAT.columns).encode() + b"\na,b\n", "have 20 cells"),
         (",".join(FORMAT.columns).encode() + b'\n"a\n', "CSV"),
     ],
 )

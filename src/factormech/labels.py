@@ -126,10 +126,11 @@ PURE: dict[str, str] = {
     "split": "Split noise",
     "split-projection": "Split noise + projection",
     "jl": "JL release (best ℓ)",
-    "jl-or-k-norm": "JL release or K-norm, by nε ≤ k",
+    "jl-or-k-norm": "JL release or K-norm, by Nε ≤ k",
 }
 SKETCHES: dict[str, str] = {
-    "jl-balanced": "JL release (ℓ = nε)",
+    "jl-balanced": "JL release (ℓ = Nε)",
+    "second-moment": "Second moment",
     "trace": "K-norm (trace body)",
     "trace-projection": "K-norm (trace body) + projection",
     "l2-ball": "ℓ₂ ball",
@@ -316,7 +317,7 @@ def value_label(column: str, value: Any) -> str:
     """What a reader calls a value in a column of an experiment."""
     if not isinstance(value, str):
         return _number(value)
-    if column in ("workload", "family"):
+    if column in ("workload", "family", "concept_class", "set_class"):
         return workload_label(value)
     if column == "data":
         return data_label(value)

@@ -124,11 +124,11 @@ def test_depths_that_a_body_does_not_have_give_a_reason() -> None:
 
 def test_the_frobenius_ball_errs_by_its_closed_form() -> None:
     frame = quick("pure-covariance")
-    rows = frame[frame["mechanism"] == "l2-ball"]
+    rows = frame[(frame["mechanism"] == "l2-ball") & (frame["statistic"] == "second-moment")]
     size = rows["coordinates"] * (rows["coordinates"] + 1) / 2
-    exact = size * math.sqrt(2.0) / rows["users_times_epsilon"]  # E‖Z‖ = D·diam/(nε)
-    assert (rows["low"] <= exact).all()
-    assert (exact <= rows["high"]).all()
+    exact = size * math.sqrt(2.0) / rows["users_times_epsilon"]  # E‖Z‖ = D·diam/(Nε)
+    for column in ("frobenius_error", "low", "high"):
+        np.testing.assert_allclose(rows[column], exact, rtol=1e-14)
 
 
 def test_projections_do_no_harm_and_a_fixed_answer_bounds_them() -> None:
@@ -143,8 +143,9 @@ def test_projections_do_no_harm_and_a_fixed_answer_bounds_them() -> None:
 def test_large_second_moments_are_not_lifted_and_say_so() -> None:
     asked = asked_of("pure-covariance", coordinates=(32,), mechanism=(pure_covariance.JL,), users_times_epsilon=(16.0,))
     rows = list(pure_covariance.EXPERIMENT.measure(asked))
-    assert [row["statistic"] for row in rows] == ["second-moment"]
+    assert [row["statistic"] for row in rows] == ["second-moment", "covariance"]
     assert "lift" in rows[0]["reason"]
+    assert "projection alone" in rows[1]["reason"]
 
 
 def test_errors_on_marginals_are_above_the_bound_and_laplace_has_one_constant() -> None:

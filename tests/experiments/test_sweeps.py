@@ -110,7 +110,7 @@ def test_budgets_of_a_purely_private_kind_are_an_axis() -> None:
         rows = frame[frame["epsilon"] == epsilon].drop(columns="origin").reset_index(drop=True)
         assert rows.equals(frame_of(single).drop(columns="origin"))
     figure = figures.draw("full-parity", frame)
-    assert [ax.get_title() for ax in figure.axes] == ["n = 4, ε = 0.5", "n = 4, ε = 1"]
+    assert [ax.get_title() for ax in figure.axes] == ["ε = 0.5", "ε = 1"]  # n = 4 is said below
     assert tables.latex(frame).count("0.5") >= 1
     with pytest.raises(ConfigErrors, match=r"studies.s.epsilon = 1.0: must be said once"):
         load(swept_study(grid=grid, epsilon=1.0), SCHEMA, base=".")

@@ -105,14 +105,25 @@ def test_local_corollaries_show_squares_of_norms_and_no_error_of_a_curator() -> 
             assert part["growth_scaled"].isna().all()
 
 
+def test_a_caption_of_growth_speaks_of_its_own_families() -> None:
+    thresholds, others = (said("", "", table(name)) for name in ("threshold-growth", "corollary-growth"))
+    assert "local users grow" in thresholds
+    assert not any(word in thresholds for word in ("parities", "Corollary 6"))
+    assert all(word in others for word in ("For parities", "Corollary 6"))
+
+
 def test_a_threshold_is_said_to_have_types_and_a_grid_a_side() -> None:
     assert labels.size_symbol("class_size", ["thresholds"]) == "T"
     assert labels.size_symbol("class_size", ["halfspaces"]) == "g"
     assert labels.size_symbol("class_size", ["parities", "points"]) == "size"
     _, figure = drawn("agnostic-learning-ordered")
     titles = [ax.get_title() for ax in figure.axes]
-    assert titles[0] == "thresholds, T = 4"
+    assert titles[0] == "Thresholds, T = 4"
     assert not any("d = " in title for title in titles)
+    _, figure = drawn("agnostic-learning")  # one size, which counts bits of most classes and the side of halfspaces
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == ["Parities, d = 4", "Conjunctions, d = 4", "Decision Stumps, d = 4", "Halfspaces, g = 4"]
+    assert "size" not in below(figure)
 
 
 def test_curves_on_each_other_are_named() -> None:
@@ -166,4 +177,4 @@ def test_a_figure_says_no_protocol_is_in_the_band_of_local_errors() -> None:
     for ax in figure.axes:
         [edge] = [line for line in ax.lines if line.get_color() == style.BAND_EDGE]
         assert np.isfinite(np.asarray(edge.get_ydata(), dtype=float)).all()
-    assert "Below the lower bound" in legend(figure)
+    assert "Below the bound for every ε-LDP protocol" in legend(figure)

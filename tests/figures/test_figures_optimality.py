@@ -215,3 +215,23 @@ def test_the_band_is_the_strongest_bound_and_the_published_one_stays(make_table:
     words = said("T", "", frame, band=True)
     assert "No unbiased linear ε-LDP strategy of any number of outputs lies in the band" in words
     assert "Corollary 5.7" in words
+
+
+def test_groups_of_mechanisms_have_panels_of_their_own_over_the_bound(make_table: MakeTable) -> None:
+    frame = make_table({"prefix": 1.0, "histogram": 1.0})
+    names = list(dict.fromkeys(frame.loc[frame["status"] == "ok", "mechanism"]))
+    groups = {"first": names[:2], "second": names[1:]}
+    figure = registry.draw("sample-complexity", frame, band=True, groups=groups)
+    assert_no_overlaps(figure)
+    assert [ax.get_title() for ax in figure.axes] == [f"{w}: {g}" for g in groups for w in ("Prefix", "Histogram")]
+    assert "Below the bound" not in " ".join(t.get_text() for t in figure.legends[0].get_texts())
+    rows = frame[(frame["workload"] == "prefix") & (frame["status"] == "ok")].set_index("epsilon")
+    bounds = frame[frame["status"] == "bound"].query("workload == 'prefix'").groupby("epsilon")["lower_bound"].max()
+    drawn = [[np.asarray(line.get_ydata()) for line in ax.lines] for ax in figure.axes]
+    for i, name in enumerate(names):
+        ratios = rows[rows["mechanism"] == name]["sample_complexity"] / bounds
+        seen = [any(len(y) == len(ratios) and np.allclose(y, ratios) for y in lines) for lines in (drawn[0], drawn[2])]
+        assert seen == [i < 2, i > 0]
+    words = said("T", "", frame, band=True, groups=groups)
+    assert "mechanisms in groups: first; second" in words
+    assert "is below 1" in words

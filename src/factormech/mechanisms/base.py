@@ -285,7 +285,7 @@ class Fitted(ABC):
         return "unavailable" if self.unavailable else "ok"
 
     def recorded(self) -> dict[str, float]:
-        """Return what the tables say of the solver: the number of outputs, and its certified gap."""
+        """Return what the tables say beside the errors: bits of a report; the solver's outputs and certified gap."""
         return {}
 
     @property

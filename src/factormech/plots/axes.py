@@ -32,7 +32,7 @@ _MULTIPLES = (
 # An axis of multiples of a lower bound reaches this far at least; its labels are this share of it apart.
 LEAST_RATIO, RATIO_STEP = 1.02, 0.13
 # An axis of values whose largest is so many times the least is logarithmic.
-MAGNITUDES = 100.0
+MAGNITUDES = 50.0
 # With a single x, the curves stand side by side up to this far from it.
 SINGLE_SPREAD = 0.8
 

@@ -66,7 +66,9 @@ def _panels(table: View) -> str:
     if not varying or not any(panel.title for panel in table.panels):
         return ""
     if varying == ["workload"]:
-        return f"; workloads: {'; '.join(panel.title for panel in table.panels)}"
+        groups = "; ".join(dict.fromkeys(panel.group for panel in table.panels if panel.group))
+        workloads = "; ".join(dict.fromkeys(panel.title for panel in table.panels))
+        return f"; workloads: {workloads}" + (f"; mechanisms in groups: {groups}" if groups else "")
     return f"; a panel for each {' and '.join(table.columns[name].label for name in varying)}"
 
 
@@ -105,13 +107,13 @@ def _missing(table: View) -> list[str]:
 
 def places(found: list[tuple[Panel, tuple[float, ...]]], table: View) -> str:
     """Workloads by the part of the axis that they share: "Prefix, Total at n ≥ 32; Histogram at n = 8"."""
-    by_span: dict[str, list[str]] = {}
+    by_span: dict[str, dict[str, None]] = {}
     for panel, where in found:
-        by_span.setdefault(span(where, panel.x, table.axis), []).append(panel.title)
-    several = len(table.panels) > 1
+        by_span.setdefault(span(where, panel.x, table.axis), {})[panel.title] = None
+    panels = {panel.title for panel in table.panels}
     every = "every workload" if "workload" in table.roles.panels else "every panel"
     texts = []
     for place, names in by_span.items():
-        who = every if several and len(names) == len(table.panels) else ", ".join(names)
+        who = every if len(names) == len(panels) > 1 else ", ".join(names)
         texts.append(f"{who} at {place}" if place else who)
     return "; ".join(texts)

@@ -4,12 +4,13 @@ What such a figure shows is declared (:class:`factormech.studies.drawn.Compared`
 (:mod:`factormech.studies.drawing`). Lower bounds are lines, and what lies below the strongest is shaded. With
 ``band`` the strongest of them is one band, "below the bound for unbiased strategies", whose edge is the bound, and a
 strip below each panel has the curves over that bound; of the bounds only those that a paper published keep their
-line. Ratios over a lower bound have an axis from 1, below which no
-curve can be.
+line. Ratios over a lower bound have an axis from 1, below which no curve can be; with ``groups`` of mechanisms, each
+panel is drawn once for every group, as such ratios.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from factormech.plots.compared_caption import accuracy, words
 from factormech.plots.curves import Entry
 from factormech.plots.style import Style
 from factormech.studies.drawing import Drawing
-from factormech.tables.panels import VACUOUS, Curve, Name, Panel, View, view
+from factormech.tables.panels import VACUOUS, Curve, Name, Panel, View, grouped, view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +40,18 @@ POINT_SIZE, MEDIAN_SIZE = 3.0, 3.2
 OVER = "over the bound"
 
 
-def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None = None, band: bool = False) -> Figure:
+def draw(
+    frame: pd.DataFrame,
+    *,
+    experiment: Experiment,
+    drawing: Drawing | None = None,
+    band: bool = False,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> Figure:
     """Return the figure of a table of this kind of study."""
-    table = view(frame, experiment, drawing)
+    table = grouped(view(frame, experiment, drawing), groups or {})
     ratios = table.shown.height == "ratio"
+    band = band and not ratios
     looks = looks_of(table)
     lines = style.bound_styles(table.bounds)
     if band:
@@ -64,7 +73,7 @@ def draw(frame: pd.DataFrame, *, experiment: Experiment, drawing: Drawing | None
         curves.finish(
             figure,
             panels,
-            [panel.title for panel in table.panels],
+            [panel.heading for panel in table.panels],
             [*curves.entries(table.drawn, looks), *_bound_entries(table, lines, band=band)],
             x_label=table.axis.label,
             y_label=table.shown.label.format(accuracy=accuracy(table)),
@@ -101,7 +110,7 @@ def _prepare(ax: Axes, panel: Panel, table: View) -> None:
 
 def _draw_strip(ax: Axes, strip: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:
     """Below a panel, its curves over its strongest bound: factors that many decades hide."""
-    over = _over_bound(panel)
+    over = panel.over_bound()
     scales.prepare_x(strip, over.x, table.roles.x)
     largest = [value for curve in over.curves for value in curve.high.tolist() if np.isfinite(value)]
     scales.set_ratios(strip, max([1.0, *largest]))
@@ -109,13 +118,6 @@ def _draw_strip(ax: Axes, strip: Axes, panel: Panel, table: View, looks: dict[Na
     ax.tick_params(labelbottom=False)
     if ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
         strip.set_ylabel(OVER, fontsize=form.small_size())
-
-
-def _over_bound(panel: Panel) -> Panel:
-    """A panel with its curves as multiples of its strongest bound."""
-    best = panel.strongest_bound()
-    over = [Curve(c.name, c.middle / best, c.low / best, c.high / best) for c in panel.curves]
-    return replace(panel, curves=tuple(over), bounds=())
 
 
 def _draw_curves(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) -> None:

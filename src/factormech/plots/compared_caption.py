@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from factormech import labels
 from factormech.plots import captions
 from factormech.plots.captions import absent, drawn, fixed_and_varied, places, sentence
 from factormech.studies.drawing import Drawing
-from factormech.tables.panels import View, view
+from factormech.tables.panels import View, grouped, view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,12 +35,13 @@ def words(
     experiment: Experiment,
     drawing: Drawing | None = None,
     band: bool = False,
+    groups: Mapping[str, Sequence[str]] | None = None,
 ) -> captions.Words:
     """Caption and notes of a study's figure, whose strongest bound is drawn as a band if ``band`` says so."""
-    table = view(frame, experiment, drawing)
+    table = grouped(view(frame, experiment, drawing), groups or {})
     shown = table.shown
     counts = {column: int(frame[column].nunique()) for column in ("start", "seed") if column in frame}
-    impossible, bounds = (_band(table) if band else _bounds(table)) if shown.height == "bounds" else ("", [])
+    impossible, bounds = (_band(table) if band else _bounds(table)) if shown.height == "bounds" else (_floor(table), [])
     what = f"{shown.what.format(accuracy=accuracy(table))}, {fixed_and_varied(table)}"
     return captions.words(
         [
@@ -71,7 +73,9 @@ def accuracy(table: View) -> str:
 
 def _ratio_bounds(table: View, frame: pd.DataFrame) -> list[str]:
     """Which bounds the ratios are over."""
-    return [bound_words(list(dict.fromkeys(frame["bound_name"])))] if table.shown.height == "ratio" else []
+    return (
+        [bound_words(list(dict.fromkeys(filter(None, frame["bound_name"]))))] if table.shown.height == "ratio" else []
+    )
 
 
 def _bounds(table: View) -> tuple[str, list[str]]:
@@ -100,6 +104,11 @@ def bound_words(names: list[str]) -> str:
         ("The bound is, where it is the strongest of the study's, " if len(names) > 1 else "The bound: ")
         + "; ".join(words)
     )
+
+
+def _floor(table: View) -> str:
+    """What no strategy can do, of ratios over the bounds of the table."""
+    return "No unbiased linear ε-LDP strategy of any number of outputs is below 1." if table.bounds else ""
 
 
 def _band(table: View) -> tuple[str, list[str]]:

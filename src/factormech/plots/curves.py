@@ -67,6 +67,8 @@ def draw_curves(ax: Axes, panel: Panel, looks: Mapping[Name, Style], drawn: Sequ
     sizes, where = marker_sizes(drawn), places(panel.x, len(drawn))
     curves = {curve.name: curve for curve in panel.curves}
     for i, name in enumerate(drawn):
+        if name not in curves:
+            continue
         look, shown = looks[name], curves[name].positive()
         zorder = 3 + 0.01 * i + (1 if look.filled else 0)
         if np.any(shown.low < shown.high):

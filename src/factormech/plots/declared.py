@@ -217,12 +217,12 @@ def _other_entries(table: CurveView) -> list[curves.Entry]:
         found.append(curves.line_entry(style.reference(0), table.curves.one))
     for i, name in enumerate(table.curves.references):
         if any(np.isfinite(panel.references[name]).any() for panel in table.panels):
-            found.append(curves.line_entry(style.reference(i), table.column(name).label))
+            found.append(curves.line_entry(style.reference(i), labels.capital(table.column(name).label)))
     for i, name in enumerate(table.curves.marks):
         if any(np.isfinite(panel.marks[name]) for panel in table.panels):
-            found.append(curves.line_entry(style.mark(i), table.column(name).label))
+            found.append(curves.line_entry(style.mark(i), labels.capital(table.column(name).label)))
     if table.curves.below is not None and any(np.isfinite(panel.below).any() for panel in table.panels):
-        name = f"Below the {table.column(table.curves.below).label}"
+        name = f"Below the {table.curves.floor or table.column(table.curves.below).label}"
         found.append(curves.patch_entry(style.BAND, name, edge=style.BAND_EDGE))
     return found
 

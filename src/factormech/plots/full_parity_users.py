@@ -26,7 +26,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     """The figure of a table of users needed."""
     parts = list(frame.groupby("domain_size", sort=False))
     x = [np.unique(rows["accuracy"].to_numpy(dtype=np.float64)) for _, rows in parts]
-    titles = [f"N = {N}" for N, _ in parts] + [f"slopes, N = {N}" for N, _ in parts]
+    titles = [f"n = {n}" for n, _ in parts] + [f"Slopes, n = {n}" for n, _ in parts]
     with style.context():
         figure, panels = _canvas(len(parts))
         for ax, across in zip(panels, [*x, *x], strict=True):
@@ -105,7 +105,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
         [captions.lead(title, what), text, told, "Shaded: fewer than proved to be needed."],
         [
             "The users are simulated, with the data the worst found among evenly spread ones over 1, 2, 4 … types.",
-            "Second row: local slopes of ln n in ln(1/α), between both neighbours.",
+            "Second row: local slopes of ln N in ln(1/α), between both neighbours.",
             MEANING,
             FALL_SHORT,
         ],

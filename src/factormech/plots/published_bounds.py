@@ -36,11 +36,13 @@ LOCAL = Curves(
     x_scale="log2",
     label="γ₂(W)²",
     name="γ₂(W)²",
-    text=(
-        "γ₂(W)² is what local users grow with, up to logarithms; for parities γ₂(W, α) = (1 − α)γ₂(W). The exponent of "
-        "Corollary 6 has an unknown constant, and no line"
-    ),
+    text="γ₂(W)² is what local users grow with, up to logarithms.",
 )
+# What is said of families whose names end so.
+TOLD = {
+    "parities": " For parities γ₂(W, α) = (1 − α)γ₂(W).",
+    "marginals": " The exponent of Corollary 6 has an unknown constant, and no line.",
+}
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -73,4 +75,5 @@ def _is_local(frame: pd.DataFrame) -> bool:
 def _kind(frame: pd.DataFrame) -> Experiment:
     if not _is_local(frame):
         return replace(EXPERIMENT, figure=CENTRAL)
-    return replace(EXPERIMENT, keys=("family", "size"), figure=LOCAL)
+    told = "".join(text for end, text in TOLD.items() if frame["family"].str.endswith(end).any())
+    return replace(EXPERIMENT, keys=("family", "size"), figure=replace(LOCAL, text=LOCAL.text + told))

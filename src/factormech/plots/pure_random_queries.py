@@ -29,6 +29,7 @@ CURVES = Curves(
     high="high",
     bars="a 99.9 % interval",
     below="lower_bound",
+    floor="bound for ε-private mechanisms",
     x_scale="log",
     text=(
         f"{pure.MEANING} With a projection or JL release it is that of the worst data found among vertices, sparse and "
@@ -64,7 +65,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             declared.draw_panel(ax, panel, table)
         for ax, (_, table) in zip(panels, parts, strict=True):
             ax.set_xlabel(table.x_label)
-        _explain(panels[-1], declared.entries(tables[1]))
+        _explain(panels[columns], declared.entries(tables[1]))
         curves.finish(
             figure,
             panels,
@@ -78,7 +79,7 @@ def draw(frame: pd.DataFrame) -> Figure:
 
 
 def _explain(ax: Axes, entries: list[curves.Entry]) -> None:
-    """The legend of the second row, in its last panel."""
+    """The legend of the second row, in its first panel."""
     shown, names = zip(*entries, strict=True)
     ax.legend(shown, names, loc="lower left", fontsize=form.small_size())
 
@@ -146,5 +147,5 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
     """Panels named in words."""
     rows = frame.copy()
     names = zip(rows["queries"], rows["domain_size"], strict=True)
-    rows["shape"] = [f"k = {k}, N = {N}" for k, N in names]
+    rows["shape"] = [f"k = {k}, n = {n}" for k, n in names]
     return rows

@@ -171,6 +171,7 @@ EXPERIMENT = Experiment(
         high="high",
         bars="a 99 % interval (empirical Bernstein)",
         below="lower_bound",
+        floor="bound for non-interactive ε-LDP learners",
         references=("predicted",),
         x_scale="log",
         y_scale="log",

@@ -43,6 +43,7 @@ CURVES = Curves(
     x="domain_size",
     y="total_error",
     below="lower_bound",
+    floor="bound for (ε, δ)-private mechanisms",
     far_below=True,
     references=("trace_lower",),
     far_references=True,

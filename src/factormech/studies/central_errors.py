@@ -69,6 +69,7 @@ EXPERIMENT = Experiment(
         high="high",
         bars="an interval with error one in a million",
         below="lower_bound",
+        floor="bound for (ε, δ)-private mechanisms",
         x_scale="log2",
         text="Errors are per query, (E‖·‖_p^p / k)^(1/p), exact, for p < ∞, and E‖·‖_∞, simulated, for p = ∞. "
         "The bound holds for every mechanism on the data that are worst for it.",

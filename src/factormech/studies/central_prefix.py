@@ -70,6 +70,7 @@ EXPERIMENT = Experiment(
         high="high",
         bars="an interval with error one in a million",
         below="lower_bound",
+        floor="bound for (ε, δ)-private mechanisms",
         references=("scaled_logarithm",),
         x_scale="log2",
         text="Errors are per query, (E‖·‖_p^p / n)^(1/p), exact, for p < ∞, and E‖·‖_∞, simulated, for p = ∞. "

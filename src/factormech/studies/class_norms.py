@@ -112,6 +112,7 @@ EXPERIMENT = Experiment(
         bars="the certified lower end to the certified upper end",
         x_scale="log2",
         y_scale="log",
+        label="norm, η or margin complexity",
         text="Norms of the ±1 matrix of each class; the certified intervals are bars.",
     ),
     seconds=lambda asked: 1.0 * len(asked["concept_class"]) * len(asked["class_size"]) * len(asked["entry_error"]),

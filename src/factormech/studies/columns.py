@@ -197,6 +197,8 @@ MEANINGS = (
     _("limit", NUMBER, "limit", "", "", "Proved upper bound for every mechanism, protocol or algorithm of the class."),
     _("local_exponent", NUMBER, "local exponent", "", "", "d ln γ₂/d ln(d/w) from the smaller ratio before."),
     _("local_slope", NUMBER, "local slope of ln N in ln 1/α", "", "", "Slope between the neighbouring values of 1/α."),
+    _("log2_outputs", NUMBER, "bits of a report", "bits", "bits",
+      "log₂ of the number of outputs of the strategy; empty where reports are real numbers."),
     _("logarithm", NUMBER, "ln(n)/π", "", "", "Growth of the factorization norms of the prefix workload."),
     _("long", INTEGER, "long queries", "", "", "How many are longer than the others."),
     _("loss", NUMBER, "expected loss", "L", "", "Mean over the runs, worst law found."),

@@ -127,7 +127,7 @@ _KIND = Experiment(
         y_scale="linear",
         text=(
             "Left: what the transcript tells of disjoint sets of the hard law, as a share of their entropy d ln 2, "
-            "below the cap nC*(ε'); right: how often a single common element is missed. Disjoint sets are never "
+            "below the cap NC*(ε'); right: how often a single common element is missed. Disjoint sets are never "
             "said to meet. Bars are intervals (error one in a million); nothing can be in the bands: least information "
             "for the measured errors, least error for the cap"
         ),

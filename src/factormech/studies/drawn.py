@@ -44,6 +44,8 @@ class Curves:
     below
         A column with what no curve can be below, drawn as a shaded band: where rows of one place differ in it, the
         least value, and none where one of them has none.
+    floor
+        What the band is, for the legend: "bound for every ε-LDP protocol"; the label of ``below``, if empty.
     references
         Columns with one value at each ``x`` of a panel, drawn as grey lines.
     far_references
@@ -85,6 +87,7 @@ class Curves:
     high: str | None = None
     bars: str = ""
     below: str | None = None
+    floor: str = ""
     references: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     far_references: bool = False

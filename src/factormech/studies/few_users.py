@@ -115,6 +115,7 @@ _KIND = Experiment(
         high="high",
         bars="an interval with error one in a million",
         below="lower_bound",
+        floor="bound for (ε, δ)-private mechanisms",
         references=("guaranteed_error",),
         marks=("crossover",),
         x_scale="log",

@@ -102,9 +102,10 @@ _KIND = Experiment(
         high="high",
         bars="a 99.9 % interval",
         below="lower_bound",
+        floor="bound for ε-private mechanisms",
         x_scale="log",
         text=(
-            f"{pure.MEANING} With the projection it is that of the worst data found, evenly spread over 1, 2, 4 … N "
+            f"{pure.MEANING} With the projection it is that of the worst data found, evenly spread over 1, 2, 4 … n "
             f"types; without, of all data. K-norm noise is drawn by its exact law; {pure.FALL_SHORT}"
         ),
     ),

@@ -235,6 +235,7 @@ EXPERIMENT = Experiment(
         high="measured_high",
         bars="a confidence interval of the mean",
         below="lower_bound",
+        floor="bound for every ε-LDP protocol",
         x_scale="log",
         text=(
             "Marks: mean of ‖answers − truth‖∞ over collections that were run, truth being the averages over the "

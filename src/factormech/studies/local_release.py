@@ -149,6 +149,7 @@ EXPERIMENT = Experiment(
         y="predicted_drawn",
         series="mechanism",
         below="lower_bound",
+        floor="bound for non-interactive ε-LDP protocols",
         far_below=True,
         x_scale="log2",
         text=(

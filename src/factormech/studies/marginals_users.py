@@ -79,6 +79,7 @@ EXPERIMENT = Experiment(
         y="needed_users",
         series="shown",
         below="least_users",
+        floor="bound for non-interactive ε-LDP protocols",
         x_scale="log2",
         y_scale="log",
         text="Users for expected largest error α of all marginals of one width; shaded: below the lower bound.",

@@ -2,9 +2,11 @@
 
 Rows are in the unit ball of R^d. ``trace`` is K-norm noise of the body of moments, ``l2-ball`` noise of the Frobenius
 ball around it, each with or without the projection on K = {A ⪰ 0, tr A ≤ 1}; ``jl-balanced`` is the release of
-ℓ = Nε measurements. A covariance is M̂ − μ̂μ̂ᵀ, with half of ε for the mean
-(:mod:`factormech.mechanisms.pure.covariance`), and is asked of projections alone. All of the noise is
-invariant under rotations, so data are tried along the axes: s directions with equally many rows, s = 1, 2, 4 … d.
+ℓ = Nε measurements. Noise without projection has one error on all data: D·√2/(Nε), D = d(d + 1)/2, for the ball, and
+D·E‖Λ‖/(Nε) for the trace body, Λ the direction of the noise on the boundary of the body. A covariance is M̂ − μ̂μ̂ᵀ,
+with half of ε for the mean (:mod:`factormech.mechanisms.pure.covariance`), and is asked of projections alone. All of
+the noise is invariant under rotations, so data are tried along the axes: s directions with equally many rows, s = 1, 2,
+4 … d.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from factormech.studies.sweeps import swept
 
 MOMENT, COVARIANCE = "second-moment", "covariance"
 JL = "jl-balanced"
+RAW = ("trace", "l2-ball")
 NAMES = ("trace", "trace-projection", "l2-ball", "l2-ball-projection", JL)
 # The lift through T is an iteration for each release; above, it takes minutes.
 LIFTED = 16
@@ -43,10 +46,11 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
     epsilon = asked["epsilon"]
     for d, statistic, mechanism in asked.points("coordinates", "statistic", "mechanism"):
-        if statistic == COVARIANCE and not mechanism.endswith("-projection"):
-            continue
         rng = rng_for(asked.seed, "pure-covariance", str(d), statistic, mechanism)
-        reason, errors = _errors_of(mechanism, statistic, d, asked, rng)
+        if statistic == COVARIANCE and not mechanism.endswith("-projection"):
+            reason, errors = "covariances are released with the projection alone", None
+        else:
+            reason, errors = (_noise if mechanism in RAW else _errors_of)(mechanism, statistic, d, asked, rng)
         for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
             row = {
@@ -57,26 +61,42 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 "users": n,
             }
             row["epsilon"] = epsilon
-            yield row | ({"reason": reason} if errors is None else _worst(errors, d, n))
+            yield row | ({"reason": reason} if errors is None else errors(n))
+
+
+def _noise(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+    """A function n → numbers of a row, for noise alone, whose error is E‖Z‖/n on all data; or why there is none."""
+    from factormech.errors import Unavailable
+    from factormech.mechanisms.pure.covariance import MomentRelease
+
+    found = MomentRelease.of(d, asked["epsilon"], noise=mechanism, projected=False).noise_norm(
+        rng, asked["draws"], LEVEL
+    )
+    if isinstance(found, Unavailable):
+        return found.reason, None
+    return "", lambda n: {"frobenius_error": found.value / n, "low": found.low / n, "high": found.high / n}
 
 
 def _errors_of(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
-    """A function (M, μ, n) → errors of all draws, or why there is none."""
+    """The same on the worst data found."""
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.covariance import MomentRelease, ball_vectors
 
-    epsilon, draws = asked["epsilon"], asked["draws"]
     if mechanism == JL:
         return _sketched(d, asked, rng)
-    noise, projected = mechanism.removesuffix("-projection"), mechanism.endswith("-projection")
-    share = epsilon if statistic == MOMENT else 0.5 * epsilon
-    drawn = MomentRelease.of(d, share, noise=noise, projected=projected).draw(rng, draws)
+    share = asked["epsilon"] if statistic == MOMENT else 0.5 * asked["epsilon"]
+    drawn = MomentRelease.of(d, share, noise=mechanism.removesuffix("-projection")).draw(rng, asked["draws"])
     if isinstance(drawn, Unavailable):
         return drawn.reason, None
-    if statistic == MOMENT:
-        return "", lambda moment, mean, n: drawn.moments(moment, n) - moment
-    z = ball_vectors(d, 2.0, share, rng, draws)
-    return "", lambda moment, mean, n: _covariances(drawn.moments(moment, n), mean + z / n) - _covariances(moment, mean)
+    z = ball_vectors(d, 2.0, share, rng, asked["draws"])
+
+    def errors(moment: Any, mean: Any, n: int) -> Any:
+        found = drawn.moments(moment, n)
+        if statistic == MOMENT:
+            return found - moment
+        return _covariances(found, mean + z / n) - _covariances(moment, mean)
+
+    return "", lambda n: _worst(errors, d, n)
 
 
 def _covariances(moments: Any, means: Any) -> Any:
@@ -105,7 +125,7 @@ def _sketched(d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
             drawn[rows] = [release.draw(rng, 1) for _ in range(asked["matrices"])]
         return np.concatenate([one.moments(moment, n) for one in drawn[rows]]) - moment
 
-    return "", errors
+    return "", lambda n: _worst(errors, d, n)
 
 
 def _worst(errors: Any, d: int, n: int) -> dict[str, Any]:
@@ -187,8 +207,8 @@ _KIND = Experiment(
         bars="a 99 % interval",
         x_scale="log",
         text=(
-            "ε-DP, one of N users replaced, N fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: "
-            f"s directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
+            "ε-DP, one of N users replaced, N fixed; the error is E‖·‖_F, exact for the ℓ₂ ball, on the worst data "
+            f"found: s directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
         ),
     ),
     seconds=_seconds,

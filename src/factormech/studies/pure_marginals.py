@@ -154,6 +154,7 @@ CURVES = Curves(
     high="high",
     bars="a 99 % interval",
     below="lower_bound",
+    floor="bound for ε-private mechanisms",
     x_scale="log",
     text=(
         f"{pure.MEANING} It is that of the worst data found among vertices, sparse and uniform data; "

@@ -141,6 +141,7 @@ EXPERIMENT = Experiment(
         high="high",
         bars="a 99 % interval (Clopper & Pearson for each value that a loss can have)",
         below="lower_bound",
+        floor="bound for non-interactive ε-LDP learners",
         x_scale="log",
         y_scale="log",
         text="Expected loss on the worst realizable law found; no learner is in the band on every realizable law",

@@ -148,6 +148,7 @@ _KIND = Experiment(
         high="high",
         bars="a 99 % interval (Clopper–Pearson, both errors together), of the larger error",
         below="lower_bound",
+        floor="bound for non-interactive ε-LDP refuters",
         references=("predicted",),
         x_scale="log",
         y_scale="linear",

@@ -8,9 +8,9 @@ Its rows are, for every point of the grid (workload, domain size, ε, seed, α):
 * one per lower bound, with mechanism ``lower-bound``, status ``bound`` and the value in ``lower_bound``.
 
 Variances are summed over the queries, for one user. ``sample_complexity`` is worst_variance / (queries · α),
-not rounded, and ``lower_bound`` has its units. Where a solver's record says them, ``rows`` is the number of outputs of
-its strategy and ``certified_gap`` the average variance over the solver's own lower bound on that of every ε-LDP
-strategy, less 1.
+not rounded, and ``lower_bound`` has its units. ``log2_outputs`` are the bits of a report, by the number of outputs of
+the strategy. Where a solver's record says them, ``rows`` is that number and ``certified_gap`` the average variance over
+the solver's own lower bound on that of every ε-LDP strategy, less 1.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _problem_of_numbers(row: Mapping[str, Any]) -> Problem:
             return column, "be a finite number of at least 0 where the status is ok"
         if not ok and not math.isnan(row[column]):
             return column, f"be empty where the status is {row['status']}"
-    for column, least in zip(SOLVED, (1.0, -1e-9), strict=True):
+    for column, least in zip((*SOLVED, "log2_outputs"), (1.0, -1e-9, 0.0), strict=True):
         if not math.isnan(row[column]) and not (ok and row[column] >= least):
             return column, f"be at least {max(least, 0.0):g}, or empty, and empty where the status is {row['status']}"
     if bound and math.isnan(row["lower_bound"]):
@@ -151,6 +151,11 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
         if name not in others or name == compared:
             remedy = "give mechanisms that do not compete, or leave the key out"
             yield BadValue(f"exclude[{i}]", name, "be another mechanism of the study", remedy)
+    for title, names in asked["groups"].items():
+        for i, name in enumerate(names):
+            if name not in others:
+                rule = "be a mechanism of the study"
+                yield BadValue(f"groups.{title}[{i}]", name, rule, f"give one of {', '.join(others)}")
 
 
 def derived(asked: Asked) -> dict[str, str]:
@@ -201,6 +206,26 @@ EXPERIMENT = Experiment(
             False,
             stage="figure",
         ),
+        Setting(
+            "groups",
+            {
+                "type": "object",
+                "rule": "be a mapping from titles to lists of mechanisms of the study",
+                "additionalProperties": {
+                    "type": "array",
+                    "minItems": 1,
+                    "uniqueItems": True,
+                    "description": "The mechanisms of one group; a mechanism may be in several.",
+                    "remedy": "give for example [hadamard, optimised]",
+                    "items": {"type": "string", "minLength": 1, "remedy": "give for example hadamard"},
+                },
+            },
+            "Groups of mechanisms. The figure has each panel once for every group, as users over the strongest lower "
+            "bound, where one panel of all mechanisms is crowded.",
+            {"published": ["hadamard-table1"], "solved": ["optimised"]},
+            {},
+            stage="figure",
+        ),
     ),
     columns=(
         WORKLOAD.column(),
@@ -217,6 +242,7 @@ EXPERIMENT = Experiment(
         Column("bound_name", empty="free"),
         number("rows"),
         number("certified_gap"),
+        number("log2_outputs", added=math.nan),
         grids.STATUS,
         grids.REASON,
     ),
@@ -238,6 +264,13 @@ EXPERIMENT = Experiment(
             bound="lower_bound",
             without=(("mechanism", LOWER_BOUND),),
             text="Users that each mechanism needs in the worst case",
+        ),
+        PaperTable(
+            rows=("workload", "domain_size", "epsilon"),
+            columns=("mechanism",),
+            shown=(Shown("log2_outputs"),),
+            without=(("mechanism", LOWER_BOUND),),
+            text="Bits of a report, by the number of outputs of each strategy; none where reports are real numbers",
         ),
     ),
     figure=Compared(y="sample_complexity", what="users needed for {accuracy}", label="users needed for {accuracy}"),

@@ -146,7 +146,7 @@ _KIND = Experiment(
         x_scale="log2",
         y_scale="log",
         text=(
-            "n is the number of users with which the one coordinate of mean ½ + g among fair coins is named with "
+            "N is the number of users with which the one coordinate of mean ½ + g among fair coins is named with "
             "probability 2/3, c = (e^ε+1)/(e^ε−1); bars are confidence intervals. The dashed line bounds "
             "non-interactive protocols (one coordinate) alone, the band every sequential one"
         ),

@@ -15,7 +15,7 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.studies.asked import Asked
-from factormech.studies.base import Axis, Experiment, PaperTable
+from factormech.studies.base import Axis, Curves, Experiment, PaperTable
 from factormech.studies.solves import Solve
 
 __all__ = ["quantity", "swept"]
@@ -80,6 +80,7 @@ def swept(kind: Experiment, *axes: Axis) -> Experiment:
         refuse=refuse,
         solves=solves,
         tables=tuple(_with_rows(table, names) for table in kind.tables),
+        figure=_with_panels(kind.figure, names) if isinstance(kind.figure, Curves) else kind.figure,
         seconds=lambda asked: sum(kind.seconds(one) for _, one in _each(asked, axes)),
         memory_mb=lambda asked: max(kind.memory_mb(one) for _, one in _each(asked, axes)),
         swept=tuple(names),
@@ -106,3 +107,8 @@ def _back(part: Asked, values: Mapping[str, Any]) -> Asked:
 
 def _with_rows(table: PaperTable, names: list[str]) -> PaperTable:
     return replace(table, rows=(*(name for name in names if name not in table.rows), *table.rows))
+
+
+def _with_panels(figure: Curves, names: list[str]) -> Curves:
+    """The figure with a panel for each value of the quantities, or a note below it where they have one."""
+    return replace(figure, panel=(*figure.panels, *(name for name in names if name not in figure.place)))

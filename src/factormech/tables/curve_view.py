@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from factormech.arrays import FloatArray
-from factormech.labels import value_label
+from factormech.labels import capital, value_label
 from factormech.studies.base import Column, Curves, Experiment
 from factormech.studies.drawing import Drawing, Roles
-from factormech.tables.layout import arranged, axis_label, named, parts, summary_text, titled
+from factormech.tables.layout import arranged, axis_label, is_mixed, named, parts, summary_text, titled
 from factormech.tables.panels import places, told
 
 if TYPE_CHECKING:
@@ -201,13 +201,15 @@ def curve_view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = 
     if texts:
         frame = frame.assign(**{curves.x: frame[curves.x].map({text: i for i, text in enumerate(texts)})})
     names = tuple(dict.fromkeys(_names(frame, curves)))
-    varying = [name for name in curves.panels if shown.panel == name or len(set(frame[name])) > 1]
+    varying = [
+        name for name in curves.panels if shown.panel == name or len(set(frame[name])) > 1 or is_mixed(name, frame)
+    ]
     same = [name for name in curves.panels if name not in varying]
     if len(varying) > 1:  # the panels of one value of the first column stand together
         frame = frame.iloc[np.lexsort([_ranks(frame[name]) for name in reversed(varying)])]
     panels = tuple(
         replace(
-            _panel([titled(columns, varying[:m], values[:m], part) for m in (None, 1)], part, curves, roles),
+            _panel([capital(titled(columns, varying[:m], values[:m], part)) for m in (None, 1)], part, curves, roles),
             stars=_stars(starred, varying, values, curves),
         )
         for values, part in parts(frame, varying)

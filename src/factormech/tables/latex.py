@@ -210,7 +210,9 @@ def typeset(
     """
     check_one_study(frame)
     study = str(frame["study"].iloc[0])
-    found = [(paper, grid) for paper in papers for grid in _fitting(frame, paper, columns, width)]
+    fitting = [(paper, grid) for paper in papers for grid in _fitting(frame, paper, columns, width)]
+    # A later table without a number, as of a column that older tables lack, is left out.
+    found = [(paper, grid) for i, (paper, grid) in enumerate(fitting) if grid.heads or not i]
     floats = [
         _float(grid, _caption(grid, paper, columns), f"tab:{study}" + f"-{i}" * (i > 1), bool(paper.best), width, star)
         for i, (paper, grid) in enumerate(found, start=1)

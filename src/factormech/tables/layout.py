@@ -13,7 +13,7 @@ from factormech.studies.drawing import MOST_PANELS, Drawing, KeyColumn, Roles, r
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["arranged", "axis_label", "named", "parts", "summary_text", "titled"]
+__all__ = ["arranged", "axis_label", "is_mixed", "named", "parts", "summary_text", "titled"]
 
 _MIDDLE = {"median": "medians", "mean": "means", "min": "the least values", "max": "the largest values"}
 
@@ -90,6 +90,12 @@ def axis_label(column: Column, frame: pd.DataFrame) -> str:
     """What a reader calls a column of these rows, as on an axis; of sizes, what they count."""
     subject = labels.SIZED.get(column.name, ("", ""))[0]
     return labels.size_label(column.name, frame[subject]) if subject in frame else column.label
+
+
+def is_mixed(name: str, frame: pd.DataFrame) -> bool:
+    """Whether a column of sizes counts different things in different rows: bits of one class, types of another."""
+    subject = labels.SIZED.get(name, ("", ""))[0]
+    return subject in frame and " or " in labels.size_label(name, frame[subject])
 
 
 def _symbol(column: Column, frame: pd.DataFrame | None) -> str:

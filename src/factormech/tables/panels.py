@@ -9,8 +9,8 @@ stories. Names here are those of the table; how they are called and drawn is :mo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -73,13 +73,30 @@ class Gap:
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel."""
+    """One panel; ``group`` is what its curves have in common, where they are not all curves of the study."""
 
     title: str
     x: FloatArray
     curves: tuple[Curve, ...]
     bounds: tuple[Curve, ...]
     gaps: tuple[Gap, ...]
+    group: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What stands above the panel."""
+        return f"{self.title}: {self.group}" if self.group and self.title else self.title or self.group
+
+    def over_bound(self) -> Panel:
+        """The curves as multiples of the strongest bound."""
+        best = self.strongest_bound()
+        over = tuple(Curve(c.name, c.middle / best, c.low / best, c.high / best) for c in self.curves)
+        return replace(self, curves=over, bounds=())
+
+    def of_group(self, group: str, names: Container[Name]) -> Panel:
+        """The curves with these names alone."""
+        curves = tuple(curve for curve in self.curves if curve.name in names)
+        return replace(self, curves=curves, gaps=tuple(gap for gap in self.gaps if gap.name in names), group=group)
 
     def strongest_bound(self) -> FloatArray:
         """The largest of the bounds at each x; NaN where none says anything (all missing, or 0 or less)."""
@@ -196,6 +213,23 @@ def view(frame: pd.DataFrame, kind: Experiment, drawing: Drawing | None = None) 
         summary=summary_text(frame, roles, columns),
         left_out=tuple(left_out),
     )
+
+
+def grouped(table: View, groups: Mapping[str, Sequence[str]]) -> View:
+    """Return the view with each panel once for every group (title → mechanisms), as multiples of its bound."""
+    if not groups or "mechanism" not in table.roles.series:
+        return table
+    at = table.roles.series.index("mechanism")
+    members = {title: [name for name in table.names if name[at] in names] for title, names in groups.items()}
+    panels = [panel.over_bound().of_group(title, names) for title, names in members.items() for panel in table.panels]
+    shown = replace(
+        table.shown,
+        height="ratio",
+        what="users for {accuracy} over the lower bound",
+        label="users over the lower bound",
+    )
+    names = tuple(name for name in table.names if any(name in group for group in members.values()))
+    return replace(table, shown=shown, names=names, panels=tuple(panel for panel in panels if panel.curves))
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,6 @@ def value_label(name: str, value: Any) -> str:
         return ""
     if name == "bound_name":
         return labels.bound_label(value)
-    if name in ("concept_class", "family"):
-        return labels.workload_label(value)
     if name == "excluded":
         return f"without {', '.join(map(labels.mechanism_label, value.split()))}"
     if name == "processing":

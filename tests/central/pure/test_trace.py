@@ -7,6 +7,7 @@ import math
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import kstest
 
 from factormech.errors import BadValue, Unavailable
@@ -217,6 +218,26 @@ def test_second_moments(noise: str, unit: bool) -> None:
     assert frobenius_errors(later, M).mean() < 0.2 * frobenius_errors(after, M).mean()
     packed = pack(before - M)
     assert mean_p_value(packed.T, np.zeros(21), 2 * np.cov(packed.T) + 1e-30 * np.eye(21)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_the_mean_norm_of_ball_noise_is_exact(unit: bool) -> None:
+    found = MomentRelease.of(5, 0.5, noise="l2-ball", unit=unit).noise_norm(np.random.default_rng(0), 1)
+    assert found.low == found.value == found.high == pytest.approx((15 - unit) * math.sqrt(2) / 0.5, rel=1e-14)
+    drawn = np.linalg.norm(ball_matrices(5, 0.5, np.random.default_rng(0), 4000, unit=unit), axis=(1, 2))
+    assert abs(drawn.mean() - found.value) < 5 * drawn.std() / math.sqrt(4000)
+
+
+def test_the_mean_norm_of_trace_noise_by_integrals() -> None:
+    """On the faces of the body at d = 2: both eigenvalues of one sign, (t, 1 − t), or one of each, (−s, 1)."""
+    same = quad(lambda t: (1 - 2 * t) * math.hypot(t, 1 - t), 0, 0.5)[0]
+    mixed = quad(lambda s: (1 + s) * math.hypot(s, 1), 0, 1)[0]
+    exact = 3 * (2 * same + 2 * mixed) / (2 * 0.25 + 2 * 1.5)
+    found = MomentRelease.of(2, 1.0).noise_norm(np.random.default_rng(0), 40000)
+    assert found.low < exact < found.high
+    assert found.relative_width < 0.02
+    alone = MomentRelease.of(1, 0.5).noise_norm(np.random.default_rng(0), 500)  # Laplace noise: E|Z| = 1/ε
+    assert alone.value == pytest.approx(2.0, rel=1e-12)
 
 
 def test_trace_noise_beats_the_ball() -> None:

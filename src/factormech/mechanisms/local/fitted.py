@@ -159,10 +159,13 @@ class LocalFit(Fitted):
     def recorded(self) -> dict[str, float]:
         from factormech.mechanisms.local.errors import certified_gap
 
-        if self.solution is None or self.unavailable:
+        if self.unavailable:
             return {}
+        bits = {"log2_outputs": self.evaluation.log2_outputs}
+        if self.solution is None:
+            return bits
         gap = certified_gap(self.solution.record, self.average_variance)
-        return {"rows": float(self.solution.record.get("rows", math.nan)), "certified_gap": gap}
+        return {**bits, "rows": float(self.solution.record.get("rows", math.nan)), "certified_gap": gap}
 
     def _simulated(self, counts: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
         name = self.mechanism.name

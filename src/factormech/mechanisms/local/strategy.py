@@ -29,6 +29,7 @@ variance is linear in x and convex in Q and QᵀV).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -73,6 +74,11 @@ class Evaluation:
     def answered(self) -> bool:
         """Whether the workload lies in the row space of the strategy."""
         return self.residual <= RESIDUAL_LIMIT
+
+    @property
+    def log2_outputs(self) -> float:
+        """Bits of a report; NaN where reports are real numbers."""
+        return math.log2(self.outputs) if self.outputs else math.nan
 
     @property
     def worst(self) -> float:

@@ -46,14 +46,18 @@ import scipy.linalg
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue, Unavailable, UnknownName
+from factormech.mechanisms.central.moments import LEVEL
 from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure import bodies, trace_interior
 from factormech.mechanisms.pure.eigenvalues import LARGEST, TraceNoise
 from factormech.mechanisms.pure.jl import MATRICES, jl_matrix
+from factormech.numerics.intervals import Estimate
 from factormech.numerics.vectors import pack, unpack
 from factormech.privacy.guarantee import CHAIN_LIMIT, REAL_LAW, Guarantee
 
 NOISES = ("trace", "l2-ball")
+# √2, the diameter of the ball, rounded up.
+BALL = math.sqrt(2.0) * (1.0 + 2.0**-50)
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,13 @@ class MomentRelease:
     def guarantee(self) -> Guarantee:
         return Guarantee(self.epsilon, ground=CHAIN_LIMIT if self.noise == "trace" else REAL_LAW)
 
+    def noise_norm(self, rng: np.random.Generator, draws: int, level: float = LEVEL) -> Estimate | Unavailable:
+        """E‖Z‖_F: D·√2/ε of the ball, the mean of its Gamma radius; of the trace body with an interval."""
+        if self.noise == "trace":
+            return TraceNoise.of(self.size, self.epsilon, unit=self.unit).norm(rng, draws, level)
+        exact = _ball_dimension(self.size, self.unit) * BALL / self.epsilon
+        return Estimate(exact, exact, exact)
+
     def draw(self, rng: np.random.Generator, draws: int) -> MomentDraws | Unavailable:
         """Noise of that many releases."""
         if self.noise == "trace":
@@ -116,12 +127,16 @@ class MomentRelease:
 def ball_matrices(size: int, epsilon: float, rng: np.random.Generator, trials: int, *, unit: bool) -> FloatArray:
     """Noise of the Frobenius ball of radius √2, (trials, d, d); of trace 0 if ``unit``."""
     d = check_positive_integer("size", size, minimum=2 if unit else 1)
-    dimension = d * (d + 1) // 2 - int(unit)
     Z = unpack(rng.standard_normal((check_positive_integer("trials", trials), d * (d + 1) // 2)), d)
     if unit:
         Z -= np.trace(Z, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
-    radius = rng.standard_gamma(dimension, trials) * math.sqrt(2.0) * (1.0 + 2.0**-50) / epsilon
+    radius = rng.standard_gamma(_ball_dimension(d, unit), trials) * BALL / epsilon
     return np.asarray(Z * (radius / np.linalg.norm(Z, axis=(1, 2)))[:, None, None])
+
+
+def _ball_dimension(size: int, unit: bool) -> int:
+    """D, or D − 1 of trace 0."""
+    return size * (size + 1) // 2 - int(unit)
 
 
 def released_covariances(

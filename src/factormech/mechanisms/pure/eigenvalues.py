@@ -23,6 +23,8 @@ from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue, Unavailable
 from factormech.mechanisms.pure.bodies import eigenvalue_gauge
 from factormech.mechanisms.pure.bouncy import Diagnosis, Sample, effective_size, r_hat, radial_p_value
+from factormech.mechanisms.pure.knorm import scaled
+from factormech.numerics.intervals import Estimate
 
 CHAINS = 4
 LARGEST = 128
@@ -124,6 +126,14 @@ class TraceNoise:
         found = sample.directions
         radius = rng.standard_gamma(self.chain.dimension, (trials, 1)) / self.epsilon
         return np.asarray(radius * found[rng.permutation(len(found))[:trials]])
+
+    def norm(self, rng: np.random.Generator, trials: int, level: float) -> Estimate | Unavailable:
+        """E‖Z‖_F, its Gamma radius by its mean and the direction by a chain of at least ``trials`` places."""
+        sample = self.chain.sample(rng, trials)
+        if isinstance(sample, Unavailable):
+            return sample
+        length = sample.mean(lambda values: np.linalg.norm(values, axis=-1), level)
+        return scaled(length, self.chain.dimension / self.epsilon)
 
     def draw(self, rng: np.random.Generator, trials: int) -> FloatArray | Unavailable:
         """Z, (trials, d, d)."""

@@ -39,6 +39,7 @@ from factormech.errors import Unavailable
 from factormech.mechanisms.central.moments import LEVEL, Estimate, student
 from factormech.mechanisms.pure.bodies import body_of, checked_queries, half_spreads
 from factormech.mechanisms.pure.jl import jl_matrix
+from factormech.mechanisms.pure.knorm import scaled
 from factormech.mechanisms.pure.mechanism import Draws, Release, checked_counts
 
 # Errors on given data.
@@ -135,12 +136,8 @@ def distortion(
         widths[m] = half_spreads(images, rng, gaussians).mean()
     distance = student(worst, level)
     return Distortion(
-        rows, distance, _times(distance, math.sqrt(rows) / width), _times(student(widths, level), 1.0 / width)
+        rows, distance, scaled(distance, math.sqrt(rows) / width), scaled(student(widths, level), 1.0 / width)
     )
-
-
-def _times(estimate: Estimate, factor: float) -> Estimate:
-    return Estimate(factor * estimate.value, factor * estimate.low, factor * estimate.high)
 
 
 # The worst data of a named family.
