@@ -188,7 +188,7 @@ _KIND = Experiment(
         x_scale="log",
         text=(
             "ε-DP, one of N users replaced, N fixed; the error is E‖·‖_F of a d × d matrix, on the worst data found: "
-            f"s directions with equally many rows, s = 1, 2, 4 … d; {pure.FALL_SHORT}, and so do Markov chains"
+            f"s directions with equally many rows, s = 1, 2, 4 … d; {pure.IN_THE_LIMIT}"
         ),
     ),
     seconds=_seconds,

@@ -163,7 +163,7 @@ _KIND = Experiment(
         text=(
             "Users for a root mean square error α per query, on the worst data found among vertices, sparse and "
             "uniform data; stars: the best ℓ is the last that was tried. "
-            f"{pure.FALL_SHORT[0].upper()}{pure.FALL_SHORT[1:]}, and so do Markov chains"
+            f"{pure.IN_THE_LIMIT[0].upper()}{pure.IN_THE_LIMIT[1:]}"
         ),
     ),
     tables=(
