@@ -3,10 +3,11 @@ r"""Users that a pure mechanism needs for a root mean square error α, on one ma
 **Without a projection** the error is (E‖Z‖²/k)^{½}/n on all data: n = (E‖Z‖²/k)^{½}/α, exact where E‖Z‖² is.
 
 **With one** the error depends on the data and falls at no fixed rate. It is simulated at n = 1, 2, 4 …, on the worst
-data found, with draws of noise (and of T) that all n share. One half of the blocks of draws chooses the data and the
-rows ℓ, the other measures. More users of the same types do not make the least error larger, so that the error at n is
-at most the upper end at any fewer users and at least the lower end at any more: these envelopes, and the least error up
-to n, are joined by straight lines in logarithms, and where the three pass α are n and the ends of its interval.
+data found, with draws of noise (and of T) that all n share. One half of the blocks of draws searches the data, by
+exchanges of users between types (:mod:`factormech.mechanisms.pure.worst`), and chooses the rows ℓ; the other measures.
+More users of the same types do not make the least error larger, so that the error at n is at most the upper end at any
+fewer users and at least the lower end at any more: these envelopes, and the least error up to n, are joined by straight
+lines in logarithms, and where the three pass α are n and the ends of its interval.
 
 Neighbours replace one user of n. The packing bounds are for the mean of norms, which the root mean square is at least.
 """
@@ -25,11 +26,12 @@ from factormech.errors import BadValue, Unavailable
 from factormech.mechanisms.central.moments import Estimate
 from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure.bodies import checked_queries, jl_is_better_for
-from factormech.mechanisms.pure.errors import candidates, errors_of
+from factormech.mechanisms.pure.errors import candidates
 from factormech.mechanisms.pure.jl import JLRelease
 from factormech.mechanisms.pure.mechanism import Draws, NoisyDraws, build, pure_law
 from factormech.mechanisms.pure.recursive import ladder, noise_of
-from factormech.studies.measures.pure import chosen, lengths, signs
+from factormech.mechanisms.pure.worst import best_of_worst
+from factormech.studies.measures.pure import lengths, signs
 
 # Mechanisms by the law of their noise, without and with the projection on K.
 UNPROJECTED = {"laplace": "laplace", "k-norm": "k-norm", "recursive": "recursive", "split": "split"}
@@ -79,6 +81,7 @@ class Setup:
     draws: int
     rows: tuple[int, ...]
     chance: Any
+    exchanges: int = 0
     known: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -156,10 +159,9 @@ def errors(setup: Setup, mechanism: str) -> Iterator[Point | Unavailable]:
             yield tried
             return
         data = setup.data(n)
-        squares = np.array([errors_of(blocks, setup.queries, data) for _, blocks in tried]) ** 2
-        best = chosen(squares)
+        best = best_of_worst([blocks for _, blocks in tried], setup.queries, data, setup.exchanges, power=2)
         low, value, high = (math.sqrt(max(0.0, s)) for s in (best.error.low, best.error.value, best.error.high))
-        yield Point(n, Estimate(value, low, high), tried[best.release][0], int(np.count_nonzero(data[best.data])))
+        yield Point(n, Estimate(value, low, high), tried[best.release][0], int(np.count_nonzero(best.data)))
 
 
 def inverted(curve: Sequence[Point], alpha: float) -> Needed | Unavailable:
