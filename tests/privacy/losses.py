@@ -326,6 +326,12 @@ def _(mechanism: CoarseJLRelease) -> Loss:
 
 def of_law(release: NoisyRelease | JLRelease, V: FloatArray) -> Loss:
     noise = release.law.of(V)
+    if isinstance(noise, laws.ShapedNoise):
+        # Of covariance Σ: the longest difference in the norm of Σ⁻¹.
+        S = differences(V)
+        covariance = noise.inner.sigma**2 * noise.shape @ noise.shape.T
+        longest = math.sqrt(float(np.einsum("si,ij,sj->s", S, np.linalg.pinv(covariance), S).max()))
+        return of_gaussian(1.0, longest, release.guarantee.epsilon)
     if isinstance(noise, laws.GaussianLaw):
         return of_gaussian(noise.sigma, max(map(np.linalg.norm, differences(V))), release.guarantee.epsilon)
     return of_noise(noise, V)

@@ -263,6 +263,8 @@ def _sketches() -> Iterator[Subject]:
     named: dict[str, Callable[[], Any]] = {
         "noise, gaussian": lambda: NoisyRelease.of(PAIRS, gaussian, projected=False),
         "noise, zCDP": lambda: NoisyRelease.of(PAIRS, zcdp, projected=False),
+        "noise, shaped": lambda: NoisyRelease.of(PAIRS, laws.shaped(gaussian), projected=False),
+        "noise, shaped zCDP": lambda: NoisyRelease.of(PAIRS, laws.shaped(zcdp), projected=False),
         "noise and projection": lambda: NoisyRelease.of(PAIRS, pure_noise),
         "jl": lambda: JLRelease.of(PAIRS, pure_noise, 1),
         "coarse-jl": lambda: CoarseJLRelease.of(PAIRS, pure_noise, 0.5, 1),
