@@ -127,6 +127,10 @@ PURE: dict[str, str] = {
     "split-projection": "Split noise + projection",
     "jl": "JL release (best ℓ)",
     "jl-or-k-norm": "JL release or K-norm, by Nε ≤ k",
+    "shaped-gaussian": "Gaussian, (ε, δ)",
+    "shaped-gaussian-projection": "Gaussian, (ε, δ), + projection",
+    "shaped-zcdp": "Gaussian, ε²/2-zCDP",
+    "shaped-zcdp-projection": "Gaussian, ε²/2-zCDP, + projection",
 }
 SKETCHES: dict[str, str] = {
     "jl-balanced": "JL release (ℓ = Nε)",

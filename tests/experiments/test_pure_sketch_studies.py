@@ -141,7 +141,7 @@ def test_projections_do_no_harm_and_a_fixed_answer_bounds_them() -> None:
 
 
 def test_large_second_moments_are_not_lifted_and_say_so() -> None:
-    asked = asked_of("pure-covariance", coordinates=(32,), mechanism=(pure_covariance.JL,), users_times_epsilon=(16.0,))
+    asked = asked_of("pure-covariance", coordinates=(64,), mechanism=(pure_covariance.JL,), users_times_epsilon=(16.0,))
     rows = list(pure_covariance.EXPERIMENT.measure(asked))
     assert [row["statistic"] for row in rows] == ["second-moment", "covariance"]
     assert "lift" in rows[0]["reason"]

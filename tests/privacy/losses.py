@@ -52,6 +52,9 @@ from factormech.privacy.gaussian import gaussian_delta_bounds
 from tests.privacy.subjects import EPSILON, Protocol
 from tests.statistics import FALSE_ALARM
 
+# Neighbours of a matrix of many columns that are compared: each takes a gauge at every output.
+DIFFERENCES = 60
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -234,7 +237,9 @@ def _(mechanism: ProjectedMechanism) -> Loss:
 
 
 def differences(Q: FloatArray) -> FloatArray:
-    return np.array([x - y for x, y in itertools.permutations(np.unique(Q, axis=1).T, 2)])
+    """All of them, or so many drawn of them where they are too many."""
+    found = np.array([x - y for x, y in itertools.permutations(np.unique(Q, axis=1).T, 2)])
+    return found if len(found) <= DIFFERENCES else np.random.default_rng(2).choice(found, DIFFERENCES, replace=False)
 
 
 def points_near(Q: FloatArray) -> FloatArray:
@@ -321,6 +326,12 @@ def _(mechanism: CoarseJLRelease) -> Loss:
 
 def of_law(release: NoisyRelease | JLRelease, V: FloatArray) -> Loss:
     noise = release.law.of(V)
+    if isinstance(noise, laws.ShapedNoise):
+        # Of covariance Σ: the longest difference in the norm of Σ⁻¹.
+        S = differences(V)
+        covariance = noise.inner.sigma**2 * noise.shape @ noise.shape.T
+        longest = math.sqrt(float(np.einsum("si,ij,sj->s", S, np.linalg.pinv(covariance), S).max()))
+        return of_gaussian(1.0, longest, release.guarantee.epsilon)
     if isinstance(noise, laws.GaussianLaw):
         return of_gaussian(noise.sigma, max(map(np.linalg.norm, differences(V))), release.guarantee.epsilon)
     return of_noise(noise, V)

@@ -42,6 +42,8 @@ EPSILON = 1.0
 # Large, so that an audit sees events of this probability.
 DELTA = 0.05
 PAIRS = np.array([[0.0, 1.0, 0.0, 2.0, 1.0, 2.0], [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]])
+# Of PAIRS all directions have exact laws; of this matrix they come from the chain.
+WIDE = np.random.default_rng(16).choice([-1.0, 1.0], (16, 64))
 
 
 @dataclass(frozen=True)
@@ -202,11 +204,12 @@ def _histograms(mechanism: CentralMechanism | ProjectedMechanism) -> Draw:
 
 def _pure() -> Iterator[Subject]:
     for name in pure.names():
-        yield Subject("pure", name, lambda name=name: _pure_mechanism(name), _two_persons, _shifted_gauge)
+        yield Subject("pure", name, lambda name=name: _pure_mechanism(name, PAIRS), _two_persons, _shifted_gauge)
+    yield Subject("pure", "k-norm, chain", lambda: _pure_mechanism("k-norm", WIDE), _two_persons, _shifted_gauge)
 
 
-def _pure_mechanism(name: str) -> pure.PureMechanism:
-    found = pure.build(name, PAIRS, EPSILON, np.random.default_rng(0))
+def _pure_mechanism(name: str, queries: FloatArray) -> pure.PureMechanism:
+    found = pure.build(name, queries, EPSILON, np.random.default_rng(0))
     assert isinstance(found, pure.PureMechanism), found
     return found
 
@@ -224,14 +227,16 @@ def _longest(noise: Any, queries: FloatArray) -> tuple[int, int]:
 def _two_persons(mechanism: pure.PureMechanism) -> Draw:
     """Two persons, one of whom is exchanged."""
     types = _longest(mechanism.noise, mechanism.queries)
+    # An audit counts independent draws: one of so many successive ones of a chain is taken, at random.
+    thinned = 1 if mechanism.noise.exact else 4
 
     def draw(side: int, trials: int, rng: np.random.Generator) -> FloatArray:
         counts = np.zeros(mechanism.queries.shape[1])
         counts[0] += 1
         counts[types[side]] += 1
-        found = mechanism.simulate_release(counts, rng, trials)
+        found = mechanism.simulate_release(counts, rng, thinned * trials)
         assert not isinstance(found, Unavailable), found
-        return np.asarray(found.T)
+        return np.asarray(found.T[:trials])
 
     return draw
 
@@ -258,6 +263,8 @@ def _sketches() -> Iterator[Subject]:
     named: dict[str, Callable[[], Any]] = {
         "noise, gaussian": lambda: NoisyRelease.of(PAIRS, gaussian, projected=False),
         "noise, zCDP": lambda: NoisyRelease.of(PAIRS, zcdp, projected=False),
+        "noise, shaped": lambda: NoisyRelease.of(PAIRS, laws.shaped(gaussian), projected=False),
+        "noise, shaped zCDP": lambda: NoisyRelease.of(PAIRS, laws.shaped(zcdp), projected=False),
         "noise and projection": lambda: NoisyRelease.of(PAIRS, pure_noise),
         "jl": lambda: JLRelease.of(PAIRS, pure_noise, 1),
         "coarse-jl": lambda: CoarseJLRelease.of(PAIRS, pure_noise, 0.5, 1),

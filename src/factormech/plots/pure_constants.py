@@ -9,7 +9,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.plots import captions, cells, curves, style
-from factormech.studies.pure import FALL_SHORT, MEANING, PROJECTED, RAW
+from factormech.studies.pure import IN_THE_LIMIT, MEANING, PROJECTED, RAW
 from factormech.tables.panels import number
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
         [
             f"Constants: {'; '.join(ranges)}" if ranges else "",
             MEANING,
-            f"{FALL_SHORT}, and so does noise from a Markov chain",
+            IN_THE_LIMIT,
             *_missing(frame),
         ],
     )

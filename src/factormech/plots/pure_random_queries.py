@@ -33,7 +33,7 @@ CURVES = Curves(
     x_scale="log",
     text=(
         f"{pure.MEANING} With a projection or JL release it is that of the worst data found among vertices, sparse and "
-        f"uniform data; {pure.FALL_SHORT}, and so does noise from a Markov chain"
+        f"uniform data; {pure.IN_THE_LIMIT}"
     ),
 )
 

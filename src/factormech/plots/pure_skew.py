@@ -8,6 +8,7 @@ import numpy as np
 
 from factormech import labels
 from factormech.plots import captions, cells, curves, style
+from factormech.studies.pure import IN_THE_LIMIT
 from factormech.tables.panels import number
 
 PRODUCT = "users_times_epsilon"
@@ -96,7 +97,8 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
         [
             f"{number(frame['queries'].iloc[0])} random signs of {number(frame['domain_size'].iloc[0])} types, the "
             f"first {number(frame['long'].iloc[0])} of them longer.",
-            "Each error is E‖·‖₂/√k on the worst data found for it, ε-DP, one of N users replaced, N fixed.",
+            "Each error is E‖·‖₂/√k on the worst data found for it, ε-DP, one of N users replaced, N fixed; "
+            f"{IN_THE_LIMIT}.",
         ],
     )
 

@@ -164,6 +164,10 @@ PURE: dict[str, Style] = {
     "split-projection": Style(labels.PURE["split-projection"], WINE, "H", DASHED),
     "jl": Style(labels.PURE["jl"], BLACK, "*", SOLID, filled=True, scale=1.4),
     "jl-or-k-norm": Style(labels.PURE["jl-or-k-norm"], PURPLE, "x", DASH_DOTTED),
+    "shaped-gaussian": Style(labels.PURE["shaped-gaussian"], VERMILLION, "p", SOLID),
+    "shaped-gaussian-projection": Style(labels.PURE["shaped-gaussian-projection"], VERMILLION, "X", DASHED),
+    "shaped-zcdp": Style(labels.PURE["shaped-zcdp"], PURPLE, "8", SOLID),
+    "shaped-zcdp-projection": Style(labels.PURE["shaped-zcdp-projection"], PURPLE, ">", DASHED),
 }
 
 SKETCHES: dict[str, Style] = {

@@ -31,6 +31,7 @@ METHOD = Column("bound_method", empty="free")
 # Sentences of captions.
 MEANING = "ε-DP, one of N users replaced, N fixed; the error is E‖·‖₂/√k, a mean of norms."
 FALL_SHORT = "the guarantee is that of real numbers and exact laws: floating point falls short of it"
+IN_THE_LIMIT = f"{FALL_SHORT}, and noise from a Markov chain is ε-private in the limit of the chain only"
 
 
 def refuse_sizes(asked: Asked) -> Iterator[BadValue]:

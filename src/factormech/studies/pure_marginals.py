@@ -158,7 +158,7 @@ CURVES = Curves(
     x_scale="log",
     text=(
         f"{pure.MEANING} It is that of the worst data found among vertices, sparse and uniform data; "
-        f"{pure.FALL_SHORT}, and so do Markov chains"
+        f"{pure.IN_THE_LIMIT}"
     ),
 )
 

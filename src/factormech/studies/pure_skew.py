@@ -6,8 +6,9 @@ errs by 1. Bodies with few long directions are where mapping to few dimensions c
 
 A linear map of the queries maps their K-norm noise with them: ‖Az‖_{AB} = ‖z‖_B. So one chain serves every skew, and
 its noise every n. Split noise (:mod:`factormech.mechanisms.pure.split`) has chains of its own for each skew. The number
-of rows ℓ is chosen on made-up data and noise of its own. Below is the certified bound of each skewed matrix
-(:mod:`factormech.bounds.packing.lower`).
+of rows ℓ is chosen on noise of its own. The data of each mechanism are searched by exchanging users between types
+(:mod:`factormech.mechanisms.pure.worst`), on the noise that does not measure. Below is the certified bound of each
+skewed matrix (:mod:`factormech.bounds.packing.lower`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ MATRICES = Setting(
     12,
     default=12,
 )
+EXCHANGES = Setting(
+    "exchanges",
+    {"type": "integer", "minimum": 0, "maximum": 1000},
+    "Exchanges of users between types that the search for worst data tries, for each mechanism.",
+    40,
+    default=30,
+)
 DRAWS = Setting(
     "draws", {"type": "integer", "minimum": 2, "maximum": 10000}, "Draws of noise for each.", 20, default=20
 )
@@ -43,8 +51,9 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.bounds.packing.lower import lower_bound, prepare
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.errors import candidates
+    from factormech.mechanisms.pure.worst import best_of_worst
     from factormech.seeds import rng_for
-    from factormech.studies.measures.pure import chosen, lengths, signs, users_of
+    from factormech.studies.measures.pure import lengths, signs, users_of
 
     epsilon, k, N = asked["epsilon"], asked["queries"], asked["types"]
     R = signs(k, N, rng_for(asked.seed, "pure-skew", "queries"))
@@ -57,7 +66,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
             bound = lower_bound(ready, n, epsilon)
-            data = candidates(Q, n, rng_for(asked.seed, "pure-skew", "data", str(n)))
+            data = [counts for _, counts in candidates(Q, n, rng_for(asked.seed, "pure-skew", "data", str(n)))]
             for mechanism in MECHANISMS:
                 row = {
                     "skew": skew,
@@ -72,11 +81,11 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 if isinstance(tried, Unavailable):
                     yield row | {"reason": tried.reason}
                     continue
-                best = chosen(_errors([drawn for _, drawn in tried], Q, [counts for _, counts in data]))
-                error, counts = best.error, data[best.data][1]
+                best = best_of_worst([drawn for _, drawn in tried], Q, data, asked["exchanges"])
+                error = best.error
                 yield row | {
                     "jl_rows": float(tried[best.release][0]) if mechanism == JL else None,
-                    "sparsity": float((counts > 0).sum()),
+                    "sparsity": float((best.data > 0).sum()),
                     "l2_error": error.value,
                     "low": error.low,
                     "high": error.high,
@@ -123,14 +132,6 @@ def _releases(Q: Any, skew: float, scales: Any, raw: Any, asked: Asked) -> dict[
     return found
 
 
-def _errors(tried: Any, Q: Any, data: Any) -> Any:
-    import numpy as np
-
-    from factormech.mechanisms.pure.errors import errors_of
-
-    return np.array([errors_of(drawn, Q, data) for drawn in tried])
-
-
 def refuse(asked: Asked) -> Iterator[BadValue]:
     """Refuse products Nε of no whole number of users, and more rows or long queries than queries."""
     yield from pure.refuse_products(asked)
@@ -171,6 +172,7 @@ _KIND = Experiment(
         ),
         MATRICES,
         DRAWS,
+        EXCHANGES,
     ),
     columns=(
         SKEW.column(),

@@ -170,7 +170,7 @@ EXPERIMENT = Experiment(
         x_scale="log2",
         text=(
             f"{pure.MEANING} It is the same for all data, and a mean over the random ladder of subspaces too: bars are "
-            f"Student's over independent ladders; {pure.FALL_SHORT}, and so do Markov chains"
+            f"Student's over independent ladders; {pure.IN_THE_LIMIT}"
         ),
     ),
     seconds=lambda asked: (

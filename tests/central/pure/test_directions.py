@@ -22,6 +22,7 @@ from factormech.mechanisms.pure.bouncy import (
     effective_size,
     r_hat,
     radial_p_value,
+    stein_p_value,
 )
 from factormech.mechanisms.pure.directions import (
     ball,
@@ -154,12 +155,12 @@ def test_a_ball_is_round() -> None:
 @pytest.mark.parametrize("radial", every(2, [True, False]))
 @pytest.mark.parametrize("name", every(2, [name for name in NAMES if BODIES[name][1] > 1]))
 def test_the_chain_agrees_with_the_exact_law(name: str, radial: bool) -> None:
-    """Every coordinate's square and product, at the chain's own effective size; and the gauge is Gamma(d) by itself."""
+    """Every coordinate's square and product, at the chain's own effective size; and a law that it could miss."""
     body = body_of(BODIES[name][0])
     sample = ChainDirections(body, interval=2.0, radial=radial).sample(np.random.default_rng(4), 16_000)
     assert isinstance(sample, Sample), sample
     assert sample.diagnosis is not None
-    assert sample.diagnosis.radial > 1e-5
+    assert sample.diagnosis.law > 1e-5
     exact = directions_of(body).second_moment
     if exact is None:
         return
@@ -312,18 +313,31 @@ def test_the_radial_check_sees_a_wrong_dimension() -> None:
     assert radial_p_value(10 + math.sqrt(30) * rng.uniform(-1, 1, (4, 5000)), 10) < FALSE_ALARM
 
 
+def test_stein_identities_see_a_wrong_law_of_directions() -> None:
+    """Of a cube: uniform points pass; directions of the sphere, whose gauge has the same law, do not."""
+    rng = np.random.default_rng(0)
+    for points, right in ((rng.uniform(-1, 1, (4, 4000, 5)), True), (rng.standard_normal((4, 4000, 5)), False)):
+        D = points / np.abs(points).max(axis=-1, keepdims=True)
+        normals = D * (np.abs(D) == 1.0)
+        assert (stein_p_value(D, normals) > FALSE_ALARM) == right
+    # A body whose facets are met too often in one direction fails the first identity.
+    D = rng.uniform(-1, 1, (4, 4000, 5)) * np.array([1.1, 1, 1, 1, 1])
+    D /= np.abs(D).max(axis=-1, keepdims=True)
+    assert stein_p_value(D, D * (np.abs(D) == 1.0)) < FALSE_ALARM
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"r_hat": 1.03}, "R̂ = 1.030"),
         ({"r_hat": math.nan}, "have not mixed"),
         ({"effective": 399.0}, "399 independent draws"),
-        ({"radial": 1e-9}, "does not follow its law"),
+        ({"law": 1e-9}, "does not follow its law"),
         ({"residual": 1e-3}, "rounding"),
     ],
 )
 def test_every_fault_is_named(change: dict[str, float], message: str) -> None:
-    good = {"effective": 1000.0, "r_hat": 1.0, "radial": 0.5, "residual": 1e-12, "walls": 1, "bounces": 1}
+    good = {"effective": 1000.0, "r_hat": 1.0, "law": 0.5, "residual": 1e-12, "walls": 1, "bounces": 1}
     assert Diagnosis(**good).fault is None  # type: ignore[arg-type]
     assert message in str(Diagnosis(**(good | change)).fault)  # type: ignore[arg-type]
 

@@ -107,7 +107,8 @@ def test_a_long_walk_keeps_its_digits() -> None:
     counts, residual = np.zeros(3, dtype=np.int64), np.zeros(1)
     lifted = int(not body.symmetric)
     rng = np.random.default_rng(2)
-    recorded = facet_walk.bounce(cone, lifted, place, velocity, 0.8, 8.0, True, rng, places, gauge, counts, residual)
+    found = (places, np.empty_like(places), gauge, counts, residual)
+    recorded = facet_walk.bounce(cone, lifted, place, velocity, 0.8, 8.0, True, rng, *found)
     assert recorded == 80
     assert counts[0] > 4 * facet_walk.OLDEST
     assert residual[0] <= 1e-11
@@ -122,7 +123,7 @@ def bounced(reach: float, columns: int = 3000) -> tuple[Cone, np.ndarray, np.nda
     velocity = np.zeros(len(place))
     velocity[:12] = np.random.default_rng(1).standard_normal(12)
     places, counts = np.empty((60, len(place))), np.zeros(3, dtype=np.int64)
-    rest = (True, np.random.default_rng(2), places, np.empty(60), counts, np.zeros(1))
+    rest = (True, np.random.default_rng(2), places, np.empty_like(places), np.empty(60), counts, np.zeros(1))
     assert facet_walk.bounce(cone, 1, place, velocity, 0.8, 12.0, *rest) == 60
     return cone, places, counts
 

@@ -34,7 +34,14 @@ from factormech.mechanisms.pure.jl import (
     tuned_rows,
 )
 from factormech.mechanisms.pure.knorm import knorm_noise
-from factormech.mechanisms.pure.mechanism import NoisyRelease, concentrated_law, gaussian_law, pure_law
+from factormech.mechanisms.pure.mechanism import (
+    NoisyRelease,
+    ShapedNoise,
+    concentrated_law,
+    gaussian_law,
+    pure_law,
+    shaped,
+)
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
@@ -385,3 +392,30 @@ def test_bad_input() -> None:
         JLRelease.of(np.full((2, 2), np.inf), law, 1)
     with pytest.raises(BadValue, match="data"):
         JLRelease.of(Q, law, 2).simulate_release(np.ones(5), np.random.default_rng(0))
+
+
+def shaped_noise(law: object, V: np.ndarray) -> ShapedNoise:
+    found = shaped(law).of(V)  # type: ignore[arg-type]
+    assert isinstance(found, ShapedNoise)
+    return found
+
+
+def test_gaussian_noise_shaped_by_a_box_has_the_trace_of_its_ellipsoid() -> None:
+    """Corners of ±a: min Σs_i over Σa_i²/s_i ≤ 1 is (Σa_i)², at s_i = a_i Σa; differences are twice as long."""
+    a = np.array([1.0, 3.0, 0.5])
+    V = a[:, None] * np.array([[(-1.0) ** (i >> j & 1) for i in range(8)] for j in range(3)])
+    noise = shaped_noise(concentrated_law(0.5), V + 7.0)
+    assert noise.mean_square == pytest.approx(4 * a.sum() ** 2, rel=1e-5)
+    approximate = shaped_noise(gaussian_law(1.0, 1e-6), V).mean_square
+    assert approximate == pytest.approx((2 * a.sum() * gaussian_noise_multiplier(1.0, 1e-6)) ** 2, rel=1e-5)
+    Z = noise.draw(np.random.default_rng(0), 20_000)
+    expected = np.diag(4 * a * a.sum())
+    assert covariance_p_value(Z.T, np.zeros(3), expected) > FALSE_ALARM
+    assert noise.mean_square < shaped_noise(concentrated_law(0.5), V * 1.1).mean_square
+
+
+def test_shaped_noise_is_refused_for_pure_laws_and_is_none_for_constant_queries() -> None:
+    with pytest.raises(BadValue, match="use gaussian_law"):
+        shaped(pure_law("laplace", 1.0)).of(signs(3, 6))
+    flat = shaped(concentrated_law(0.5)).of(np.ones((2, 3)))
+    assert not flat.draw(np.random.default_rng(0), 2).any()

@@ -12,6 +12,7 @@ from scipy.stats import kstest
 
 from factormech.errors import BadValue, Unavailable
 from factormech.mechanisms.pure import bodies as body
+from factormech.mechanisms.pure import covariance as lifts
 from factormech.mechanisms.pure.bouncy import radial_p_value
 from factormech.mechanisms.pure.covariance import (
     NOISES,
@@ -322,6 +323,29 @@ def test_the_identity_for_a_sketch_is_the_projection() -> None:
         Z = scale * symmetric(4, seed) if scale > 0 else -np.eye(4)
         found = lift(pack(Z), np.eye(10), 4, tolerance=1e-6)
         np.testing.assert_allclose(found.matrix, body.project(Z), atol=2e-6)
+
+
+@pytest.mark.parametrize(("rows", "unit"), [(1, False), (40, False), (40, True), (231, False)])
+def test_projected_gradients_are_the_other_methods(rows: int, unit: bool) -> None:
+    """At d = 21, above which they come first: the same measurements, and the same A where it is unique."""
+    d, rng = 21, np.random.default_rng(rows)
+    T = jl_matrix(rows, d * (d + 1) // 2, "gaussian", rng)
+    Y = T @ pack(body.second_moment(clipped_rows(d))) + 0.1 * rng.standard_normal(rows)
+    found = lifts._accelerated(Y, T, d, unit, 1e-3, 2000)
+    assert found.gap <= 1e-6
+    assert np.linalg.eigvalsh(found.matrix)[0] >= -1e-12
+    assert np.trace(found.matrix) == pytest.approx(1.0) if unit else np.trace(found.matrix) <= 1 + 1e-9
+    if rows >= 231:
+        other = lifts._interior(Y, T, d, 1e-3, 60)
+        np.testing.assert_allclose(found.matrix, other.matrix, atol=1e-5)
+    else:
+        other = lifts._corrected(Y, T, d, unit, 1e-3, 2000)
+    np.testing.assert_allclose(T @ pack(found.matrix), T @ pack(other.matrix), atol=2.1e-3)
+    assert np.array_equal(lift(Y, T, d, unit=unit).matrix, found.matrix)
+
+
+def clipped_rows(d: int) -> np.ndarray:
+    return body.clipped(np.random.default_rng(3).standard_normal((40, d)))
 
 
 def test_sketch_releases() -> None:

@@ -1,9 +1,19 @@
-"""Directions of K-norm noise from the bouncy particle sampler, the gauge of a body, and what draws are worth.
+r"""Directions of K-norm noise from the bouncy particle sampler, the gauge of a body, and what draws are worth.
 
-**What draws are worth.** Effective sample size, R̂, intervals, and the radial law that a chain must reproduce.
+**What draws are worth.** Effective sample size, R̂, intervals, and identities that the law of a chain must fulfil.
 Effective sample sizes and R̂ are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner (Bayesian Analysis 16, 2021)
 without ranks: chains are split in halves, autocorrelations summed over Geyer's initial monotone sequence of pairs
 (Statistical Science 7, 1992).
+
+**Identities.** Let η be the gradient of the gauge: ‖x‖_B = ⟨η, x⟩. Integration by parts of a function h against
+e^{−‖x‖_B} gives E ∂_i h = E h η_i (Stein's identity). The radius is independent and Gamma(d), so that for h homogeneous
+of degree p the directions alone fulfil
+
+.. math:: E\, ∂_i h(D) = (d + p - 1)\, E\, h(D) η_i(D) , \qquad
+          d\,E\,D_i η_i = 1 , \quad (d + 2)\,E\,D_i^3 η_i = 3\,E\,D_i^2 .
+
+A sampler that draws radii from their own law cannot test itself by its radii; these identities have no radius, and the
+last ones fix the second moments that errors are made of. Radii are tested only where the chain moves them.
 
 **The gauge ‖z‖_B of a body.** A walk over its facet cones finds it with its own proof, and audits the privacy. Each
 value comes between ⟨η, z⟩/max|⟨a_i, η⟩|, which any η proves from below, and ‖u‖₁ with Au = z, from above.
@@ -41,7 +51,7 @@ if TYPE_CHECKING:
 # A chain of which one of these does not hold gives no errors.
 LARGEST_R_HAT = 1.02
 SMALLEST_EFFECTIVE = 400.0
-SMALLEST_RADIAL = 1e-6
+SMALLEST_P_VALUE = 1e-6
 LARGEST_RESIDUAL = 1e-6
 
 
@@ -55,8 +65,9 @@ class Diagnosis:
         The smallest effective sample size of the coordinates of D, their squares, ‖D‖, ‖D‖² and the gauge.
     r_hat
         The largest split R̂ of the same.
-    radial
-        p-value of the chain's own gauge against Gamma(d), at its effective sample size.
+    law
+        p-value of what the law must fulfil, at the effective sample sizes: Stein's identities of the directions, and
+        Gamma(d) of gauges that the chain moves itself.
     residual
         The largest relative difference between two computations of the gauge at the recorded places.
     walls, bounces
@@ -65,7 +76,7 @@ class Diagnosis:
 
     effective: float
     r_hat: float
-    radial: float
+    law: float
     residual: float
     walls: int
     bounces: int
@@ -88,8 +99,8 @@ class Diagnosis:
             return f"the chains have not mixed: R̂ = {self.r_hat:.3f} > {LARGEST_R_HAT}"
         if not self.effective >= SMALLEST_EFFECTIVE:
             return f"the chains are worth {self.effective:.0f} independent draws, fewer than {SMALLEST_EFFECTIVE:.0f}"
-        if not self.radial >= SMALLEST_RADIAL:
-            return f"the gauge of the chain does not follow its law: p = {self.radial:.2g}"
+        if not self.law >= SMALLEST_P_VALUE:
+            return f"the chain does not follow its law: p = {self.law:.2g}"
         return None
 
 
@@ -160,8 +171,23 @@ def radial_p_value(gauges: FloatArray, dimension: int) -> float:
     return min(1.0, 2.0 * min(2.0 * float(norm.sf(abs(gap) / spread)) for gap, spread in scores))
 
 
+def stein_p_value(directions: FloatArray, normals: FloatArray) -> float:
+    """That directions with the gradients of the gauge there, both (chains, draws, d), fulfil Stein's identities.
+
+    Each of the 2d means is tested at its own effective size, and the smallest p-value is multiplied by 2d.
+    """
+    d = directions.shape[-1]
+    products = directions * normals
+    scores = [d * products - 1.0, (d + 2) * directions**2 * products - 3.0 * directions**2]
+    values = np.concatenate(scores, axis=-1)
+    # What is constant but for rounding, as in one dimension, cannot fail.
+    moving = [values[..., i] for i in range(2 * d) if np.ptp(values[..., i]) > 1e-9]
+    sizes = [abs(float(v.mean())) / float(v.std()) * math.sqrt(effective_size(v)) for v in moving]
+    return float(min(1.0, 4 * d * norm.sf(max(sizes, default=0.0))))
+
+
 def diagnose(
-    chains: FloatArray, lengths: FloatArray, gauges: FloatArray, residual: float, walls: int, bounces: int
+    chains: FloatArray, lengths: FloatArray, gauges: FloatArray, law: float, residual: float, counts: IntArray
 ) -> Diagnosis:
     """The diagnosis of directions (chains, draws, d), their Euclidean ``lengths`` as answers and the ``gauges``."""
     d = chains.shape[-1]
@@ -169,7 +195,7 @@ def diagnose(
     functions += [lengths, lengths**2, gauges]
     effective = min(effective_size(values) for values in functions)
     largest = max(r_hat(values) for values in functions)
-    return Diagnosis(effective, largest, radial_p_value(gauges, d), residual, walls, bounces)
+    return Diagnosis(effective, largest, law, residual, int(counts[0]), int(counts[1]))
 
 
 def _halves(values: FloatArray) -> FloatArray:
@@ -337,13 +363,16 @@ class ChainDirections:
         if any(run is None for run in runs):
             return Unavailable("the walk over the facets was lost to rounding: queries too unlike in size")
         found = [run for run in runs if run is not None]
-        chains = np.array([run.places for run in found]) @ stretch.T
         gauges = np.array([run.gauges for run in found])
-        chains /= gauges[..., None]
+        places = np.array([run.places for run in found]) / gauges[..., None]
+        law = stein_p_value(places, np.array([run.normals for run in found]))
+        if not self.radial:
+            law = min(law, radial_p_value(gauges, self.body.dimension))
+        chains = places @ stretch.T
         lengths = np.linalg.norm(self.body.answers(chains), axis=-1)
         counts = np.array([run.counts for run in found]).sum(axis=0)
         residual = max(run.residual for run in found)
-        return Sample(chains, diagnose(chains, lengths, gauges, residual, int(counts[0]), int(counts[1])))
+        return Sample(chains, diagnose(chains, lengths, gauges, law, residual, counts))
 
     @cached_property
     def _size(self) -> float:
@@ -372,11 +401,21 @@ class ChainDirections:
         velocity[:d] = rng.standard_normal(d)
         unused = _UNUSED + draws // 10
         places, gauges = np.empty((unused + draws, len(place))), np.empty(unused + draws)
-        counts, residual = np.zeros(3, dtype=np.int64), np.zeros(1)
-        arguments = (self.refreshment, self.interval * time, self.radial, rng, places, gauges, counts, residual)
+        normals, counts, residual = np.empty_like(places), np.zeros(3, dtype=np.int64), np.zeros(1)
+        arguments = (
+            self.refreshment,
+            self.interval * time,
+            self.radial,
+            rng,
+            places,
+            normals,
+            gauges,
+            counts,
+            residual,
+        )
         if facet_walk.bounce(cone, int(lifted), place, velocity, *arguments) < len(places):
             return None
-        return _Chain(places[unused:, :d], gauges[unused:], counts, float(residual[0]))
+        return _Chain(places[unused:, :d], normals[unused:, :d], gauges[unused:], counts, float(residual[0]))
 
 
 def rounder(chains: FloatArray) -> FloatArray:
@@ -393,9 +432,10 @@ def rounder(chains: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Chain:
-    """One chain: its places, their gauges, the counts of events, and the largest relative gap of a gauge."""
+    """One chain: its places with η and gauge there, the counts of events, and the largest relative gap of a gauge."""
 
     places: FloatArray
+    normals: FloatArray
     gauges: FloatArray
     counts: IntArray
     residual: float

@@ -26,7 +26,10 @@ point method (:mod:`factormech.mechanisms.pure.trace_interior`) finds it in few 
 Frank–Wolfe with all weights corrected: the linear step is a top eigenvector of the residual
 R = unpack(Tᵀ(Ỹ − T·pack(A))) (or A = 0, if no eigenvalue is above 0), and then the nearest point of the hull of all
 measurements kept so far is found exactly (Wolfe's method, from the weights of before), those of weight 0 being dropped.
-Both are held to
+Above d = ``_FEW`` accelerated projected gradients
+(Nesterov; restarted where they point uphill, O'Donoghue & Candès, Found. Comput. Math. 15, 2015) come first: each step
+is a product with T and Tᵀ and one eigendecomposition, which projects on K, and tens of them reach the gap. All are
+held to
 
 .. math:: g = \max(λ_{\max}(R), 0) - ⟨R, A⟩ \le \text{tolerance}^2 ,
 
@@ -43,6 +46,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import svds
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue, Unavailable, UnknownName
@@ -204,6 +208,8 @@ def marginal_errors(found: FloatArray, truth: FloatArray) -> FloatArray:
 TOLERANCE = 1e-3
 ITERATIONS = 2000
 _ATOMS = 3  # eigenvectors a step
+_FEW = 16  # above this d projected gradients are the quickest, by a factor of four at d = 32
+_CHECKED = 10  # gradient steps between two gaps
 _BEYOND = 1e-6  # of tolerance², where a method gets there quickly
 _ROUNDING = 1e-15  # of ‖Ỹ‖², what a gap of zero may come out as
 
@@ -241,6 +247,10 @@ def lift(
 ) -> Lifted:
     """The A in K, or K₁ if ``unit``, with measurements nearest to ``answers``, (ℓ,)."""
     steps = check_positive_integer("iterations", iterations)
+    if size > _FEW:
+        found = _accelerated(answers, matrix, size, unit, tolerance, steps)
+        if found.gap <= tolerance**2:
+            return found
     if not unit and len(matrix) >= size * (size + 1) // 2:
         found = _interior(answers, matrix, size, tolerance, steps)
         if found.gap <= tolerance**2:
@@ -248,14 +258,52 @@ def lift(
     return _corrected(answers, matrix, size, unit, tolerance, steps)
 
 
+def _accelerated(
+    answers: FloatArray, matrix: FloatArray, size: int, unit: bool, tolerance: float, iterations: int
+) -> Lifted:
+    """By accelerated projected gradients."""
+    T, d = matrix, size
+    # Where A is unique, it is to be near the minimiser and not only its measurements.
+    wanted = tolerance**2 * (_BEYOND if len(T) >= len(T[0]) and not unit else 1.0)
+    curvature = _norm(T) ** 2
+    A = np.eye(d) / d
+    ahead, momentum, gap, step = A, 1.0, math.inf, 0
+    while step < iterations and gap > wanted:
+        before = gap
+        for _ in range(_CHECKED):
+            slope = unpack(T.T @ (T @ pack(ahead) - answers), d)
+            new = bodies.project(ahead - slope / curvature, unit=unit)
+            momentum = 1.0 if float(((ahead - new) * (new - A)).sum()) > 0.0 else momentum
+            after = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
+            ahead, A, momentum = new + (momentum - 1.0) / after * (new - A), new, after
+        step += _CHECKED
+        gap = _gap(answers - T @ pack(A), T, A, unit)
+        if before <= gap <= tolerance**2:
+            break  # rounding has stopped it
+    return Lifted(A, gap, step)
+
+
+def _norm(T: FloatArray) -> float:
+    """About ‖T‖_op: if it were too small, the gap would not be reached, and be seen."""
+    if min(T.shape) < 3:
+        return float(np.linalg.norm(T, 2))
+    start = np.ones(min(T.shape))
+    return 1.02 * float(svds(T, k=1, tol=1e-3, v0=start, return_singular_vectors=False)[0])
+
+
+def _gap(residual: FloatArray, T: FloatArray, A: FloatArray, unit: bool) -> float:
+    """g of a point of K, or of K₁."""
+    R = unpack(T.T @ residual, len(A))
+    top = float(np.linalg.eigvalsh(R)[-1])
+    return max((top if unit else max(top, 0.0)) - float((R * A).sum()), 0.0)
+
+
 def _interior(answers: FloatArray, T: FloatArray, d: int, tolerance: float, iterations: int) -> Lifted:
     """By the interior point method, as far as it leads."""
     wanted = max(_BEYOND * tolerance**2, _ROUNDING * (1.0 + float(answers @ answers)))
     near = trace_interior.nearest(answers, T, d, wanted, iterations)
     A = near.matrix
-    R = unpack(T.T @ (answers - T @ pack(A)), d)
-    top = max(float(np.linalg.eigvalsh(R)[-1]), 0.0)
-    return Lifted(A, max(top - float((R * A).sum()), 0.0), near.iterations)
+    return Lifted(A, _gap(answers - T @ pack(A), T, A, False), near.iterations)
 
 
 def _corrected(

@@ -448,11 +448,12 @@ def bounce(
     radial: bool,
     rng: np.random.Generator,
     places: FloatArray,
+    normals: FloatArray,
     gauge: FloatArray,
     counts: IntArray,
     residual: FloatArray,
 ) -> int:
-    """The bouncy particle sampler: its place and gauge every ``interval`` of time, into ``places`` and ``gauge``.
+    """The bouncy particle sampler: its place, η and gauge every ``interval`` of time, into the arrays of these names.
 
     ``counts`` gathers walls crossed, bounces and refreshments, ``residual`` the largest :func:`gap`. Returns how
     many places were recorded: all, but where rounding left no column to enter.
@@ -480,6 +481,7 @@ def bounce(
                 u, du = np.dot(cone.inverse, place), np.dot(cone.inverse, velocity)
         elif time == record:
             places[recorded] = place
+            normals[recorded] = cone.dual
             gauge[recorded] = climb(cone, 0, place)
             residual[0] = max(residual[0], gap(cone, place))
             recorded += 1

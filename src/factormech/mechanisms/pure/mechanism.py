@@ -146,6 +146,9 @@ def build(name: str, queries: Any, epsilon: float, rng: np.random.Generator) -> 
 
 # Noise laws.
 
+# What computed inverses of factors are scaled up by: more than their rounding.
+_EXCESS = 1.0 + 1e-9
+
 
 class Noise(Protocol):
     """Z, before division by the number of users."""
@@ -233,6 +236,60 @@ def concentrated_law(rho: float) -> Law:
         return GaussianLaw(len(V), above(body_of(V).diameters[1] / math.sqrt(2.0 * rho), 4))
 
     return Law("gaussian", Guarantee(math.inf, 0.0, float(rho)), of)
+
+
+@dataclass(frozen=True)
+class ShapedNoise:
+    """L times spherical noise: ``inner`` is that of the columns L⁺(V_x − c)."""
+
+    shape: FloatArray
+    inner: GaussianLaw
+
+    @property
+    def queries(self) -> int:
+        return int(self.shape.shape[0])
+
+    @property
+    def mean_square(self) -> float:
+        """E‖Z‖², exactly."""
+        return float((self.inner.sigma * np.linalg.norm(self.shape)) ** 2)
+
+    def draw(self, rng: np.random.Generator, trials: int) -> FloatArray | Unavailable:
+        Z = self.inner.draw(rng, trials)
+        return Z if isinstance(Z, Unavailable) else np.asarray(Z @ self.shape.T)
+
+
+def shaped(law: Law) -> Law:
+    """Return Gaussian noise of the same guarantee, shaped by the queries.
+
+    With c the centre of the columns (of symmetry, or else their mean), V − c1ᵀ = LR is a factorization of least γ_F,
+    and Z = Lz, z the noise of ``law`` for the columns of R: what a replaced user moves is L(R_x − R_y), so that the
+    noise hides it as z hides R_x − R_y. Where the columns are symmetric about c, no Gaussian noise that is calibrated
+    to the differences has a smaller E‖Z‖² by more than 10⁻⁶ of it: 2(V_x − c) is a difference of two columns, so that
+    the ellipsoid of least trace around all differences is twice that around V − c, which L solves with a certified gap.
+
+    Parameters
+    ----------
+    law
+        One of :func:`gaussian_law` or :func:`concentrated_law`.
+    """
+    from factormech.norms.exact import factorization_norm
+
+    def of(V: FloatArray) -> Noise | Unavailable:
+        body = body_of(V)
+        centre = 0.5 * (V.min(axis=1) + V.max(axis=1)) if body.symmetric else body.columns.mean(axis=1)
+        if body.dimension == 0:
+            return GaussianLaw(len(V), 0.0)
+        L = factorization_norm(body.columns - centre[:, None], 2.0).left.dense()
+        # These very columns are protected, not the computed R; the excess covers the rounding of L⁺.
+        inner = law.of(_EXCESS * np.linalg.pinv(L) @ (body.columns - centre[:, None]))
+        if not isinstance(inner, GaussianLaw):
+            raise BadValue(
+                "law", law.name, "be Gaussian noise of one deviation", "use gaussian_law or concentrated_law"
+            )
+        return ShapedNoise(L, inner)
+
+    return Law(f"shaped-{law.name}", law.guarantee, of)
 
 
 # Noise, then projection.

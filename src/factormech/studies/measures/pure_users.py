@@ -1,12 +1,14 @@
 r"""Users that a pure mechanism needs for a root mean square error α, on one matrix of queries.
 
-**Without a projection** the error is (E‖Z‖²/k)^{½}/n on all data: n = (E‖Z‖²/k)^{½}/α, exact where E‖Z‖² is.
+**Without a projection** the error is (E‖Z‖²/k)^{½}/n on all data: n = (E‖Z‖²/k)^{½}/α, exact where E‖Z‖² is. Gaussian
+noise has other guarantees, and the packing bounds say nothing of it.
 
 **With one** the error depends on the data and falls at no fixed rate. It is simulated at n = 1, 2, 4 …, on the worst
-data found, with draws of noise (and of T) that all n share. One half of the blocks of draws chooses the data and the
-rows ℓ, the other measures. More users of the same types do not make the least error larger, so that the error at n is
-at most the upper end at any fewer users and at least the lower end at any more: these envelopes, and the least error up
-to n, are joined by straight lines in logarithms, and where the three pass α are n and the ends of its interval.
+data found, with draws of noise (and of T) that all n share. One half of the blocks of draws searches the data, by
+exchanges of users between types (:mod:`factormech.mechanisms.pure.worst`), and chooses the rows ℓ; the other measures.
+More users of the same types do not make the least error larger, so that the error at n is at most the upper end at any
+fewer users and at least the lower end at any more: these envelopes, and the least error up to n, are joined by straight
+lines in logarithms, and where the three pass α are n and the ends of its interval.
 
 Neighbours replace one user of n. The packing bounds are for the mean of norms, which the root mean square is at least.
 """
@@ -25,11 +27,21 @@ from factormech.errors import BadValue, Unavailable
 from factormech.mechanisms.central.moments import Estimate
 from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure.bodies import checked_queries, jl_is_better_for
-from factormech.mechanisms.pure.errors import candidates, errors_of
+from factormech.mechanisms.pure.errors import candidates
 from factormech.mechanisms.pure.jl import JLRelease
-from factormech.mechanisms.pure.mechanism import Draws, NoisyDraws, build, pure_law
+from factormech.mechanisms.pure.mechanism import (
+    Draws,
+    NoisyDraws,
+    ShapedNoise,
+    build,
+    concentrated_law,
+    gaussian_law,
+    pure_law,
+    shaped,
+)
 from factormech.mechanisms.pure.recursive import ladder, noise_of
-from factormech.studies.measures.pure import chosen, lengths, signs
+from factormech.mechanisms.pure.worst import best_of_worst
+from factormech.studies.measures.pure import lengths, signs
 
 # Mechanisms by the law of their noise, without and with the projection on K.
 UNPROJECTED = {"laplace": "laplace", "k-norm": "k-norm", "recursive": "recursive", "split": "split"}
@@ -41,7 +53,11 @@ PROJECTED = {
     "split-projection": "split-for-projection",
 }
 JL, CHOICE = "jl", "jl-or-k-norm"
-MECHANISMS = (*UNPROJECTED, *PROJECTED, JL, CHOICE)
+# Gaussian noise shaped by the queries, beside pure privacy for the same neighbours: (ε, δ), and ρ = ε²/2, the zCDP that
+# ε-privacy implies (Bun & Steinke, TCC 2016, Proposition 1.4).
+SHAPED = ("shaped-gaussian", "shaped-zcdp")
+PURE = (*UNPROJECTED, *PROJECTED, JL, CHOICE)
+MECHANISMS = (*PURE, *SHAPED, *(f"{law}-projection" for law in SHAPED))
 FAMILIES = ("random-queries", "skewed-queries", "parities", "2-way-marginals")
 # Directions behind the covariances and costs of the recursion.
 _LADDER = 1000
@@ -79,7 +95,17 @@ class Setup:
     draws: int
     rows: tuple[int, ...]
     chance: Any
+    exchanges: int = 0
+    delta: float = 1e-6
     known: dict[str, Any] = field(default_factory=dict)
+
+    def shaped(self, name: str) -> ShapedNoise | Unavailable:
+        """Gaussian noise of one of ``SHAPED``."""
+        law = (
+            concentrated_law(0.5 * self.epsilon**2) if name == "shaped-zcdp" else gaussian_law(self.epsilon, self.delta)
+        )
+        found = shaped(law).of(self.queries)
+        return found if isinstance(found, ShapedNoise) else Unavailable("the queries are constant")
 
     @property
     def hull(self) -> Hull:
@@ -132,8 +158,8 @@ def tried_rows(queries: int, largest: int) -> tuple[int, ...]:
 
 def users_for(setup: Setup, mechanism: str, alphas: Sequence[float]) -> list[Needed | Unavailable]:
     """Return the users of a mechanism for each α."""
-    if mechanism in UNPROJECTED:
-        square = _mean_square(setup, UNPROJECTED[mechanism])
+    if mechanism in UNPROJECTED or mechanism in SHAPED:
+        square = _mean_square(setup, UNPROJECTED.get(mechanism, mechanism))
         if isinstance(square, Unavailable):
             return [square] * len(alphas)
         return [_unprojected(square, len(setup.queries), alpha) for alpha in alphas]
@@ -156,10 +182,9 @@ def errors(setup: Setup, mechanism: str) -> Iterator[Point | Unavailable]:
             yield tried
             return
         data = setup.data(n)
-        squares = np.array([errors_of(blocks, setup.queries, data) for _, blocks in tried]) ** 2
-        best = chosen(squares)
+        best = best_of_worst([blocks for _, blocks in tried], setup.queries, data, setup.exchanges, power=2)
         low, value, high = (math.sqrt(max(0.0, s)) for s in (best.error.low, best.error.value, best.error.high))
-        yield Point(n, Estimate(value, low, high), tried[best.release][0], int(np.count_nonzero(data[best.data])))
+        yield Point(n, Estimate(value, low, high), tried[best.release][0], int(np.count_nonzero(best.data)))
 
 
 def inverted(curve: Sequence[Point], alpha: float) -> Needed | Unavailable:
@@ -202,6 +227,9 @@ def _unprojected(square: Estimate, queries: int, alpha: float) -> Needed:
 def _mean_square(setup: Setup, law: str) -> Estimate | Unavailable:
     """E‖Z‖² of a law."""
     chance = setup.chance("moments", law)
+    if law in SHAPED:
+        noise = setup.shaped(law)
+        return noise if isinstance(noise, Unavailable) else Estimate(*[noise.mean_square] * 3)
     if law == "recursive":
         steps = ladder(setup.queries, chance, draws=_LADDER)
         moments = steps if isinstance(steps, Unavailable) else noise_of(steps, setup.epsilon).moments(chance, _LADDER)
@@ -214,7 +242,7 @@ def _mean_square(setup: Setup, law: str) -> Estimate | Unavailable:
 def _releases(setup: Setup, mechanism: str, users: int) -> list[tuple[int, list[Draws]]] | Unavailable:
     """What is chosen among at n."""
     if mechanism != CHOICE:
-        return setup.blocks(PROJECTED.get(mechanism, mechanism))
+        return setup.blocks(PROJECTED.get(mechanism, mechanism.removesuffix("-projection")))
     if not jl_is_better_for(users, setup.epsilon, len(setup.queries)):
         return setup.blocks("k-norm")
     found = setup.blocks(JL)
@@ -230,6 +258,9 @@ def _projected(setup: Setup, law: str) -> list[tuple[int, list[Draws]]] | Unavai
     if law == "recursive":
         steps = ladder(setup.queries, chance, draws=_LADDER)
         Z = steps if isinstance(steps, Unavailable) else noise_of(steps, setup.epsilon).draw(chance, count)
+    elif law in SHAPED:
+        noise = setup.shaped(law)
+        Z = noise if isinstance(noise, Unavailable) else noise.draw(chance, count)
     else:
         Z = pure_law(law, setup.epsilon, chance).draw(setup.queries, chance, count)
     if isinstance(Z, Unavailable):
