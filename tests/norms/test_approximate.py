@@ -74,7 +74,7 @@ def test_parities(alpha: float) -> None:
     value = approximate_closed_forms.parities(6, alpha, shifted=True, constant=False)
     assert holds(approximate_norm(H[1:], alpha, shifted=True), value)
     assert holds(margin_complexity(H), approximate_closed_forms.parities(7, 0.0))
-    assert holds(eta_norm(H, alpha), approximate_closed_forms.parities_eta(7, alpha))
+    assert holds(eta_norm(H, alpha), 0.5 * approximate_closed_forms.parities(7, alpha))
 
 
 @pytest.mark.parametrize("n", [3, 24])
@@ -82,7 +82,7 @@ def test_sign_thresholds(n: int) -> None:
     W = matrices.sign_thresholds(n)
     assert holds(approximate_norm(W, 0.2), approximate_closed_forms.sign_thresholds(n, 0.2))
     assert holds(margin_complexity(W), approximate_closed_forms.sign_thresholds(n, 0.0))
-    assert holds(eta_norm(W, 0.2), approximate_closed_forms.sign_thresholds_eta(n, 0.2))
+    assert holds(eta_norm(W, 0.2), 0.5 * approximate_closed_forms.sign_thresholds(n, 0.2))
 
 
 def test_closed_forms_need_no_steps() -> None:

@@ -29,16 +29,6 @@ def parities(queries: int, alpha: float, *, shifted: bool = False, constant: boo
     return max(1.0 - checked_alpha(alpha), 0.0) * math.sqrt(k - 1 if shifted and constant else k)
 
 
-def parities_eta(queries: int, alpha: float) -> float:
-    """η(C, α) of the same."""
-    return 0.5 * parities(queries, alpha)
-
-
 def sign_thresholds(size: int, alpha: float) -> float:
     """γ₂(W, α) of the n sign thresholds, the all-ones row included; their mc is the one at α = 0."""
     return max(1.0 - checked_alpha(alpha), 0.0) * closed_forms.sign_thresholds(size)
-
-
-def sign_thresholds_eta(size: int, alpha: float) -> float:
-    """η(C, α) of the same."""
-    return 0.5 * sign_thresholds(size, alpha)

@@ -12,7 +12,6 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import UnknownName
-from factormech.norms.ordered_factors import ChainFactor
 from factormech.norms.structured import check_order
 
 
@@ -57,18 +56,6 @@ def square_root_coefficients(n: int) -> FloatArray:
     return np.concatenate([[1.0], np.cumprod((2.0 * t - 1.0) / (2.0 * t))])
 
 
-def square_root_factor(n: int) -> ChainFactor:
-    """W^{1/2}, applied by a fast Fourier transform in O(n log n) a column."""
-    coefficients = square_root_coefficients(n)
-
-    def forward(x: FloatArray) -> FloatArray:
-        from scipy.signal import fftconvolve
-
-        return np.asarray(fftconvolve(x, coefficients[:, None], axes=0)[:n])
-
-    return ChainFactor((n, n), forward, lambda y: forward(y[::-1])[::-1])
-
-
 def binary_tree(n: int) -> Classical:
     r"""A: the counts of all nodes of the binary tree over 2^h ≥ n leaves, the root included; R = W A⁺, least squares.
 
@@ -105,11 +92,3 @@ def trace_bound(n: int) -> float:
     n = check_positive_integer("n", n)
     j = np.arange(1.0, n + 1.0)
     return float(np.sum(0.5 / np.sin((2.0 * j - 1.0) * np.pi / (4.0 * n + 2.0)))) / n
-
-
-def mathias(n: int) -> tuple[float, float]:
-    """(n + 1)ĝ/2n ≤ γ₂ ≤ (ĝ + 1)/2, ĝ = (1/n) Σ_j csc((2j − 1)π/2n) (Mathias, SIAM J. Matrix Anal. Appl. 14, 1993)."""
-    n = check_positive_integer("n", n)
-    j = np.arange(1.0, n + 1.0)
-    g = float(np.sum(1.0 / np.sin((2.0 * j - 1.0) * np.pi / (2.0 * n)))) / n
-    return (n + 1.0) * g / (2.0 * n), (g + 1.0) / 2.0

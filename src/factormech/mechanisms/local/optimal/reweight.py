@@ -26,7 +26,6 @@ MEMORY = 12
 # No log-mass moves further than this in one step.
 LONGEST_MOVE = 1.0
 _HALVINGS = 12
-_EM_NEWTON_STEPS = 60
 
 
 def improve(
@@ -91,28 +90,3 @@ def _line_search(
     tries = _HALVINGS if features[0].dtype == np.float64 else 3
     found = backtracked(attempt, place.value, place.value * slope, factor=0.4, tries=tries)
     return found[2] if found else None
-
-
-def em_step(frame: Frame, features: Blocks, place: Evaluated, exponent: float = 1.0) -> Evaluated:
-    """One multiplicative step; with e = 1 or ½ the value does not increase, and with ½ it falls off the optimum."""
-    U = features[0].astype(float)
-    A = np.column_stack([np.ones(len(U)), U])
-    weighted = place.masses * place.gains**exponent
-    # x = (ν, μ) minimises a convex function whose derivative is (1, 0) − Σp'(1, u).
-    x = np.zeros(A.shape[1])
-    x[0] = float(weighted.sum()) ** (1.0 / exponent)
-    for _ in range(_EM_NEWTON_STEPS):
-        z = A @ x
-        new = weighted / z**exponent
-        gradient = -(new @ A)
-        gradient[0] += 1.0
-        if float(np.abs(gradient).max()) < 1e-14 * max(1.0, float(np.abs(A).max())):
-            break
-        H = (A * (exponent * new / z)[:, None]).T @ A
-        step = -np.linalg.lstsq(H, gradient, rcond=1e-14)[0]
-        t = 1.0
-        while t > 1e-12 and not (A @ (x + t * step)).min() > 0.1 * z.min():
-            t *= 0.5
-        x = x + t * step
-    masses, _ = project(frame, U, new, place.inverses[0])
-    return evaluate(frame, features, masses)
