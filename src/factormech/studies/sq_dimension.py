@@ -13,9 +13,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.errors import UnknownName
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS
-from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import (
+    NAMES,
+    REASON,
+    Asked,
+    Column,
+    Curves,
+    Experiment,
+    Problem,
+    Setting,
+    listed,
+    split,
+)
 from factormech.studies.query_complexity import LOSS, refuse_classes, sizes_of
 from factormech.studies.sweeps import swept
 
@@ -30,11 +40,6 @@ QUERY, REPORTS = FORMS = ("one query", "sequential reports")
 NARROW = 1.02
 # Grothendieck's constant is below.
 GROTHENDIECK = 1.783
-
-
-def _check_quantity(name: str) -> None:
-    if name not in QUANTITIES:
-        raise UnknownName("dimension", name, QUANTITIES)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -132,12 +137,12 @@ _KIND = Experiment(
     settings=(
         Setting(
             "quantities",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "sqd-uniform: at uniform points with coin labels; sqd-all-hypotheses: over laws on which every hypothesis "
             "loses; sqd-realizable: SQD^R, every concept; sqd-agnostic: SQD^A.",
             ["sqd-uniform"],
             default=list(QUANTITIES),
-            names=Family(lambda: QUANTITIES, _check_quantity),
+            names=listed("dimension", QUANTITIES),
         ),
         Setting(
             "starts", {"type": "integer", "minimum": 1, "maximum": 100}, "Laws a search begins with.", 2, default=2

@@ -235,11 +235,7 @@ class LocalRelease(ABC):
         return x / users, users
 
     def _check_alpha(self, alpha: Any) -> float:
-        accuracy = check_accuracy(alpha, self.workload)
-        if accuracy <= self.distance:
-            rule = f"be above the distance {self.distance:.6g} of what {self.name} answers from the workload"
-            raise BadValue("alpha", alpha, rule, "ask for less accuracy, or build the mechanism for this alpha")
-        return accuracy
+        return _check(self, alpha)
 
 
 def check_accuracy(alpha: Any, workload: FloatArray) -> float:
@@ -385,7 +381,7 @@ def guaranteed_users(release: LocalRelease, alpha: float) -> int:
     return tails.least_users(exponents, scale, accuracy)
 
 
-def _check(release: LocalRelease, alpha: float) -> float:
+def _check(release: LocalRelease, alpha: Any) -> float:
     accuracy = check_accuracy(alpha, release.workload)
     if accuracy <= release.distance:
         rule = f"be above the distance {release.distance:.6g} of what {release.name} answers from the workload"
