@@ -12,10 +12,16 @@ from scipy.linalg import toeplitz
 
 import factormech as fm
 from factormech.errors import BadValue
-from factormech.norms.classical import binary_tree, identity, square_root, square_root_coefficients, trace_bound
+from factormech.norms.by_workload import kronecker_norm
 from factormech.norms.exact import factorization_norm
-from factormech.norms.kronecker import kronecker_norm
-from factormech.norms.ordered_factors import refined
+from factormech.norms.ordered_factors import (
+    binary_tree,
+    identity,
+    refined,
+    square_root,
+    square_root_coefficients,
+    trace_bound,
+)
 from factormech.norms.resolvents import Chain, diagonals, inverse_power, inverse_square_root, mirrored_diagonals
 from factormech.norms.structured import prefix_norm, ranges_norm
 from factormech.workloads.ranges import AllRanges

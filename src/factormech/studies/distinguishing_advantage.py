@@ -16,7 +16,7 @@ from factormech.studies.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, USER
 from factormech.studies.base import NAMES, REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
 from factormech.studies.grids import strategy_requests
 from factormech.studies.hard_pairs import HALF_GAP
-from factormech.studies.strategies import matrix_of
+from factormech.studies.measures.hard_pairs import matrix_of
 
 if TYPE_CHECKING:
     from factormech.arrays import FloatArray

@@ -15,18 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from factormech.studies.axes import DELTA, EPSILON
-from factormech.studies.base import (
-    NAMES,
-    Asked,
-    Column,
-    Experiment,
-    PaperTable,
-    Problem,
-    Setting,
-    Shown,
-    listed,
-    split,
-)
+from factormech.studies.base import NAMES, Asked, Column, Experiment, PaperTable, Problem, Setting, Shown, listed, split
 
 SHIFTS = ("unit", "interval")
 # Bisections of ln δ: the limit is right to 2^-40 of it.

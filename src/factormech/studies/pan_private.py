@@ -12,18 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON
-from factormech.studies.base import (
-    NAMES,
-    REASON,
-    Asked,
-    Column,
-    Curves,
-    Experiment,
-    Problem,
-    Setting,
-    listed,
-    split,
-)
+from factormech.studies.base import NAMES, REASON, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.query_complexity import (
     BEYOND,
     FAILURE_SETTING,

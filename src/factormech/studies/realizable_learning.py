@@ -2,7 +2,7 @@
 
 The learner by η outputs the concept of the least estimated penalty (:mod:`factormech.learning.realizable`); the
 agnostic one, of the largest agreement, runs on the same kind of law. For each the worst realizable law found is sought
-again for every number of users (:mod:`factormech.learning.realizable_populations`)."""
+again for every number of users (:mod:`factormech.learning.populations`)."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Rows of one part: classes × ε × users × learners."""
     from factormech.learning.agnostic import AgnosticLearner
     from factormech.learning.concepts import concept_class
+    from factormech.learning.populations import realizable_laws
+    from factormech.learning.populations import worst_realizable_law as worst_for_learner
     from factormech.learning.realizable import RealizableLearner
     from factormech.learning.realizable_bounds import learning_certificate, learning_floor
-    from factormech.learning.realizable_populations import realizable_laws, worst_for_learner
     from factormech.learning.reports import losses
     from factormech.numerics.intervals import mean_of_levels
     from factormech.seeds import rng_for

@@ -58,7 +58,7 @@ from factormech.norms import approximate, involutions, splitting
 from factormech.norms.approximate import feasible
 from factormech.norms.boxes import Boxes, around
 from factormech.norms.certificates import dual_norm, upper_bound
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.norms.splitting import Iterate
 from factormech.numerics.descent import Anderson
 from factormech.numerics.rounding import above, below, gamma
