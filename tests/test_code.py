@@ -191,7 +191,7 @@ def modules() -> list[str]:
 
 def test_the_store_needs_what_it_imports() -> None:
     needed = {path.stem for path in code_of("factormech.store.hdf5").files}
-    assert {"hdf5", "content", "arrays", "atomic", "errors", "versions"} == needed
+    assert {"hdf5", "content", "arrays", "atomic", "errors"} == needed
 
 
 LISTING = """

@@ -182,25 +182,25 @@ def test_plain_h5py_understands_a_file(tmp_path: Path, monkeypatch: pytest.Monke
 def test_blas_threads(
     monkeypatch: pytest.MonkeyPatch, openblas: str | None, openmp: str | None, want: int | None
 ) -> None:
-    from factormech.store import versions
+    from factormech.store import hdf5
 
     for name, value in (("OPENBLAS_NUM_THREADS", openblas), ("OMP_NUM_THREADS", openmp)):
         if value is None:
             monkeypatch.delenv(name, raising=False)
         else:
             monkeypatch.setenv(name, value)
-    assert versions.blas_threads() == (want or versions.THREADS_NOT_SET)
+    assert hdf5.blas_threads() == (want or hdf5.THREADS_NOT_SET)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the two kinds are of x86-64")
 @pytest.mark.parametrize("kind", ["Haswell", "Nehalem"])
 def test_blas_kernels(kind: str) -> None:
     """Of the processor that the library was told to make its products for."""
-    from factormech.store import versions
+    from factormech.store import hdf5
 
-    if versions.blas_kernels() == versions.KERNELS_NOT_TOLD:
+    if hdf5.blas_kernels() == hdf5.KERNELS_NOT_TOLD:
         pytest.skip("NumPy has another BLAS here")
-    code = "from factormech.store.versions import blas_kernels; print(blas_kernels())"
+    code = "from factormech.store.hdf5 import blas_kernels; print(blas_kernels())"
     told = os.environ | {"OPENBLAS_CORETYPE": kind}
     said = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, check=True).stdout
     assert said.strip() == kind

@@ -58,7 +58,7 @@ def machine(track: Track) -> list[Row]:
     import numpy
     import scipy
 
-    from factormech.store.versions import blas_kernels
+    from factormech.store.hdf5 import blas_kernels
 
     blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
     facts = {

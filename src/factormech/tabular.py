@@ -264,11 +264,6 @@ def check_seeded_grid(
         check_grid([once[key].tolist() for key in once], name, f"study {study}", points)
 
 
-def empty_text(row: Mapping[str, Any], columns: Iterable[str]) -> Problem:
-    """The first of these columns of text that is empty."""
-    return next(((column, "not be empty") for column in columns if row[column] == ""), None)
-
-
 def not_positive(row: Mapping[str, Any], columns: Iterable[str]) -> Problem:
     """The first of these columns without a finite number above 0."""
     bad = (column for column in columns if not (math.isfinite(row[column]) and row[column] > 0))

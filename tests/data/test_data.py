@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 
 from factormech.data import files, registry
-from factormech.data.download import PUBLIC_SOURCE, download
-from factormech.data.files import standin
+from factormech.data.files import PUBLIC_SOURCE, download, standin
 from factormech.data.registry import PUBLIC, binned, shares
 from factormech.errors import BadValue, UnknownName
 

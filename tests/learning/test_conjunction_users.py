@@ -10,7 +10,7 @@ from factormech.errors import BadValue
 from factormech.learning.agnostic import AgnosticLearner
 from factormech.learning.bounds import confident_learning_users, learning_certificates
 from factormech.learning.concepts import concept_class
-from factormech.learning.conjunction_users import agnostic_users
+from factormech.learning.subset_users import agnostic_users
 from factormech.norms.subsets.classes import SubsetClass, subset_class
 from factormech.norms.subsets.norms import class_hardness
 

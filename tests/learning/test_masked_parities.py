@@ -8,9 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from factormech.arrays import IntArray
 from factormech.bounds.hard.divergence import users_to_distinguish
 from factormech.errors import BadValue
-from factormech.learning.masked_parities import MaskedParities, run_users
+from factormech.learning.masked_parities import MaskedParities
 
 
 def _laws(d: int) -> dict[tuple[int, int], np.ndarray]:
@@ -56,6 +57,24 @@ def test_sequential_users_learn_as_often_as_is_proved() -> None:
     share = problem.learned(users, 20000, rng).mean()
     assert 0.9 <= share <= 0.97  # the union bound loses little
     assert problem.learned((users[0] // 2, users[1]), 20000, rng).mean() < 0.75
+
+
+def run_users(
+    problem: MaskedParities, mask: IntArray, bit: int, users: tuple[int, int], rng: np.random.Generator
+) -> tuple[IntArray, int]:
+    """One run, user by user: the mask and the bit that are learned. ``learned`` has the same law."""
+    d, (first, second) = problem.attributes, users
+    right = 1.0 / (1.0 + math.exp(-problem.epsilon))
+    z = rng.integers(0, 2, (first, d)) * 2 - 1
+    i, b = rng.integers(0, d, first), rng.integers(0, 2, first)
+    said = np.where(b == 1, z[np.arange(first), i] * (1 - 2 * mask[i]), rng.integers(0, 2, first) * 2 - 1)
+    said *= np.where(rng.random(first) < right, 1, -1)
+    found = (said @ z <= 0).astype(np.int64)
+    x, b = rng.integers(0, 2, (second, d)), rng.integers(0, 2, second)
+    label, guess = 1 - 2 * ((x @ mask + bit) % 2), 1 - 2 * ((x @ found) % 2)
+    said = np.where(b == 0, label * guess, rng.integers(0, 2, second) * 2 - 1)
+    said *= np.where(rng.random(second) < right, 1, -1)
+    return found, int(said.sum() <= 0)
 
 
 def test_counts_have_the_law_of_users() -> None:

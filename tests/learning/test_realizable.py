@@ -13,7 +13,7 @@ from scipy.stats import binom
 from factormech.bounds.hard.pairs import exact_norm, weighted
 from factormech.errors import BadValue
 from factormech.learning import populations, realizable_bounds, tails
-from factormech.learning import realizable_populations as laws
+from factormech.learning import populations as laws
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter, refuter_of
 from factormech.learning.concepts import ConceptClass, concept_class
 from factormech.learning.realizable import KearnsLearner, RealizableLearner, RealizableRefuter, wrong_labels
@@ -91,11 +91,11 @@ def test_the_learner_reaches_its_accuracy_on_the_worst_law_found():
     assert users <= made.guaranteed_users()
     family = laws.realizable_laws(small(), realizable_bounds.learning_certificate(small()), ALPHA)
     assert max(losses(small(), law).min() for law in family) < 1e-12
-    law = laws.worst_for_learner(made, family, users, rng)
+    law = laws.worst_realizable_law(made, family, users, rng)
     assert 0.0 < made.losses(law, users, 200, rng).mean() <= ALPHA
     likely = made.likely_users(0.1)
     assert likely <= made.confident_users(0.1)
-    law = laws.worst_for_learner(made, family, likely, rng, above=ALPHA)
+    law = laws.worst_realizable_law(made, family, likely, rng, above=ALPHA)
     assert np.mean(made.losses(law, likely, 200, rng) > ALPHA) <= 0.1
     few = made.losses(law, likely // 30, 200, rng).mean()
     assert few > 2.0 * made.losses(law, likely, 200, rng).mean()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factormech.mechanisms.local import kept
+from factormech.mechanisms.local import noisy_columns
 from factormech.mechanisms.local.matrix_mechanism import L1, L2, L2_GAUSSIAN, MatrixMechanism
 from factormech.mechanisms.local.noisy_columns import (
     checked_gram,
@@ -30,7 +30,7 @@ def centred_gram(n: int) -> np.ndarray:
 def test_results_are_kept_by_content_and_the_oldest_is_forgotten() -> None:
     calls: list[float] = []
 
-    @kept.kept
+    @noisy_columns.kept
     def total(A: np.ndarray) -> float:
         calls.append(float(A.sum()))
         return calls[-1]
@@ -42,16 +42,16 @@ def test_results_are_kept_by_content_and_the_oldest_is_forgotten() -> None:
     A[0, 0] = 1.0  # changed in place: another one
     assert total(A) == 16.0
     assert len(calls) == 3
-    for k in range(kept.KEPT):
+    for k in range(noisy_columns.KEPT):
         total(np.full((1, 1), float(k)))
     assert total(A) == 16.0
-    assert len(calls) == 4 + kept.KEPT
+    assert len(calls) == 4 + noisy_columns.KEPT
 
 
 def test_large_matrices_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    total = kept.kept(lambda A: calls.append(A.size))
-    monkeypatch.setattr(kept, "KEPT_SIZE", 3)
+    total = noisy_columns.kept(lambda A: calls.append(A.size))
+    monkeypatch.setattr(noisy_columns, "KEPT_SIZE", 3)
     for _ in range(2):
         total(np.zeros((2, 2)))
     assert calls == [4, 4]
@@ -77,7 +77,7 @@ def test_budgets_and_workloads_in_turn_change_nothing(
     grams = [centred_gram(8), np.eye(8) - 1 / 8]
     asked = [(s, e, C) for e in (0.5, 1.0, 4.0) for s in stored for C in grams]
     found = [mechanism.restore(s, e).evaluate(C) for s, e, C in asked]
-    monkeypatch.setattr(kept, "KEPT_SIZE", 0)
+    monkeypatch.setattr(noisy_columns, "KEPT_SIZE", 0)
     for one, (s, e, C) in zip(found, asked, strict=True):
         anew = mechanism.restore(s, e).evaluate(C)
         assert np.array_equal(one.variance, anew.variance)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 
 from factormech.errors import BadValue
-from factormech.mechanisms.local import kept, l1_strategies, l2_strategies, noisy_columns
+from factormech.mechanisms.local import l1_strategies, l2_strategies, noisy_columns
 from factormech.mechanisms.local.matrix_mechanism import (
     half_sphere_mechanism,
     laplace_mechanism,
@@ -457,7 +457,7 @@ def test_an_inverse_is_kept_by_what_is_in_the_columns(monkeypatch: pytest.Monkey
             inverse_of(other), np.linalg.pinv(other - other.mean(axis=1, keepdims=True)), atol=1e-12
         )
     assert asked == [(6, 4), (6, 4), (4, 6)]
-    monkeypatch.setattr(kept, "KEPT_SIZE", 0)
+    monkeypatch.setattr(noisy_columns, "KEPT_SIZE", 0)
     assert inverse_of(A) is not inverse_of(A)
 
 

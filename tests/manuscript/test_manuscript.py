@@ -15,9 +15,8 @@ from factormech.cli.main import main
 from factormech.cli.paper import inches
 from factormech.config.studies import Config, load_file
 from factormech.errors import BadValue, UnknownName
-from factormech.manuscript import export, numbers, references
-from factormech.manuscript.caption import with_macros
-from factormech.manuscript.numbers import Number
+from factormech.manuscript import export, numbers
+from factormech.manuscript.numbers import Number, with_macros
 from factormech.plots import form
 from factormech.plots.registry import draw
 from factormech.plots.save import save
@@ -176,11 +175,11 @@ def test_files_are_written_and_references_kept(tmp_path: Path, monkeypatch: pyte
 
 def test_every_paper_and_mechanism_has_its_entry(config: Config) -> None:
     papers = {study.paper for study in config.studies.values()}
-    keys = {*papers, *references.MECHANISMS.values(), references.DATA_SETS, references.SOFTWARE}
-    text = references.entries(sorted(keys))
+    keys = {*papers, *export.SOURCES.values(), export.DATA_SETS, export.SOFTWARE}
+    text = export.entries(sorted(keys))
     assert text.count("\n@") + 1 == len(keys)
     frame = kinds.read_csv(GALLERY / "mckenna2020-figure-3a.csv")
-    assert {"mckenna2020", "warner1965", "cormode2018", "hay2016"} <= set(references.keys_of("mckenna2020", frame))
+    assert {"mckenna2020", "warner1965", "cormode2018", "hay2016"} <= set(export.keys_of("mckenna2020", frame))
 
 
 @pytest.mark.parametrize(

@@ -58,10 +58,3 @@ def test_users_are_checked(users: float) -> None:
 def test_unknown_populations_are_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownName, match=r"did you mean 'uniform'\? known: smooth, spiky, uniform, zipf"):
         populations.population("unifrom", 4, 10, 0)
-
-
-def test_a_population_of_ones_own_is_checked() -> None:
-    np.testing.assert_array_equal(populations.from_counts([3, 0, 5]), [3, 0, 5])
-    for bad in ([1, -1], [0, 0], [np.nan, 1.0], [], [0.5, 1]):
-        with pytest.raises(BadValue):
-            populations.from_counts(bad)

@@ -12,7 +12,7 @@ import pytest
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms import approximate, approximate_closed_forms, involutions, splitting
+from factormech.norms import approximate, involutions, known, splitting
 from factormech.norms.approximate import approximate_norm, eta_norm, margin_complexity, solve
 from factormech.norms.boxes import Boxes, around, difference_matrix, of_eta, of_margin, reduce
 from factormech.norms.certificates import dual_norm
@@ -56,9 +56,9 @@ def holds(norm: CertifiedNorm, value: float, gap: float = 1e-5) -> bool:
 @pytest.mark.parametrize("alpha", [0.0, 0.1, 0.45])
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_identity(n: int, alpha: float) -> None:
-    assert holds(approximate_norm(np.eye(n), alpha, gap=1e-6), approximate_closed_forms.identity(n, alpha))
+    assert holds(approximate_norm(np.eye(n), alpha, gap=1e-6), known.approximate_identity(n, alpha))
     value, shifted = (
-        approximate_closed_forms.identity(n, alpha, shifted=True),
+        known.approximate_identity(n, alpha, shifted=True),
         approximate_norm(np.eye(n), alpha, shifted=True),
     )
     assert holds(shifted, value, 1e-3 if value else math.inf)
@@ -69,20 +69,20 @@ def test_identity(n: int, alpha: float) -> None:
 def test_parities(alpha: float) -> None:
     """Those of weight at most 2 over 3 bits, with and without the constant one."""
     H = matrices.hadamard(8)[[0, 1, 2, 4, 3, 5, 6]]
-    assert holds(approximate_norm(H, alpha), approximate_closed_forms.parities(7, alpha))
-    assert holds(approximate_norm(H, alpha, shifted=True), approximate_closed_forms.parities(7, alpha, shifted=True))
-    value = approximate_closed_forms.parities(6, alpha, shifted=True, constant=False)
+    assert holds(approximate_norm(H, alpha), known.approximate_parities(7, alpha))
+    assert holds(approximate_norm(H, alpha, shifted=True), known.approximate_parities(7, alpha, shifted=True))
+    value = known.approximate_parities(6, alpha, shifted=True, constant=False)
     assert holds(approximate_norm(H[1:], alpha, shifted=True), value)
-    assert holds(margin_complexity(H), approximate_closed_forms.parities(7, 0.0))
-    assert holds(eta_norm(H, alpha), approximate_closed_forms.parities_eta(7, alpha))
+    assert holds(margin_complexity(H), known.approximate_parities(7, 0.0))
+    assert holds(eta_norm(H, alpha), 0.5 * known.approximate_parities(7, alpha))
 
 
 @pytest.mark.parametrize("n", [3, 24])
 def test_sign_thresholds(n: int) -> None:
     W = matrices.sign_thresholds(n)
-    assert holds(approximate_norm(W, 0.2), approximate_closed_forms.sign_thresholds(n, 0.2))
-    assert holds(margin_complexity(W), approximate_closed_forms.sign_thresholds(n, 0.0))
-    assert holds(eta_norm(W, 0.2), approximate_closed_forms.sign_thresholds_eta(n, 0.2))
+    assert holds(approximate_norm(W, 0.2), known.approximate_sign_thresholds(n, 0.2))
+    assert holds(margin_complexity(W), known.approximate_sign_thresholds(n, 0.0))
+    assert holds(eta_norm(W, 0.2), 0.5 * known.approximate_sign_thresholds(n, 0.2))
 
 
 def test_closed_forms_need_no_steps() -> None:

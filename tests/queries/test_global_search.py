@@ -11,7 +11,7 @@ import pytest
 from factormech.bounds.hard.divergence import kl_of_error
 from factormech.errors import BadValue
 from factormech.learning.concepts import concept_class, from_matrix
-from factormech.learning.sq import bounds, closed_forms, dimension, global_search
+from factormech.learning.sq import bounds, dimension, global_search
 from factormech.learning.sq.dimension_search import smallest_value, value_of
 from factormech.learning.sq.global_search import certified_dimension
 
@@ -32,7 +32,7 @@ def test_two_concepts_that_differ_at_one_of_two_points_have_one_over_alpha(
 ) -> None:
     """k/(2α) from above and the law of ``closed_forms`` from below."""
     C = concept_class("thresholds", 2)
-    assert closed_forms.simple_ends(C, alpha) == pytest.approx((1.0 / alpha, 1.0 / alpha))
+    assert dimension.simple_ends(C, alpha) == pytest.approx((1.0 / alpha, 1.0 / alpha))
     found = ends(C, alpha, agnostic, losers)
     assert found.lower == pytest.approx(1.0 / alpha, rel=1e-6)
     assert found.upper == pytest.approx(1.0 / alpha, rel=1e-6)
@@ -41,7 +41,7 @@ def test_two_concepts_that_differ_at_one_of_two_points_have_one_over_alpha(
 def test_two_concepts_without_a_common_label_have_half_of_it() -> None:
     """One point with a noisy label is the best that there is, by branch and bound."""
     C = concept_class("points", 2)
-    assert closed_forms.simple_ends(C, 0.1)[0] == pytest.approx(5.0)
+    assert dimension.simple_ends(C, 0.1)[0] == pytest.approx(5.0)
     found = ends(C)
     assert found.lower == pytest.approx(5.0, rel=1e-6)
     assert found.upper <= 5.0 * WIDTH
@@ -87,7 +87,7 @@ def test_a_random_class_of_four_points_is_between_its_simple_ends() -> None:
     rng = np.random.default_rng(7)
     C = from_matrix(rng.choice([-1, 1], (4, 4)), "random")
     found = ends(C, 0.2)
-    low, high = closed_forms.simple_ends(C, 0.2)
+    low, high = dimension.simple_ends(C, 0.2)
     assert low * (1.0 - 1e-6) <= found.upper
     assert found.lower <= high
     assert found.upper <= WIDTH * found.lower
@@ -134,7 +134,7 @@ def test_larger_classes_are_refused() -> None:
 def test_parities_at_uniform_points_are_those_of_the_program(bits: int) -> None:
     C = concept_class("parities", bits)
     low, high = dimension.dimension_at(C, np.full(2 * C.domain_size, 0.5 / C.domain_size))
-    assert closed_forms.parities_at_uniform_points(bits) == pytest.approx((low, high), rel=1e-5)
+    assert dimension.parities_at_uniform_points(bits) == pytest.approx((low, high), rel=1e-5)
 
 
 @pytest.mark.parametrize("bits", [5, 6, 7, 8])
@@ -146,7 +146,7 @@ def test_the_pairs_that_prove_the_upper_end_are_there(bits: int) -> None:
     H = H3 if bits % 2 else np.ones((1, 1))
     while len(g) < 2**bits:
         g, H = np.kron(g, [1.0, 1.0, 1.0, -1.0]), np.kron(H, H2)
-    low, high = closed_forms.parities_at_uniform_points(bits)
+    low, high = dimension.parities_at_uniform_points(bits)
     assert 4.0**bits / np.abs(H @ g).sum() == pytest.approx(high, rel=1e-12)
     assert np.linalg.norm(H, 2) == pytest.approx(2.0 ** (bits / 2))
     assert (low == high) == (bits % 2 == 0)

@@ -62,15 +62,6 @@ def test_a_stolen_state_of_the_real_stream_has_that_density() -> None:
     assert table_p_value(quarters, np.full(4, trials / 4)) > FALSE_ALARM
 
 
-def test_users_together_are_users_one_by_one() -> None:
-    made = [streams.CountingStream(QUERY, EPSILON, np.random.default_rng(2)) for _ in range(2)]
-    for user in USERS:
-        made[0].update(user)
-    made[1].update_many(np.bincount(USERS))
-    assert made[0].state == pytest.approx(made[1].state)
-    assert made[0].simulate() == pytest.approx(made[1].simulate())
-
-
 def test_a_transcript_is_private_whatever_is_seen_of_it() -> None:
     """All transcripts of six users, an adaptive policy, every replaced user."""
 

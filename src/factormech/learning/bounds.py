@@ -52,7 +52,7 @@ from factormech.errors import BadValue, UnknownName
 from factormech.learning.concepts import ConceptClass, difference_matrix
 from factormech.learning.reports import checked_loss_gap
 from factormech.norms.certificates import dual_norm
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.numerics.roots import bisect
 
 # Rows of D_C in a certificate at most: the semidefinite program has as many, and twice the points.

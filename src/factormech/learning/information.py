@@ -98,12 +98,6 @@ def largest_capacity(epsilon: float) -> float:
     return u - 1.0 - math.log(u)
 
 
-def best_share(epsilon: float) -> float:
-    """Return the share s of the domain that the report of largest information is likelier for: (u − 1)/(e^ε − 1)."""
-    e = check_epsilon(epsilon)
-    return (e / -math.expm1(-e) - 1.0) / math.expm1(e)
-
-
 def transcript_information(users: int, epsilon: float) -> float:
     """nC*(ε): n reports of a sequential ε-LDP protocol have no more nats about the data, whatever their law."""
     return check_positive_integer("users", users) * largest_capacity(epsilon)
@@ -182,12 +176,6 @@ def checked_law(law: FloatArray, types: int, name: str = "law") -> FloatArray:
         rule = f"be {types} probabilities that sum to 1"
         raise BadValue(name, f"array of shape {p.shape}", rule, "give a distribution over the user types")
     return np.asarray(p / p.sum())
-
-
-def type_divergences(strategy: FloatArray, law: FloatArray) -> FloatArray:
-    """D_x = KL(Q_x‖Qp), (n,), nats; ∞ where a report of a type never occurs under the law."""
-    Q = checked_channel(strategy)
-    return _divergences(Q, Q @ checked_law(law, Q.shape[1]))
 
 
 def mutual_information(strategy: FloatArray, law: FloatArray) -> float:

@@ -106,21 +106,3 @@ class MaskedParities:
 def _likelier(epsilon: float) -> float:
     """The probability that randomized response tells the truth."""
     return 1.0 / (1.0 + math.exp(-epsilon))
-
-
-def run_users(
-    problem: MaskedParities, mask: npt.NDArray[np.int64], bit: int, users: tuple[int, int], rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], int]:
-    """One run, user by user: the mask and the bit that are learned. For small numbers; ``learned`` has the same law."""
-    d, (first, second) = problem.attributes, users
-    right = _likelier(problem.epsilon)
-    z = rng.integers(0, 2, (first, d)) * 2 - 1
-    i, b = rng.integers(0, d, first), rng.integers(0, 2, first)
-    said = np.where(b == 1, z[np.arange(first), i] * (1 - 2 * mask[i]), rng.integers(0, 2, first) * 2 - 1)
-    said *= np.where(rng.random(first) < right, 1, -1)
-    found = (said @ z <= 0).astype(np.int64)
-    x, b = rng.integers(0, 2, (second, d)), rng.integers(0, 2, second)
-    label, guess = 1 - 2 * ((x @ mask + bit) % 2), 1 - 2 * ((x @ found) % 2)
-    said = np.where(b == 0, label * guess, rng.integers(0, 2, second) * 2 - 1)
-    said *= np.where(rng.random(second) < right, 1, -1)
-    return found, int(said.sum() <= 0)

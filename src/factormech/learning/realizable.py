@@ -47,7 +47,7 @@ from factormech.bounds.hard.divergence import checked_error
 from factormech.errors import BadValue
 from factormech.learning import tails
 from factormech.learning.concepts import ConceptClass, bits, concept_class
-from factormech.learning.reports import checked_law, checked_loss_gap, losses
+from factormech.learning.reports import checked_law, checked_loss_gap, drawn_estimates, losses
 from factormech.mechanisms.local.factorized import release as drawn
 from factormech.mechanisms.local.factorized import tails as chernoff
 from factormech.mechanisms.local.factorized.factors import GAP, factorization, search
@@ -98,15 +98,7 @@ class PenaltyReports:
 
     def estimates(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
         """(trials, k): estimated penalties from ``users`` drawn from the law, anew in every trial."""
-        p = checked_law(law, self.concepts.domain_size)
-        n = check_positive_integer("users", users)
-        reason = self.release.simulation_refusal(n)
-        if reason:
-            raise BadValue("users", n, "be few enough to simulate", reason)
-        found = np.empty((check_positive_integer("trials", trials), self.concepts.size))
-        for counts, row in zip(rng.multinomial(n, p, size=trials), found, strict=True):
-            row[:] = self.release.estimates(counts, 1, rng)[0]
-        return found
+        return drawn_estimates(self.release, self.concepts, law, users, trials, rng)
 
 
 def wrong_labels(concepts: ConceptClass) -> npt.NDArray[np.bool_]:

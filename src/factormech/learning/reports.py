@@ -70,15 +70,27 @@ class AgreementReports:
 
     def estimates(self, law: npt.ArrayLike, users: int, trials: int, rng: np.random.Generator) -> FloatArray:
         """(trials, k): estimates from the reports of ``users`` drawn from the law, anew in every trial."""
-        p = checked_law(law, self.concepts.domain_size)
-        n = check_positive_integer("users", users)
-        reason = self.release.simulation_refusal(n)
-        if reason:
-            raise BadValue("users", n, "be few enough to simulate", reason)
-        found = np.empty((check_positive_integer("trials", trials), self.concepts.size))
-        for counts, row in zip(rng.multinomial(n, p, size=trials), found, strict=True):
-            row[:] = self.release.estimates(counts, 1, rng)[0]
-        return found
+        return drawn_estimates(self.release, self.concepts, law, users, trials, rng)
+
+
+def drawn_estimates(
+    release: FactorizationRelease,
+    concepts: ConceptClass,
+    law: npt.ArrayLike,
+    users: int,
+    trials: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """(trials, k): a release's estimates from the reports of ``users`` drawn from the law, anew in every trial."""
+    p = checked_law(law, concepts.domain_size)
+    n = check_positive_integer("users", users)
+    reason = release.simulation_refusal(n)
+    if reason:
+        raise BadValue("users", n, "be few enough to simulate", reason)
+    found = np.empty((check_positive_integer("trials", trials), concepts.size))
+    for counts, row in zip(rng.multinomial(n, p, size=trials), found, strict=True):
+        row[:] = release.estimates(counts, 1, rng)[0]
+    return found
 
 
 def reports_for(

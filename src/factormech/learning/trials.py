@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray
 from factormech.learning import bounds, naming, populations, realizable_bounds
-from factormech.learning import realizable_populations as realizable
+from factormech.learning import populations as realizable
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter, SequentialRefuter, refuter_of
 from factormech.learning.concepts import ConceptClass
 from factormech.learning.realizable import KearnsLearner, RealizableLearner, RealizableRefuter
@@ -77,7 +77,7 @@ def realizable_learner(ask: Promise) -> Task:
 
     def run(share: float, trials: int, search: np.random.Generator, rng: np.random.Generator) -> int:
         n = _part(made.likely_users(ask.beta), share)
-        law = realizable.worst_for_learner(made, laws, n, search, above=ask.alpha)
+        law = realizable.worst_realizable_law(made, laws, n, search, above=ask.alpha)
         return int((made.losses(law, n, trials, rng) <= ask.alpha).sum())
 
     least = realizable_bounds.learning_users(found, ask.epsilon, ask.alpha, ask.beta)
@@ -142,7 +142,7 @@ def one_more_round(ask: Promise) -> Task:
 
     def worst(refuter: SequentialRefuter, fits: FloatArray, search: np.random.Generator) -> FloatArray:
         learner = make(refuter.accuracy)
-        return realizable.worst_for_learner(learner, fits, refuter.first, search, above=refuter.accuracy)
+        return realizable.worst_realizable_law(learner, fits, refuter.first, search, above=refuter.accuracy)
 
     return _sequential(ask, made, proved, worst)
 

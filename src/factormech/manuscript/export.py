@@ -1,13 +1,16 @@
-r"""The files that a manuscript takes from a study.
+"""The files that a manuscript takes from a study.
 
 For the study ``s`` they are ``s.pdf`` (and other formats), ``s-figure.tex`` and ``s-table.tex`` with floats,
 ``s-numbers.tex`` with a macro for every number, and ``references.bib``. All come from the study's finished table;
 nothing is solved.
+
+What a study is based on, as entries of BibTeX: its paper, its mechanisms, its data sets, and this software.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.config.studies import QUICK, Study, load_file
 from factormech.errors import BadValue, UnknownName
-from factormech.manuscript import numbers, references
-from factormech.manuscript.caption import with_macros
+from factormech.manuscript import numbers
+from factormech.manuscript.numbers import with_macros
 from factormech.plots import form
 from factormech.plots.registry import draw, words
 from factormech.plots.save import FORMATS, save
@@ -30,6 +33,60 @@ from factormech.tables.latex import latex_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+__all__ = ["FORMATS", "Selection", "find_table", "paper", "select"]
+
+
+# What a study is based on, as entries of BibTeX: its paper, its mechanisms, its data sets, and this software.
+
+SOFTWARE, DATA_SETS = "factormech", "hay2016"
+# Who proposed a mechanism, by the beginning of its name; variants and those of the studied papers have no entry here.
+SOURCES = {
+    "randomized-response": "warner1965",
+    "rappor": "erlingsson2014",
+    "subset-selection": "ye2018",
+    "hadamard": "acharya2019",
+    "hierarchical": "cormode2019",
+    "fourier": "cormode2018",
+    "matrix-l": "li2015",
+    "adaptive-pgd": "mckenna2020",
+    "analytic": "balle2018",
+    "k-norm": "hardt2010",
+}
+_ENTRY = re.compile(r"^@\w+\{(\w+),.*?^\}$", re.MULTILINE | re.DOTALL)
+
+
+def entries(keys: Iterable[str], before: str = "") -> str:
+    """Return these entries after those of ``before``, each once, as a BibTeX file."""
+    from factormech import __version__
+
+    text = (Path(__file__).parent / "references.bib").read_text(encoding="utf-8")
+    known = _by_key(text.replace("@VERSION@", __version__))
+    return "\n\n".join((_by_key(before) | {key: known[key] for key in keys}).values()) + "\n"
+
+
+def keys_of(paper: str, frame: pd.DataFrame) -> list[str]:
+    """Return the keys of what a table of a study of this paper is based on, the paper first."""
+    names = _values(frame, "mechanism") + _values(frame, "calibration")
+    used = [key for start, key in SOURCES.items() if any(str(name).startswith(start) for name in names)]
+    data = [DATA_SETS] if any(not str(name).endswith("-case") for name in _values(frame, "data")) else []
+    papers = [paper] if paper in _known_keys() else []
+    return list(dict.fromkeys([*papers, *used, *data, SOFTWARE]))
+
+
+def _values(frame: pd.DataFrame, column: str) -> list[Any]:
+    return [value for value in frame[column].unique().tolist() if value] if column in frame else []
+
+
+def _known_keys() -> set[str]:
+    return set(_by_key((Path(__file__).parent / "references.bib").read_text(encoding="utf-8")))
+
+
+def _by_key(text: str) -> dict[str, str]:
+    return {found[1]: found[0] for found in _ENTRY.finditer(text)}
+
+
+# The files that a manuscript takes from a study.
 
 # Where finished tables are looked for, in this order.
 TABLES = ("results/tables", "docs/gallery")
@@ -112,7 +169,7 @@ def paper(
     files = _drawn(declared, frame, target / _stem(declared), printed, tuple(formats))
     bib = target / "references.bib"
     before = bib.read_text(encoding="utf-8") if bib.is_file() else ""
-    written[bib.name] = references.entries(references.keys_of(declared.paper, frame), before)
+    written[bib.name] = entries(keys_of(declared.paper, frame), before)
     for name, text in written.items():
         write_whole(target / name, text.encode())
     return [*files, *(target / name for name in written)]
@@ -234,6 +291,3 @@ def _float(stem: str, caption: str, title: str, star: str) -> str:
             "",
         ]
     )
-
-
-__all__ = ["FORMATS", "Selection", "find_table", "paper", "select"]

@@ -33,9 +33,8 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.norms import certificates, splitting
 from factormech.norms.boxes import Boxes, Reduced, around, difference_matrix, of_eta, of_margin, reduce
-from factormech.norms.certified import CertifiedNorm, DenseFactor
+from factormech.norms.certified import CertifiedNorm, DenseFactor, checked_matrix
 from factormech.norms.exact import checked_gap, factorization_norm
-from factormech.norms.matrices import checked_matrix
 from factormech.norms.splitting import Iterate
 from factormech.numerics.rounding import (
     TINY,

@@ -40,7 +40,7 @@ import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.norms.matrices import BoolArray, checked_matrix
+from factormech.norms.certified import BoolArray, checked_matrix
 from factormech.numerics.rounding import binary_scale
 from factormech.workloads.base import Workload
 

@@ -41,7 +41,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
-from factormech.norms.matrices import checked_matrix, core_of, spread
+from factormech.norms.certified import checked_matrix, core_of, spread
 from factormech.norms.weighted import checked_exponent, thin_svd
 from factormech.numerics.rounding import (
     TINY,

@@ -23,8 +23,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_dense_size, check_positive_integer
 from factormech.errors import BadValue
 from factormech.norms import certificates, weighted
-from factormech.norms.certified import CertifiedNorm, DenseFactor, Factor
-from factormech.norms.matrices import Core, checked_matrix, core_of, spread
+from factormech.norms.certified import CertifiedNorm, Core, DenseFactor, Factor, checked_matrix, core_of, spread
 from factormech.norms.weighted import DenseProblem, DualOutcome, DualPoint, DualProblem, GramProblem, checked_exponent
 from factormech.numerics.rounding import (
     TINY,

@@ -27,9 +27,8 @@ from factormech.errors import BadValue, UnknownName
 from factormech.norms import involutions, splitting
 from factormech.norms.boxes import Boxes
 from factormech.norms.certificates import factors, lower_end, upper_end
-from factormech.norms.certified import CertifiedNorm
+from factormech.norms.certified import CertifiedNorm, checked_matrix, core_of, spread
 from factormech.norms.exact import assembled, zero_norm
-from factormech.norms.matrices import checked_matrix, core_of, spread
 from factormech.norms.splitting import Iterate
 from factormech.norms.weighted import checked_exponent
 from factormech.workloads.base import Workload

@@ -141,7 +141,7 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
     check_dense_size("semidefinite matrices of the splitting", 2 * _MEMORY + 8, sum(boxes.shape), sum(boxes.shape))
     centred, centre = _centred(boxes)
     involution = involutions.find(centred)
-    V, rho = _start(centred)
+    V, rho = start(np.clip(0.0, centred.low, centred.high))
     # What V has beside the symmetry would stay in U, which a cone of symmetric matrices does not see.
     V = involution.mean(V)
     k = len(centre)
@@ -159,7 +159,7 @@ def solve(boxes: Boxes, iterations: int, enough: Callable[[Iterate], bool]) -> t
         step = _RELAXATION * (S - Z)
         V = memory.next(V + step, step)
         if iteration % _ADAPT_EVERY == 0 and iteration <= _ADAPT_UNTIL:
-            factor = _imbalance(S, Z, before, S - reflected)
+            factor = imbalance(S, Z, before, S - reflected)
             if factor != 1.0:
                 V, rho = S + (V - S) / factor, rho * factor
                 memory.forget()
@@ -176,10 +176,10 @@ def _centred(boxes: Boxes) -> tuple[Boxes, FloatArray]:
     return Boxes(boxes.low + centre[:, None], boxes.high + centre[:, None], True), centre
 
 
-def _start(boxes: Boxes) -> tuple[FloatArray, float]:
+def start(matrix: FloatArray) -> tuple[FloatArray, float]:
     """V and ρ from the factors and the dual matrix of a matrix inside the boxes."""
-    k = boxes.shape[0]
-    norm = factorization_norm(np.clip(0.0, boxes.low, boxes.high), gap=_START_GAP)
+    k = len(matrix)
+    norm = factorization_norm(matrix, gap=_START_GAP)
     R, A = norm.left.dense(), norm.right.dense()
     balance = np.sqrt(np.linalg.norm(R, axis=1).max() / np.linalg.norm(A, axis=0).max())
     F = np.vstack([R / balance, A.T * balance])
@@ -203,7 +203,7 @@ def _bounded(V: FloatArray, boxes: Boxes, c: FloatArray, rho: float) -> tuple[Fl
     return Z, c
 
 
-def _imbalance(S: FloatArray, Z: FloatArray, before: FloatArray, multiplier: FloatArray) -> float:
+def imbalance(S: FloatArray, Z: FloatArray, before: FloatArray, multiplier: FloatArray) -> float:
     """The factor for ρ: above 1 where the matrices differ by more than the multipliers move."""
     primal = np.linalg.norm(S - Z) / np.linalg.norm(Z)
     dual = np.linalg.norm(S - before) / np.linalg.norm(multiplier)

@@ -40,6 +40,7 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
 from factormech.norms import ordered_factors
 from factormech.norms.certified import CertifiedNorm
+from factormech.norms.ordered_factors import check_order
 from factormech.norms.resolvents import Chain, Diagonals, diagonals, mirrored_diagonals
 from factormech.numerics.rounding import growth, norm, total
 
@@ -83,14 +84,6 @@ def prefix_norm(n: int, p: float = math.inf, *, gap: float = 1e-6, iterations: i
         found = ordered_factors.accelerated(evaluate, logs, inner, iterations)
         logs, done = found.logs, done + found.iterations
     return _certified(problem, logs, gap, done, found.reached)
-
-
-def check_order(p: float) -> float:
-    """p as a float of at least 2."""
-    good = isinstance(p, (int, float, np.integer, np.floating)) and not isinstance(p, bool) and p >= 2
-    if not good:
-        raise BadValue("p", p, "be a number of at least 2, or infinite", "give 2 for γ_F, inf for γ₂")
-    return float(p)
 
 
 def check_gap(gap: float) -> float:

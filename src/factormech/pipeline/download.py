@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from factormech.data.download import PUBLIC_SOURCE, download
+from factormech.data.files import PUBLIC_SOURCE, download
 from factormech.data.registry import PUBLIC
 from factormech.pipeline.common import job_parser, run
 

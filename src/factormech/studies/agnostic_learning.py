@@ -13,19 +13,12 @@ from typing import Any
 
 from factormech.errors import BadValue
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
-from factormech.studies.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import NAMES, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 
 LEVEL = 0.01
 LEARNERS = {"learner/half-sphere": "half-sphere", "learner/priv-unit": "priv-unit"}
 # Matrices of a certificate have k(k−1)/2 + 2T rows.
 _MOST = 512
-
-
-def _check_learner(name: str) -> None:
-    from factormech.errors import UnknownName
-
-    if name not in LEARNERS:
-        raise UnknownName("learner", name, LEARNERS)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -112,50 +105,60 @@ def seconds_of(asked: Asked) -> float:
     return float(cells) * (3.0 + 6e-8 * users + 0.3 * len(asked["users"]) * len(asked["epsilon"]))
 
 
+# What the studies of learners share.
+AXES = (
+    CONCEPT_CLASS,
+    replace(CLASS_SIZE, default=(4,)),
+    replace(EPSILON, default=(1.0,)),
+    replace(USERS, entry={"type": "integer", "minimum": 1, "maximum": 10000000}),
+)
+BELOW_HALF = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"}
+TRIALS = Setting(
+    "trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 300, default=300
+)
+COLUMNS_BEFORE = (
+    CONCEPT_CLASS.column(),
+    CLASS_SIZE.column(),
+    EPSILON.column(),
+    USERS.column(),
+    Column("learner"),
+    Column("concepts", at_least=1),
+    Column("trials", at_least=2),
+)
+COLUMNS_AFTER = (
+    Column("low", at_least=0.0),
+    Column("high", at_least=0.0),
+    Column("predicted", at_least=0.0),
+    Column("lower_bound", at_least=0.0),
+    Column("predicted_users", at_least=1),
+    Column("guaranteed_users", at_least=1),
+)
 EXPERIMENT = Experiment(
     kind="agnostic-learning",
     description="Excess loss of private agnostic learners against the number of users, over its lower bound.",
-    axes=(
-        CONCEPT_CLASS,
-        replace(CLASS_SIZE, default=(4,)),
-        replace(EPSILON, default=(1.0,)),
-        replace(USERS, entry={"type": "integer", "minimum": 1, "maximum": 10000000}),
-    ),
+    axes=AXES,
     settings=(
         Setting(
             "learners",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "Learners, by the randomizer of their reports.",
             ["learner/half-sphere"],
             default=["learner/half-sphere"],
-            names=Family(lambda: LEARNERS, _check_learner),
+            names=listed("learner", LEARNERS),
         ),
         Setting(
             "excess",
-            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"},
+            BELOW_HALF,
             "The excess loss α that the factorization is made for.",
             0.1,
             default=0.1,
         ),
-        Setting(
-            "trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 300, default=300
-        ),
+        TRIALS,
     ),
     columns=(
-        CONCEPT_CLASS.column(),
-        CLASS_SIZE.column(),
-        EPSILON.column(),
-        USERS.column(),
-        Column("learner"),
-        Column("concepts", at_least=1),
-        Column("trials", at_least=2),
+        *COLUMNS_BEFORE,
         Column("excess", at_least=0.0),
-        Column("low", at_least=0.0),
-        Column("high", at_least=0.0),
-        Column("predicted", at_least=0.0),
-        Column("lower_bound", at_least=0.0),
-        Column("predicted_users", at_least=1),
-        Column("guaranteed_users", at_least=1),
+        *COLUMNS_AFTER,
     ),
     keys=("concept_class", "class_size", "epsilon", "users", "learner"),
     measure=measure,

@@ -6,18 +6,19 @@ a run, so it is light: what :attr:`Experiment.measure` needs is imported inside 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
-from factormech.errors import BadValue
+from factormech.errors import BadValue, UnknownName
 from factormech.names import Family
 from factormech.studies.asked import Asked, Parts, split, whole
 from factormech.studies.drawn import Compared, Curves, PaperTable, Shown
 from factormech.studies.solves import Solve
 
 __all__ = [
+    "NAMES",
     "REASON",
     "Asked",
     "Axis",
@@ -31,6 +32,7 @@ __all__ = [
     "Setting",
     "Shown",
     "TableKind",
+    "listed",
     "split",
     "whole",
 ]
@@ -40,6 +42,8 @@ Problem: TypeAlias = tuple[str, str] | None
 Type: TypeAlias = Literal["text", "integer", "number"]
 Stage: TypeAlias = Literal["measure", "table", "figure"]
 
+# The schema of a setting that is a list of names.
+NAMES = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}}
 # Settings that every study has.
 COMMON = ("paper", "artefact", "kind", "title", "caption", "grid", "figure", "quick")
 
@@ -161,6 +165,16 @@ class Setting:
     names: Family | None = None
     optional: bool = False
     stage: Stage = "measure"
+
+
+def listed(kind: str, known: Collection[str]) -> Family:
+    """Return the family of a fixed list of names; ``kind`` is what the message about an unknown name calls them."""
+
+    def check(name: str) -> None:
+        if name not in known:
+            raise UnknownName(kind, name, known)
+
+    return Family(lambda: known, check)
 
 
 def _no_problem(_: Mapping[str, Any]) -> Problem:

@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from factormech.studies.axes import DOMAIN_SIZE, EPSILON, LOCAL_MECHANISMS, WORKLOAD
-from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
+from factormech.studies.base import NAMES, REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
 from factormech.studies.grids import strategy_requests
 from factormech.studies.hard_pairs import HALF_GAP
-from factormech.studies.strategies import matrix_of
+from factormech.studies.measures.hard_pairs import matrix_of
 
 if TYPE_CHECKING:
     from factormech.arrays import FloatArray
@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
     settings=(
         Setting(
             "mechanisms",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "Names of local mechanisms.",
             ["hadamard"],
             names=LOCAL_MECHANISMS,

@@ -19,8 +19,8 @@ _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rul
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Yield the users of both learners, and the lower bound on agnostic ones, at every number of attributes."""
-    from factormech.learning.conjunction_users import agnostic_users
     from factormech.learning.realizable import KearnsLearner
+    from factormech.learning.subset_users import agnostic_users
 
     beta = asked["failure"]
     for d, alpha, epsilon in asked.points("attributes", "alpha", "epsilon"):

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue
@@ -102,15 +103,6 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
     yield from grids.refuse_options(asked)
 
 
-def seconds(asked: Asked) -> float:
-    """Return the seconds that a part is expected to take."""
-    cost = grids.costs()
-
-    count = len(asked["users"]) * len(asked["data"]) * asked["trials"]
-    works = [cost.collections("process", name, *grids.size_of(asked), count) for name in asked["mechanisms"]]
-    return float(grids.solved_here(asked) + sum(map(cost.in_process_seconds, works)))
-
-
 EXPERIMENT = Experiment(
     kind="consistency",
     description="Errors of collections before and after non-negative least squares.",
@@ -158,7 +150,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure="factormech.plots.consistency",
-    seconds=seconds,
+    seconds=partial(grids.seconds_of_collections, "process", users_of="data"),
     memory_mb=grids.memory_on_grid,
     seeded=True,
 )

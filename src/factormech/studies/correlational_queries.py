@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from factormech.errors import BadValue, UnknownName
+from factormech.errors import BadValue
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON
-from factormech.studies.base import Asked, Axis, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import Asked, Axis, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.sweeps import quantity, swept
 
 ORACLES = ("exact", "sampled", "adversarial", "simulated")
@@ -22,11 +22,6 @@ BARS = 3.0
 
 TOLERANCE = Axis("tolerance", {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, 0.05)
 QUERIES = Axis("queries_asked", {"type": "integer", "minimum": 1, "maximum": 1000000}, 1000)
-
-
-def _check_oracle(name: str) -> None:
-    if name not in ORACLES:
-        raise UnknownName("oracle", name, ORACLES)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -177,7 +172,7 @@ _KIND = Experiment(
             "simulation of a local protocol.",
             ["exact"],
             default=list(ORACLES),
-            names=Family(lambda: ORACLES, _check_oracle),
+            names=listed("oracle", ORACLES),
         ),
         Setting(
             "constants",

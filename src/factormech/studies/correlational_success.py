@@ -10,18 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from factormech.errors import UnknownName
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS
-from factormech.studies.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import NAMES, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.correlational_queries import QUERIES, TOLERANCE, refuse_classes
 
 SIGNS, CONCEPTS = ALGORITHMS = ("random-signs", "every-concept")
 LEVEL = 0.01
-
-
-def _check_algorithm(name: str) -> None:
-    if name not in ALGORITHMS:
-        raise UnknownName("algorithm", name, ALGORITHMS)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -102,11 +96,11 @@ EXPERIMENT = Experiment(
     settings=(
         Setting(
             "algorithms",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "random-signs: Theorem 56; every-concept: the concepts themselves, in random order.",
             ["every-concept"],
             default=list(ALGORITHMS),
-            names=Family(lambda: ALGORITHMS, _check_algorithm),
+            names=listed("algorithm", ALGORITHMS),
         ),
         Setting("correlation", _SHARE, "α, of one concept with its hard law.", 0.1, default=0.1),
         Setting(

@@ -373,3 +373,11 @@ def memory_on_grid(asked: Asked) -> int:
 
     names = asked["mechanisms"] or [""]
     return round(float(max(cost.memory_mb(cost.on_a_grid("measure", name, *size_of(asked))) for name in names)))
+
+
+def seconds_of_collections(work: str, asked: Asked, users_of: str) -> float:
+    """What the collections of a part take, at every number of users and every entry of the axis ``users_of``."""
+    cost = costs()
+    count = len(asked["users"]) * len(asked[users_of]) * asked["trials"]
+    works = [cost.collections(work, name, *size_of(asked), count) for name in asked["mechanisms"]]
+    return float(solved_here(asked) + sum(map(cost.in_process_seconds, works)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from factormech.studies.agnostic_learning import LEVEL, refuse_sizes
 from factormech.studies.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS, EPSILON
-from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import NAMES, REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
 
 if TYPE_CHECKING:
     from factormech.errors import BadValue
@@ -131,7 +131,7 @@ EXPERIMENT = Experiment(
     settings=(
         Setting(
             "tasks",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "What is done, and how.",
             ["users/realizable-learner"],
             default=["users/agnostic-learner", "users/realizable-learner"],

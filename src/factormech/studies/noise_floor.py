@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.errors import UnknownName
 from factormech.studies.axes import DELTA, EPSILON
-from factormech.studies.base import Asked, Column, Experiment, Family, PaperTable, Problem, Setting, Shown, split
+from factormech.studies.base import NAMES, Asked, Column, Experiment, PaperTable, Problem, Setting, Shown, listed, split
 
 SHIFTS = ("unit", "interval")
 # Bisections of ln δ: the limit is right to 2^-40 of it.
@@ -64,11 +63,6 @@ def check(row: Mapping[str, Any]) -> Problem:
     return None
 
 
-def _check_shifts(name: str) -> None:
-    if name not in SHIFTS:
-        raise UnknownName("shifts", name, SHIFTS)
-
-
 EXPERIMENT = Experiment(
     kind="noise-floor",
     description="The least (ε, δ)-private noise on the line, certified, beside Gaussian noise of sensitivity 1.",
@@ -87,11 +81,11 @@ EXPERIMENT = Experiment(
     settings=(
         Setting(
             "shifts",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "Shifts that are hidden: unit (whole counts), interval (every real shift up to 1).",
             ["unit"],
             default=["unit", "interval"],
-            names=Family(lambda: SHIFTS, _check_shifts),
+            names=listed("shifts", SHIFTS),
         ),
     ),
     columns=(

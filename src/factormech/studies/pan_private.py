@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.errors import UnknownName
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON
-from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import NAMES, REASON, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.query_complexity import (
     BEYOND,
     FAILURE_SETTING,
@@ -27,11 +26,6 @@ from factormech.studies.query_complexity import (
 from factormech.studies.sweeps import swept
 
 LOCAL, STREAM = MODELS = ("sequential-reports", "pan-private-stream")
-
-
-def _check_model(name: str) -> None:
-    if name not in MODELS:
-        raise UnknownName("model", name, MODELS)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -173,11 +167,11 @@ _KIND = Experiment(
         replace(PILOTS_SETTING, default=10),
         Setting(
             "models",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "sequential-reports: randomized response; pan-private-stream: Laplace noise at both ends of a stream.",
             ["pan-private-stream"],
             default=list(MODELS),
-            names=Family(lambda: MODELS, _check_model),
+            names=listed("model", MODELS),
         ),
         Setting("trials", {"type": "integer", "minimum": 1, "maximum": 10000}, "Runs.", 50, default=50),
     ),

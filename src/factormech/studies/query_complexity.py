@@ -12,19 +12,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from factormech.errors import BadValue, UnknownName
+from factormech.errors import BadValue
 from factormech.studies.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS
 from factormech.studies.base import (
+    NAMES,
     REASON,
     Asked,
     Column,
     Curves,
     Experiment,
-    Family,
     PaperTable,
     Problem,
     Setting,
     Shown,
+    listed,
     split,
 )
 from factormech.studies.sweeps import quantity, swept
@@ -52,11 +53,6 @@ FAILURE_SETTING = Setting(
     0.05,
     default=0.05,
 )
-
-
-def _check_runner(name: str) -> None:
-    if name not in RUNNERS:
-        raise UnknownName("learner", name, RUNNERS)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -198,11 +194,11 @@ _KIND = Experiment(
         PILOTS_SETTING,
         Setting(
             "learners",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "learner: tolerance 1/(3d); coarse: 1/√d; answers exact or adversarial.",
             ["learner/exact"],
             default=list(RUNNERS),
-            names=Family(lambda: RUNNERS, _check_runner),
+            names=listed("learner", RUNNERS),
         ),
         Setting("trials", {"type": "integer", "minimum": 1, "maximum": 10000}, "Runs.", 50, default=50),
         Setting(

@@ -2,17 +2,24 @@
 
 The learner by η outputs the concept of the least estimated penalty (:mod:`factormech.learning.realizable`); the
 agnostic one, of the largest agreement, runs on the same kind of law. For each the worst realizable law found is sought
-again for every number of users (:mod:`factormech.learning.realizable_populations`)."""
+again for every number of users (:mod:`factormech.learning.populations`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
-from factormech.studies.agnostic_learning import LEVEL, refuse_sizes
-from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
-from factormech.studies.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.agnostic_learning import (
+    AXES,
+    BELOW_HALF,
+    COLUMNS_AFTER,
+    COLUMNS_BEFORE,
+    LEVEL,
+    TRIALS,
+    check,
+    refuse_sizes,
+)
+from factormech.studies.base import NAMES, Asked, Column, Curves, Experiment, Setting, listed, split
 
 # Learner and randomizer.
 LEARNERS = {
@@ -23,20 +30,14 @@ LEARNERS = {
 }
 
 
-def _check_learner(name: str) -> None:
-    from factormech.errors import UnknownName
-
-    if name not in LEARNERS:
-        raise UnknownName("learner", name, LEARNERS)
-
-
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Yield the rows of a part: classes × ε × users × learners."""
     from factormech.learning.agnostic import AgnosticLearner
     from factormech.learning.concepts import concept_class
+    from factormech.learning.populations import realizable_laws
+    from factormech.learning.populations import worst_realizable_law as worst_for_learner
     from factormech.learning.realizable import RealizableLearner
     from factormech.learning.realizable_bounds import learning_certificate, learning_floor
-    from factormech.learning.realizable_populations import realizable_laws, worst_for_learner
     from factormech.learning.reports import losses
     from factormech.numerics.intervals import mean_of_levels
     from factormech.seeds import rng_for
@@ -65,15 +66,6 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 }  # fmt: skip
 
 
-def check(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row whose prediction is below the bound, or whose measurement contradicts either."""
-    if row["predicted"] < row["lower_bound"]:
-        return "predicted", "be at least lower_bound"
-    if row["high"] < row["lower_bound"]:
-        return "high", "be at least lower_bound"
-    return ("low", "be at most predicted") if row["low"] > row["predicted"] else None
-
-
 def _seconds(asked: Asked) -> float:
     rows = len(asked["epsilon"]) * len(asked["learners"])
     cells = len(asked["concept_class"]) * len(asked["class_size"])
@@ -84,48 +76,30 @@ def _seconds(asked: Asked) -> float:
 EXPERIMENT = Experiment(
     kind="realizable-learning",
     description="Loss of private learners against the number of users on realizable data, over its lower bound.",
-    axes=(
-        CONCEPT_CLASS,
-        replace(CLASS_SIZE, default=(4,)),
-        replace(EPSILON, default=(1.0,)),
-        replace(USERS, entry={"type": "integer", "minimum": 1, "maximum": 10000000}),
-    ),
+    axes=AXES,
     settings=(
         Setting(
             "learners",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "Learners, realizable ones by η and agnostic ones, by the randomizer of their reports.",
             ["realizable/half-sphere"],
             default=["realizable/half-sphere", "learner/half-sphere"],
-            names=Family(lambda: LEARNERS, _check_learner),
+            names=listed("learner", LEARNERS),
         ),
         Setting(
             "loss",
-            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"},
+            BELOW_HALF,
             "The loss α that the factorizations are made for.",
             0.1,
             default=0.1,
         ),
-        Setting(
-            "trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each learner.", 300, default=300
-        ),
+        TRIALS,
     ),
     columns=(
-        CONCEPT_CLASS.column(),
-        CLASS_SIZE.column(),
-        EPSILON.column(),
-        USERS.column(),
-        Column("learner"),
-        Column("concepts", at_least=1),
-        Column("trials", at_least=2),
+        *COLUMNS_BEFORE,
         Column("distance", at_least=0.0),
         Column("loss", at_least=0.0),
-        Column("low", at_least=0.0),
-        Column("high", at_least=0.0),
-        Column("predicted", at_least=0.0),
-        Column("lower_bound", at_least=0.0),
-        Column("predicted_users", at_least=1),
-        Column("guaranteed_users", at_least=1),
+        *COLUMNS_AFTER,
     ),
     keys=("concept_class", "class_size", "epsilon", "users", "learner"),
     measure=measure,

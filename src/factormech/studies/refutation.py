@@ -13,17 +13,10 @@ from typing import Any
 
 from factormech.studies.agnostic_learning import LEVEL, refuse_sizes
 from factormech.studies.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS, EPSILON, USERS
-from factormech.studies.base import Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import NAMES, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.sweeps import quantity, swept
 
 REFUTERS = {"refuter/half-sphere": "half-sphere", "refuter/priv-unit": "priv-unit"}
-
-
-def _check_refuter(name: str) -> None:
-    from factormech.errors import UnknownName
-
-    if name not in REFUTERS:
-        raise UnknownName("refuter", name, REFUTERS)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -101,11 +94,11 @@ _KIND = Experiment(
     settings=(
         Setting(
             "refuters",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "Refuters, by the randomizer of their reports.",
             ["refuter/half-sphere"],
             default=["refuter/half-sphere"],
-            names=Family(lambda: REFUTERS, _check_refuter),
+            names=listed("refuter", REFUTERS),
         ),
         Setting("error", _SHARE, "β, the error probability that users are predicted for.", 0.05, default=0.05),
         Setting("trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each kind.", 200, default=200),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from factormech.studies.axes import ALPHA, EPSILON
 from factormech.studies.axes import COORDINATES as ANY_COORDINATES
-from factormech.studies.base import Asked, Axis, Column, Family, Setting
+from factormech.studies.base import NAMES, Asked, Axis, Column, Family, Setting
 from factormech.studies.sweeps import quantity
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _check(name: str) -> None:
 
 PROTOCOLS = Setting(
     "protocols",
-    {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+    NAMES,
     "Names of protocols of selection.",
     ["moss-most-played"],
     names=Family(_names, _check, _module_of),

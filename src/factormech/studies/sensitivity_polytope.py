@@ -60,7 +60,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def refuse(asked: Asked) -> Iterable[BadValue]:
     """Refuse bodies that do not have two or three independent queries."""
-    from factormech.norms.matrices import checked_matrix
+    from factormech.norms.certified import checked_matrix
     from factormech.workloads.registry import create
 
     for i, body in enumerate(asked["body"]):

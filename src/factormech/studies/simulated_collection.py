@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from factormech.studies import grids
@@ -101,15 +102,6 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
     check_seeded_grid(frame, name, keys, ("metric", "trials", "level"), points)
 
 
-def seconds(asked: Asked) -> float:
-    """Return the seconds that a part is expected to take."""
-    cost = grids.costs()
-
-    count = len(asked["users"]) * len(asked["population"]) * asked["trials"]
-    works = [cost.collections("collect", name, *grids.size_of(asked), count) for name in asked["mechanisms"]]
-    return float(grids.solved_here(asked) + sum(map(cost.in_process_seconds, works)))
-
-
 EXPERIMENT = Experiment(
     kind="simulated-collection",
     description="Errors of collections of simulated users beside the exact error.",
@@ -162,7 +154,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure="factormech.plots.simulated_collection",
-    seconds=seconds,
+    seconds=partial(grids.seconds_of_collections, "collect", users_of="population"),
     memory_mb=grids.memory_on_grid,
     seeded=True,
 )

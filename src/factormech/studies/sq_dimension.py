@@ -2,7 +2,7 @@
 
 At a fixed law both ends are computed (:mod:`factormech.learning.sq.dimension`); of parities they have a closed form.
 Over all laws of at most four points they come from branch and bound (:mod:`factormech.learning.sq.global_search`), and
-of larger classes from a law that a search finds and from closed forms (``closed_forms``): both
+of larger classes from a law that a search finds and from closed forms (``learning.sq.dimension``): both
 sides are proved, and far apart. Each pair found bounds the users of streams by 1/V and those of sequential reports by
 1/‖M‖², ‖M‖ being computed for the weights of γ₂*: both are shown (Edmonds, PhD thesis, University of Toronto, 2023,
 Definitions 49 and 55)."""
@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.errors import UnknownName
 from factormech.studies.axes import CLASS_SIZE, CONCEPT_CLASS
-from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Family, Problem, Setting, split
+from factormech.studies.base import NAMES, REASON, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.query_complexity import LOSS, refuse_classes, sizes_of
 from factormech.studies.sweeps import swept
 
@@ -30,11 +29,6 @@ QUERY, REPORTS = FORMS = ("one query", "sequential reports")
 NARROW = 1.02
 # Grothendieck's constant is below.
 GROTHENDIECK = 1.783
-
-
-def _check_quantity(name: str) -> None:
-    if name not in QUANTITIES:
-        raise UnknownName("dimension", name, QUANTITIES)
 
 
 def measure(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -77,8 +71,7 @@ def _value(quantity: str, concepts: Any, asked: Asked, known: list[Any], rng: An
     """The value with its pair (μ, y), and both ends; the searches have the same starts."""
     import numpy as np
 
-    from factormech.learning.sq.closed_forms import simple_ends
-    from factormech.learning.sq.dimension import value_at
+    from factormech.learning.sq.dimension import simple_ends, value_at
     from factormech.learning.sq.dimension_search import smallest_value
     from factormech.learning.sq.global_search import certified_dimension, is_searched
 
@@ -99,7 +92,7 @@ def _value(quantity: str, concepts: Any, asked: Asked, known: list[Any], rng: An
 
 def _too_large(place: dict[str, Any], name: str, size: int, reason: str) -> Iterator[dict[str, Any]]:
     """Rows without a program: the closed form of parities at uniform points, else the reason."""
-    from factormech.learning.sq.closed_forms import parities_at_uniform_points
+    from factormech.learning.sq.dimension import parities_at_uniform_points
 
     if name == "parities" and place["quantity"] == UNIFORM:
         low, high = parities_at_uniform_points(size)
@@ -132,12 +125,12 @@ _KIND = Experiment(
     settings=(
         Setting(
             "quantities",
-            {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+            NAMES,
             "sqd-uniform: at uniform points with coin labels; sqd-all-hypotheses: over laws on which every hypothesis "
             "loses; sqd-realizable: SQD^R, every concept; sqd-agnostic: SQD^A.",
             ["sqd-uniform"],
             default=list(QUANTITIES),
-            names=Family(lambda: QUANTITIES, _check_quantity),
+            names=listed("dimension", QUANTITIES),
         ),
         Setting(
             "starts", {"type": "integer", "minimum": 1, "maximum": 100}, "Laws a search begins with.", 2, default=2

@@ -13,7 +13,7 @@ from typing import Any
 
 from factormech.errors import UnknownName
 from factormech.studies.axes import ORDER
-from factormech.studies.base import Column, Family, Problem, Setting
+from factormech.studies.base import NAMES, Column, Family, Problem, Setting
 
 # Neighbours, as below every figure.
 NEIGHBOURS = "Neighbours: histograms with ‖x − x'‖₁ ≤ 1"
@@ -57,7 +57,7 @@ def mechanisms(known: tuple[str, ...], refused: tuple[str, ...], default: tuple[
 
     return Setting(
         "mechanisms",
-        {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+        NAMES,
         f"Names of central mechanisms, or gamma-p{{p}}; one curve each.{more}",
         list(default[:1]),
         default=list(default),

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from factormech.bounds.packing.core import best_multiple, packing_bound, share, share_by_balls
-from factormech.errors import BadValue
+from factormech.bounds.packing.core import best_multiple, share, share_by_balls
 from tests.tiers import every
 
 
@@ -41,7 +40,7 @@ def test_above_two_it_is_a_mean_of_radii(J: float, value: float) -> None:
 def test_half_of_the_distance_where_the_loss_is_below_the_number_of_others() -> None:
     """Lemma 2.2 with its own constant: e^{εΔ} ≤ M − 1 gives a/2."""
     for M in (3, 10, 1000):
-        assert packing_bound(2.0, math.log(M), 1, math.log(M - 1)) == pytest.approx(1.0, rel=1e-12)
+        assert 2.0 * float(share(math.log(M), math.log(M - 1))) == pytest.approx(1.0, rel=1e-12)
 
 
 def test_it_grows_with_the_packing_and_falls_with_the_loss() -> None:
@@ -116,14 +115,3 @@ def test_the_best_multiple_is_the_best_of_all() -> None:
         assert r * cost[at] <= n
         assert value == pytest.approx(r * gain[at] * float(share(L[at], epsilon * r * cost[at])), rel=1e-12)
         assert 0.995 * max(every)[0] <= value <= max(every)[0] * (1 + 1e-12)
-
-
-def test_what_is_no_packing_is_refused() -> None:
-    with pytest.raises(BadValue, match="replacements"):
-        packing_bound(1.0, 2.0, 0, 1.0)
-    with pytest.raises(BadValue, match="log_size"):
-        packing_bound(1.0, math.inf, 1, 1.0)
-    with pytest.raises(BadValue, match="distance"):
-        packing_bound(-1.0, 2.0, 1, 1.0)
-    with pytest.raises(BadValue, match="epsilon"):
-        packing_bound(1.0, 2.0, 1, 0.0)

@@ -49,7 +49,7 @@ from factormech.arrays import FloatArray, check_dense_size, check_epsilon, check
 from factormech.bounds.central.line import check_failure, least_noise
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.certificates import trace_bound
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.norms.weighted import checked_exponent
 from factormech.numerics.rounding import below
 from factormech.workloads.base import Workload

@@ -37,7 +37,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import BadValue
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.numerics.rounding import above, below, gamma
 from factormech.workloads.base import Workload
 

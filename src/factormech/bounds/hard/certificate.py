@@ -58,8 +58,7 @@ from factormech.norms import approximate, involutions, splitting
 from factormech.norms.approximate import feasible
 from factormech.norms.boxes import Boxes, around
 from factormech.norms.certificates import dual_norm, upper_bound
-from factormech.norms.exact import factorization_norm
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.norms.splitting import Iterate
 from factormech.numerics.descent import Anderson
 from factormech.numerics.rounding import above, below, gamma
@@ -210,8 +209,7 @@ def _spreads(U: FloatArray, gains: FloatArray) -> FloatArray:
 _RELAXATION = 1.6
 _LOOK_EVERY = 20
 _MEMORY = 10
-_ADAPT_EVERY, _ADAPT_UNTIL, _ADAPT_MOST = 20, 200, 2.0
-_START_GAP = 2e-2
+_ADAPT_EVERY, _ADAPT_UNTIL = 20, 200
 _WEIGHT_FLOOR = 1e-9
 _NEWTON_TOLERANCE = 1e-13
 # γ₂* is solved anew where better weights could close the gap.
@@ -315,7 +313,7 @@ def _split(best: _Best, iterations: int) -> tuple[int, str]:
     k = len(W)
     check_dense_size("semidefinite matrices of the splitting", 2 * _MEMORY + 8, sum(W.shape), sum(W.shape))
     involution = involutions.find(Boxes(W - best.slack, W + best.slack, True))
-    V, rho = _start(W)
+    V, rho = splitting.start(W)
     V = involution.mean(V)
     c, s, before, memory = np.zeros(k), np.ones(k), V, Anderson(_MEMORY)
     for iteration in range(1, iterations + 1):
@@ -331,28 +329,12 @@ def _split(best: _Best, iterations: int) -> tuple[int, str]:
         step = _RELAXATION * (S - Z)
         V = memory.next(V + step, step)
         if iteration % _ADAPT_EVERY == 0 and iteration <= _ADAPT_UNTIL:
-            factor = _imbalance(S, Z, before, S - reflected)
+            factor = splitting.imbalance(S, Z, before, S - reflected)
             if factor != 1.0:
                 V, rho = S + (V - S) / factor, rho * factor
                 memory.forget()
         before = S
     return iterations, "iteration_limit"
-
-
-def _start(W: FloatArray) -> tuple[FloatArray, float]:
-    """V and ρ from the factors and the dual matrix of W itself (s = 1, c = 0)."""
-    k = len(W)
-    norm = factorization_norm(W, gap=_START_GAP)
-    R, A = norm.left.dense(), norm.right.dense()
-    balance = np.sqrt(np.linalg.norm(R, axis=1).max() / np.linalg.norm(A, axis=0).max())
-    F = np.vstack([R / balance, A.T * balance])
-    S, D = F @ F.T, np.zeros((len(F), len(F)))
-    w, q = norm.witness["row_weights"], norm.witness["column_weights"]
-    D[:k, k:] = -norm.witness["dual"]
-    D[k:, :k] = D[:k, k:].T
-    D[np.diag_indices(len(D))] = np.concatenate([w / w.sum(), q / q.sum()])
-    rho = 0.5 * float(np.linalg.norm(D) / np.linalg.norm(S))
-    return S + 0.5 * D / rho, rho
 
 
 def _bounded(V: FloatArray, W: FloatArray, slack: float, c: FloatArray, s: FloatArray, rho: float) -> FloatArray:
@@ -368,13 +350,3 @@ def _bounded(V: FloatArray, W: FloatArray, slack: float, c: FloatArray, s: Float
     diagonal = np.diagonal(V)
     Z[np.diag_indices(len(Z))] = np.minimum(diagonal, splitting.level(diagonal, 1.0 / rho))
     return Z
-
-
-def _imbalance(S: FloatArray, Z: FloatArray, before: FloatArray, multiplier: FloatArray) -> float:
-    """The factor for ρ: above 1 where the matrices differ by more than the multipliers move."""
-    primal = np.linalg.norm(S - Z) / np.linalg.norm(Z)
-    dual = np.linalg.norm(S - before) / np.linalg.norm(multiplier)
-    if not (primal > 0.0 and dual > 0.0):
-        return 1.0
-    factor = float(np.clip(np.sqrt(primal / dual), 1.0 / _ADAPT_MOST, _ADAPT_MOST))
-    return factor if abs(np.log(factor)) > 0.18 else 1.0

@@ -39,7 +39,7 @@ from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.bounds.hard.certificate import Witness
 from factormech.errors import BadValue
 from factormech.norms.certificates import dual_norm
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.numerics.rounding import TINY, above, below, gamma, spectral_norm_above, squared_norms_above, sum_above
 
 # Families of pairs.

@@ -63,7 +63,7 @@ from factormech.bounds.hard import divergence
 from factormech.bounds.hard.certificate import BestWitness, Witness, best_witness, nothing
 from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 
 # One query.
 

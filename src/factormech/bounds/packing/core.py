@@ -53,7 +53,6 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.bounds.central.line import least_noise
-from factormech.errors import BadValue
 from factormech.numerics.rounding import below
 
 # Packing.
@@ -116,27 +115,6 @@ def share_by_balls(log_size: FloatArray | float, loss: FloatArray | float) -> Fl
     from scipy.special import expit
 
     return np.asarray(0.5 * expit(_log_excess(np.asarray(log_size, float), np.asarray(loss, float))))
-
-
-def packing_bound(distance: float, log_size: float, replacements: int, epsilon: float) -> float:
-    """a·κ(J), the bound of the module's theorem.
-
-    Parameters
-    ----------
-    distance
-        a: least ‖Q(X_i) − Q(X_j)‖₂/√k.
-    log_size
-        ln M.
-    replacements
-        Δ: a whole number of users, at least one.
-    epsilon
-        The privacy budget.
-    """
-    epsilon, D = check_epsilon(epsilon), check_positive_integer("replacements", replacements)
-    for name, value in (("distance", distance), ("log_size", log_size)):
-        if not (math.isfinite(value) and value >= 0.0):
-            raise BadValue(name, value, "be a finite number of at least 0", "give ln M and a, not M")
-    return float(distance * share(log_size, epsilon * D) * (1.0 - _ROUNDING))
 
 
 def best_multiple(

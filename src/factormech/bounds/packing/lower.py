@@ -45,7 +45,7 @@ from factormech.bounds.packing.families import (
 )
 from factormech.bounds.packing.marginals import marginals, sparse_bound
 from factormech.errors import BadValue
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.workloads.base import Workload
 from factormech.workloads.conjunctions import Conjunctions
 from factormech.workloads.marginals import Marginals

@@ -21,7 +21,7 @@ import scipy.linalg
 
 from factormech.arrays import FloatArray, check_dense_size
 from factormech.errors import BadValue
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.workloads.base import Workload
 
 _UNIT = 2.0**-53

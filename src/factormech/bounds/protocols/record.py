@@ -26,7 +26,7 @@ from factormech.bounds.protocols import faces, prior, squared
 from factormech.bounds.protocols.largest_proofs import LargestProof, determinant_strength, known
 from factormech.bounds.protocols.squared import ROOT, SquaredProof
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 
 # The bound, and the checks that its callers share.
 

@@ -45,8 +45,7 @@ import numpy as np
 from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue, UnknownName
 from factormech.learning.sq.oracles import Correlational, check_tolerance
-from factormech.norms.certified import CertifiedNorm
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import CertifiedNorm, checked_matrix
 
 RIGHT = math.sqrt(math.pi / 2.0)
 PRINTED = math.sqrt(math.pi) / 2.0

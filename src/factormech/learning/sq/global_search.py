@@ -23,7 +23,7 @@ program with some of its cuts is a relaxation again, so that cuts are shared by 
 **Symmetry.** If an automorphism of the class carries concept c to c′ then π may be exchanged accordingly: so π_0 may be
 the largest in the orbit of concept 0, then π_1 in its orbit under the automorphisms that fix 0, and so on.
 
-Larger classes have ends in closed form alone (:mod:`factormech.learning.sq.closed_forms`).
+Larger classes have ends in closed form alone (:mod:`factormech.learning.sq.dimension`).
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def certified_dimension(
     """
     if not is_searched(concepts):
         rule = f"have at most {MOST_CONCEPTS} concepts on {MOST_POINTS} points for a search over all laws"
-        raise BadValue("class", concepts.name, rule, "ask for closed_forms.simple_ends, which hold for every class")
+        raise BadValue("class", concepts.name, rule, "ask for dimension.simple_ends, which hold for every class")
     best = found or smallest_value(concepts, alpha, agnostic=agnostic, losers=losers)
     search = _Search(_Program(concepts, alpha, agnostic, losers, best.cuts), best, gap)
     lower = max(search.run(nodes), 2.0 * alpha / concepts.size)

@@ -68,11 +68,6 @@ class CountingStream:
         self.state += float(self.query[user])
         self.seen += 1
 
-    def update_many(self, counts: Any) -> None:
-        """Take users by the number of each type, (N,): the state is the same as after one at a time."""
-        numbers = np.asarray(counts)
-        self._take(float(numbers @ self.query), int(numbers.sum()))
-
     def update_drawn(self, law: FloatArray, users: int) -> None:
         """Take users drawn from a law."""
         self._take(float(sample_sums(self.query[None], law, users, self._rng)[0]), users)

@@ -23,8 +23,7 @@ from factormech.mechanisms.central.factorization import (
     root_above,
 )
 from factormech.norms.certified import Factor
-from factormech.norms.classical import binary_tree, square_root, square_root_coefficients
-from factormech.norms.ordered_factors import ChainFactor
+from factormech.norms.ordered_factors import ChainFactor, binary_tree, square_root, square_root_coefficients
 from factormech.numerics.rounding import above, gamma
 from factormech.workloads.base import Workload, scatter
 from factormech.workloads.ranges import AllRanges, Prefix

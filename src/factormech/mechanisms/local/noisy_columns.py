@@ -17,23 +17,62 @@ Sums over N users are simulated without a loop over them, and exactly:
 * half-sphere reports: ``caps.py``.
 
 **Exact variances.** They are computed type by type, through the centred Gram matrix C = PWᵀWP.
+
+Functions of matrices that remember their last results by what is in them: one strategy serves every budget.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from factormech.arrays import FloatArray, IntArray
 from factormech.errors import BadValue
-from factormech.mechanisms.local.kept import kept
 from factormech.mechanisms.local.l1_strategies import l1_diameter
 from factormech.mechanisms.local.randomizers import cap_randomizers, caps
 from factormech.mechanisms.local.randomizers.base import check_points
 from factormech.numerics.vectors import root
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from factormech.privacy.guarantee import REAL_LAW, Guarantee
+
+# Functions of matrices that remember their last results by what is in them: one strategy serves every budget.
+
+# Calls whose results are kept: how many of each function, and of how many numbers at most.
+KEPT, KEPT_SIZE = 8, 2**21
+
+Result = TypeVar("Result")
+
+
+def kept(function: Callable[..., Result]) -> Callable[..., Result]:
+    """A function of matrices of floats whose last results are kept; its callers share them and must not change them."""
+    memory: dict[tuple[tuple[tuple[int, ...], bytes], ...], Result] = {}
+
+    @functools.wraps(function)
+    def call(*matrices: FloatArray) -> Result:
+        if sum(matrix.size for matrix in matrices) > KEPT_SIZE:
+            return function(*matrices)
+        key = tuple(_content(matrix) for matrix in matrices)
+        found = memory.pop(key) if key in memory else function(*matrices)
+        memory[key] = found  # the last one asked for is the last in the dictionary
+        while len(memory) > KEPT:
+            del memory[next(iter(memory))]
+        return found
+
+    return call
+
+
+def _content(matrix: FloatArray) -> tuple[tuple[int, ...], bytes]:
+    """What a matrix of floats is known by."""
+    values = np.ascontiguousarray(matrix, dtype=np.float64)
+    return matrix.shape, hashlib.sha256(values.data).digest()
+
+
+# Columns of a strategy with the noise that makes them private: reports, their sums, and exact variances.
 
 # Reports.
 

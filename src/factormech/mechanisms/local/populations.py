@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from factormech.arrays import FloatArray, IntArray, check_positive_integer
 from factormech.errors import UnknownName
-from factormech.mechanisms.local.reports import check_counts
 from factormech.seeds import rng_for
 
 
@@ -73,8 +71,3 @@ def population(name: str, domain_size: int, users: int, seed: int, *stream: str)
     users = check_positive_integer("users", users)
     rng = rng_for(seed, "population", name, str(domain_size), str(users), *stream)
     return np.asarray(rng.multinomial(users, p), dtype=np.int64)
-
-
-def from_counts(counts: npt.ArrayLike) -> IntArray:
-    """A population given by its numbers of users by type: whole, none negative, one user at least."""
-    return check_counts(counts)

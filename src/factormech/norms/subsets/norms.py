@@ -22,8 +22,7 @@ from factormech.norms.boxes import Boxes, around, checked_alpha, of_eta, of_marg
 from factormech.norms.certified import CertifiedNorm
 from factormech.norms.subsets import certificate, classes, marginals, semidefinite, zonal
 from factormech.norms.subsets.classes import SubsetClass, doubled, subset_class
-from factormech.norms.subsets.hardness import Centre, Hardness
-from factormech.norms.subsets.marginals import PolynomialNorm
+from factormech.norms.subsets.marginals import Centre, Hardness, PolynomialNorm
 from factormech.numerics.rounding import UNIT, below, gamma, inner_product_below
 
 # All p and q are raised by one number, which raises every eigenvalue of every block by as much: by the parts of their

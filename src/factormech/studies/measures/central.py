@@ -45,8 +45,8 @@ from factormech.mechanisms.central.projection import ProjectedMechanism
 from factormech.mechanisms.central.solved import refusal
 from factormech.norms import registry
 from factormech.norms.certificates import trace_bound
-from factormech.norms.classical import CLASSICAL, classical
-from factormech.norms.classical import trace_bound as trace_bound_of_prefix_errors
+from factormech.norms.ordered_factors import CLASSICAL, classical
+from factormech.norms.ordered_factors import trace_bound as trace_bound_of_prefix_errors
 from factormech.norms.registry import quantity
 from factormech.norms.weighted import checked_exponent
 from factormech.numerics.rounding import above, below

@@ -18,8 +18,8 @@ from factormech.bounds import spectral
 from factormech.bounds.registry import variance_bound
 from factormech.data.registry import shares
 from factormech.errors import Unavailable
-from factormech.mechanisms.local.errors import Question, StrategyFor, evaluated, sample_complexity
-from factormech.mechanisms.local.strategy import Evaluation, Strategy
+from factormech.mechanisms.local.errors import Question, StrategyFor, evaluated
+from factormech.mechanisms.local.strategy import Strategy
 from factormech.workloads.base import Workload
 
 if TYPE_CHECKING:
@@ -57,13 +57,6 @@ class BoundOnData:
     queries: int
     variance_bound: float
     bound_name: str
-
-
-def data_sample_complexity(
-    evaluation: Evaluation, p: FloatArray, queries: int, alpha: float, metric: str = "mse"
-) -> float:
-    """Users of shares p needed for the target error alpha; not rounded up."""
-    return sample_complexity(metric, evaluation.on(p), queries, alpha)
 
 
 def measure_on_data(

@@ -1,4 +1,4 @@
-r"""Hard pairs of a workload, as pictures and as tests that real mechanisms take beside what none can pass.
+"""Hard pairs of a workload, as pictures and as tests that real mechanisms take beside what none can pass.
 
 The pairs are those of ``bounds.hard``: the best certificate at a half-gap θ, as pairs λ_v, μ_v of disjoint supports
 (``apart``: 2U^±/‖U_v‖₁), mixed row by row to gaps 2θ (``mixed``), or ν ± M_v/2 around a common centre (``centre``).
@@ -8,13 +8,15 @@ The pairs are those of ``bounds.hard``: the best certificate at a half-gap θ, a
 of n reports, is at most nL₁, L₁ the L of which ``users_around_centre`` makes one user. With V_v² ≤ 1 − A_v² and as
 √(1 − e^{−2x}) is concave, the average total variation is at most √(1 − e^{−2nL₁}); the bound without a centre,
 ``divergence.advantage``, holds as well. Neither knows the mechanism.
+
+The strategy matrix of a local mechanism, for studies that need its very entries.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +25,35 @@ from factormech.bounds.hard import divergence
 from factormech.bounds.hard.certificate import best_witness
 from factormech.bounds.hard.pairs import HardPairs, around_centre, from_witness, mix_rows, weighted
 from factormech.errors import BadValue, UnknownName
-from factormech.norms.matrices import checked_matrix
+from factormech.norms.certified import checked_matrix
 from factormech.numerics.rounding import above, gamma, spectral_norm_above
+
+if TYPE_CHECKING:
+    from factormech.arrays import FloatArray
+    from factormech.workloads.base import Workload
+
+
+# The strategy matrix of a local mechanism, for studies that need its very entries.
+
+
+def matrix_of(mechanism: str, workload: Workload, epsilon: float, root_seed: int, most: int) -> FloatArray | str:
+    """Q, outputs × types, of at most so many outputs; or why there is none at hand."""
+    from factormech.errors import Unavailable
+    from factormech.mechanisms.local.registry import strategy_for
+    from factormech.mechanisms.local.strategy import StrategyMatrix
+    from factormech.mechanisms.local.symmetric.strategy import SymmetricStrategy
+
+    strategy = strategy_for(mechanism, workload, epsilon, root_seed=root_seed)
+    if isinstance(strategy, Unavailable):
+        return strategy.reason
+    if not isinstance(strategy, (StrategyMatrix, SymmetricStrategy)):
+        return "its reports are not drawn from a matrix"
+    if strategy.outputs > most:
+        return f"more than {most} possible reports"
+    return (strategy.as_matrix() if isinstance(strategy, SymmetricStrategy) else strategy).matrix
+
+
+# Hard pairs of a workload, as pictures and as tests that real mechanisms take beside what none can pass.
 
 FORMS = ("apart", "mixed", "centre")
 # Any β serves to read L₁ off a number of users; numbers of users are right to a few roundings.

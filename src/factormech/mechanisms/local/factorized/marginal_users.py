@@ -13,7 +13,7 @@ subgaussian proxy πc²‖θ‖², in every dimension. Drawing the user adds (1 
 users have E‖answers − Wλ‖_∞ ≤ α on every law λ: *guaranteed*. By the central limit theorem half of the first term is
 enough: *predicted*, no guarantee.
 
-**Below.** The bound of ``bounds.hard.release`` for the pairs of ``norms.subsets.hardness``. All rows and all columns
+**Below.** The bound of ``bounds.hard.release`` for the pairs of ``norms.subsets.marginals``. All rows and all columns
 are alike, so the weights of the columns are uniform, and the uniform law is a centre of all pairs as long as no mass
 exceeds it: φ is 1 or 0.
 """

@@ -183,28 +183,6 @@ class LocalRelease(ABC):
             found[start : start + 256] = np.abs(G + (self.bias @ p)[:, None]).max(axis=0, initial=0.0)
         return float(found.mean()), float(found.std(ddof=1) / math.sqrt(m))
 
-    def gaussian_users(
-        self, alpha: float, histogram: npt.ArrayLike, rng: np.random.Generator, *, draws: int = 2048
-    ) -> tuple[int, int, int]:
-        """The least n at which E‖Dp + G/√n‖_∞ ≤ α on one ``histogram``, by simulation: estimate, low and high.
-
-        The same ``draws`` of G, each with its mirror image −G, serve every n: their mean falls with n, as it is convex
-        and even in 1/√n. The ends are where the mean less and plus three standard errors reaches α.
-        """
-        accuracy, m = self._check_alpha(alpha), check_positive_integer("draws", draws, minimum=2)
-        p = check_histogram(histogram, self.domain_size)
-        L, offset = self.noise_root(p), (self.bias @ p)[:, None]
-        G = L @ rng.standard_normal((L.shape[1], m))
-
-        def error(n: int, deviations: float) -> float:
-            one, other = G / math.sqrt(n) + offset, G / math.sqrt(n) - offset
-            each = 0.5 * (np.abs(one).max(axis=0) + np.abs(other).max(axis=0))
-            return float(each.mean() + deviations * each.std(ddof=1) / math.sqrt(m))
-
-        users = least_whole(lambda n: error(n, 0.0), accuracy)
-        low = least_whole(lambda n: error(n, -3.0), accuracy)
-        return users, low, least_whole(lambda n: error(n, 3.0), accuracy)
-
     # Guaranteed: every n -------------------------------------------------------------------------------------
 
     def guaranteed_error(self, users: int) -> float:
@@ -257,11 +235,7 @@ class LocalRelease(ABC):
         return x / users, users
 
     def _check_alpha(self, alpha: Any) -> float:
-        accuracy = check_accuracy(alpha, self.workload)
-        if accuracy <= self.distance:
-            rule = f"be above the distance {self.distance:.6g} of what {self.name} answers from the workload"
-            raise BadValue("alpha", alpha, rule, "ask for less accuracy, or build the mechanism for this alpha")
-        return accuracy
+        return _check(self, alpha)
 
 
 def check_accuracy(alpha: Any, workload: FloatArray) -> float:
@@ -407,7 +381,7 @@ def guaranteed_users(release: LocalRelease, alpha: float) -> int:
     return tails.least_users(exponents, scale, accuracy)
 
 
-def _check(release: LocalRelease, alpha: float) -> float:
+def _check(release: LocalRelease, alpha: Any) -> float:
     accuracy = check_accuracy(alpha, release.workload)
     if accuracy <= release.distance:
         rule = f"be above the distance {release.distance:.6g} of what {release.name} answers from the workload"

@@ -173,7 +173,7 @@ _TRIES = 40
 def prune(candidate: Candidate, rows: int, steps: int, gain: float, stage: float) -> tuple[Candidate, int]:
     """The candidate on at most ``rows`` rows with masses improved, and the steps this took.
 
-    A stage keeps the share ``stage`` of the rows, and is followed by at most ``steps`` steps (see ``reweight.py``).
+    A stage keeps the share ``stage`` of the rows, and is followed by at most ``steps`` steps (see ``columns.py``).
     """
     candidate = _without_dust(candidate)
     taken = 0

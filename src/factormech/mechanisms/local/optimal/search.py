@@ -6,7 +6,7 @@
 
 1. *pricing*: from every set of the strategy a short local search for a set that deserves more mass than it has
    (``columns.py``); the searches are cut short on purpose, for sets that all end at the same few summits add little,
-2. *reweighting*: better masses for old and new sets together (``reweight.py``),
+2. *reweighting*: better masses for old and new sets together (``columns.py``),
 3. *pruning*: back to the budget of rows (``rows.py``)
 
 lower the objective until the gap asked for is reached, nothing is gained any more or the rounds are used up. The

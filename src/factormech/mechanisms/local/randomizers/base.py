@@ -108,20 +108,6 @@ class BallRandomizer(Protocol):
         ...
 
 
-@runtime_checkable
-class DirectionalRandomizer(BallRandomizer, Protocol):
-    """A randomizer whose reports are a fixed multiple of directions: pure ε, of known density on the sphere."""
-
-    @property
-    def radius(self) -> float:
-        """‖Y‖, the same for all reports."""
-        ...
-
-    def density(self, point: FloatArray, directions: FloatArray) -> FloatArray:
-        """Density of Y/‖Y‖ at unit vectors (N, d), against the uniform law on the sphere, for one ``point`` (d,)."""
-        ...
-
-
 def check_points(x: FloatArray) -> FloatArray:
     """Return the rows of x, all in the unit ball to rounding; a vector outside is refused, never scaled.
 
