@@ -24,8 +24,10 @@ from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
 from factormech.learning.concepts import ConceptClass
 from factormech.learning.reports import AgreementReports
 
-_SIGNALS = np.geomspace(1.0, 1e-2, 13)
-_FINE_SIGNALS = np.geomspace(1.0, 5e-2, 25)
+# So many signals, from 1 to these at least; one just above that of an excess α is the hardest for many users.
+_SIGNALS, _LEAST = 13, 1e-2
+_FINE_SIGNALS, _FINE_LEAST = 25, 5e-2
+_ABOVE = 1.0 + 1e-6
 _DRAWS = 256
 # Of many marginals of coins so many are looked at closely.
 _CLOSER = 8
@@ -75,7 +77,7 @@ def worst_for_learner(
     q = family.leans @ learner.concepts.labels.T
     means = family.leans @ learner.reports.approximated.T
     worst, where = -1.0, (0, 1.0)
-    for s in (_SIGNALS if above is None else _FINE_SIGNALS).tolist():
+    for s in _signals(q, noise, above).tolist():
         for start in range(0, len(q), max(1, _CELLS // noise.size)):
             block = slice(start, start + max(1, _CELLS // noise.size))
             chosen = np.argmax(s * means[block, None, :] + noise, axis=2)
@@ -84,6 +86,14 @@ def worst_for_learner(
             if excess.max() > worst:
                 worst, where = float(excess.max()), (start + int(np.argmax(excess)), s)
     return family.law(*where)
+
+
+def _signals(q: FloatArray, noise: FloatArray, above: float | None) -> FloatArray:
+    """From 1 to where the noise hides a base, or to where no excess is above a limit any more."""
+    if above is None:
+        return np.geomspace(1.0, min(_LEAST, float(noise.std())), _SIGNALS)
+    apart = float(np.ptp(q, axis=1).max())
+    return np.geomspace(1.0, min(_FINE_LEAST, _ABOVE * 2.0 * above / apart), _FINE_SIGNALS)
 
 
 def worst_coins(refuter: AgnosticRefuter, family: Bases, users: int, rng: np.random.Generator) -> FloatArray:
