@@ -14,6 +14,7 @@ from factormech.errors import BadValue
 from factormech.learning import bounds, populations
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
 from factormech.learning.concepts import ConceptClass, concept_class, difference_matrix
+from factormech.learning.trials import TASKS, Promise
 from factormech.norms.approximate import approximate_norm, margin_complexity
 
 ALPHA = 0.15
@@ -195,3 +196,11 @@ def test_bounds_are_below_what_works():
     kappa = (1.0 - 2.0 * e) / (1.0 - e) ** 2
     plain = 4.0 * kl * (witness().strength / (2.0 * ALPHA)) ** 2 / (kappa * np.expm1(1.0) ** 2)
     assert found >= plain * 0.999
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.02, 0.004])
+def test_the_law_that_is_found_fails_learners_with_fewer_users_than_any_needs(alpha: float) -> None:
+    # Signals that do not reach down to α found easy laws, and a learner "succeeded" below its lower bound.
+    task = TASKS["users/agnostic-learner"](Promise(concept_class("parities", 2), 3.0, alpha, 0.1))
+    share = 0.9 * task.least / task.predicted
+    assert task.run(share, 200, np.random.default_rng(0), np.random.default_rng(1)) < 0.85 * 200

@@ -1,26 +1,21 @@
-"""Laws of labelled points that are hard for a learner or a refuter, agnostic or realizable.
+"""Laws of labelled points that are hard for a learner or a refuter: the worst found in a family, no proof of worst.
 
-Laws of labelled points that are hard for a learner or a refuter: the worst found in a family, no proof of worst.
-
-A base has a marginal m (T,) and a lean g (T,), |g| ≤ m; at signal s ∈ (0, 1] its law is (m(x) + b·s·g(x))/2. The
-bases are
+**Agnostic.** A base has a marginal m (T,) and a lean g (T,), |g| ≤ m; at signal s ∈ (0, 1] its law is
+(m(x) + b·s·g(x))/2. The bases are
 
 - each concept *planted* on uniform points: g = c/T;
 - the pairs of lower bounds: m = |U_v|/‖U_v‖₁, g = ±U_v/‖U_v‖₁.
 
-Candidates are compared by the central limit theorem, with common normal numbers; what is found is then simulated with
-the randomizer itself and other random numbers, so that choosing does not flatter it.
+Candidates are compared by the central limit theorem, with common normal numbers.
 
-Laws that are hard for realizable learners and refuters: the worst found in a family, no proof of worst.
+**Realizable.** Laws that a concept c* labels: its points uniform, and with a rival c' a mass s on the points where they
+differ, uniform there or as in a certificate of learning, the rest where they agree. Laws on which every concept loses at
+least α: the hard pairs of refutation, and uniform points labelled by a concept and flipped with probability α (any other
+concept then loses α + (1 − 2α)P(it differs)). The family is ranked by the central limit and the union bound, and the
+first few are compared with common normal numbers.
 
-Laws that a concept c* labels: its points uniform, and with a rival c' a mass s on the points where they differ,
-uniform there or as in a certificate of learning, the rest where they agree. Laws on which every concept loses at least
-α: the hard pairs of refutation, and uniform points labelled by a concept and flipped with probability α (any other
-concept then loses α + (1 − 2α)P(it differs)).
-
-The family is ranked by the central limit and the union bound, and the first few are compared with common normal
-numbers. What is found is then simulated with the randomizer itself and other random numbers.
-"""
+What is found is then simulated with the randomizer itself and other random numbers, so that choosing does not flatter
+it."""
 
 from __future__ import annotations
 
@@ -41,10 +36,11 @@ from factormech.learning.realizable import KearnsLearner, RealizableLearner, Rea
 from factormech.learning.realizable_bounds import learning_rows
 from factormech.learning.reports import AgreementReports
 
-# Laws of labelled points that are hard for a learner or a refuter: the worst found in a family, no proof of wor.
-
-_SIGNALS = np.geomspace(1.0, 1e-2, 13)
-_FINE_SIGNALS = np.geomspace(1.0, 5e-2, 25)
+# So many signals, from 1 to these at least; one just above that of an excess α is the hardest for many users.
+_SIGNALS, _LEAST = 13, 1e-2
+_FINE_SIGNALS, _FINE_LEAST = 25, 5e-2
+# An excess, or a mass of wrong labels, just above α.
+_ABOVE = 1.0 + 1e-6
 _DRAWS = 256
 # Of many marginals of coins so many are looked at closely.
 _CLOSER = 8
@@ -94,7 +90,7 @@ def worst_for_learner(
     q = family.leans @ learner.concepts.labels.T
     means = family.leans @ learner.reports.approximated.T
     worst, where = -1.0, (0, 1.0)
-    for s in (_SIGNALS if above is None else _FINE_SIGNALS).tolist():
+    for s in _signals(q, noise, above).tolist():
         for start in range(0, len(q), max(1, _CELLS // noise.size)):
             block = slice(start, start + max(1, _CELLS // noise.size))
             chosen = np.argmax(s * means[block, None, :] + noise, axis=2)
@@ -103,6 +99,14 @@ def worst_for_learner(
             if excess.max() > worst:
                 worst, where = float(excess.max()), (start + int(np.argmax(excess)), s)
     return family.law(*where)
+
+
+def _signals(q: FloatArray, noise: FloatArray, above: float | None) -> FloatArray:
+    """From 1 to where the noise hides a base, or to where no excess is above a limit any more."""
+    if above is None:
+        return np.geomspace(1.0, min(_LEAST, float(noise.std())), _SIGNALS)
+    apart = float(np.ptp(q, axis=1).max())
+    return np.geomspace(1.0, min(_FINE_LEAST, _ABOVE * 2.0 * above / apart), _FINE_SIGNALS)
 
 
 def worst_coins(refuter: AgnosticRefuter, family: Bases, users: int, rng: np.random.Generator) -> FloatArray:
@@ -153,9 +157,7 @@ def _noise(reports: AgreementReports, users: int, rng: np.random.Generator) -> F
 # Laws that are hard for realizable learners and refuters: the worst found in a family, no proof of worst.
 
 _MASSES = np.geomspace(1.0, 1e-3, 22)
-_RIVALS, _CLOSER_realizable_populations, _DRAWS_realizable_populations = 4, 48, 512
-# A mass of wrong labels just above α.
-_ABOVE = 1.0 + 1e-6
+_RIVALS, _CLOSEST, _RIVAL_DRAWS = 4, 48, 512
 
 
 def realizable_laws(
@@ -208,9 +210,9 @@ def worst_realizable_law(
     best = np.argmin(lost, axis=1)
     spread = np.sqrt(np.maximum(learner.difference_variances[best] / n, np.finfo(float).tiny))
     rough = (cost * ndtr(-(means - np.take_along_axis(means, best[:, None], axis=1)) / spread)).sum(axis=1)
-    ranked = np.argsort(-rough, kind="stable")[:_CLOSER_realizable_populations]
+    ranked = np.argsort(-rough, kind="stable")[:_CLOSEST]
     L = release.noise_root(coins(learner.concepts))
-    noise = rng.standard_normal((_DRAWS_realizable_populations, L.shape[1])) @ L.T / np.sqrt(n)
+    noise = rng.standard_normal((_RIVAL_DRAWS, L.shape[1])) @ L.T / np.sqrt(n)
     chosen = np.argmin(means[ranked, None, :] + noise, axis=2)
     found = np.take_along_axis(cost[ranked], chosen, axis=1).mean(axis=1)
     return np.asarray(laws[ranked[int(np.argmax(found))]])
@@ -260,9 +262,9 @@ def _worst(
     spread = np.sqrt(refuter.reports.variances / n)
     low = ndtr((tau - means) / spread)
     rough = low.sum(axis=1) if alarm else -low.max(axis=1)
-    ranked = np.argsort(-rough, kind="stable")[:_CLOSER_realizable_populations]
+    ranked = np.argsort(-rough, kind="stable")[:_CLOSEST]
     L = release.noise_root(coins(refuter.concepts))
-    noise = rng.standard_normal((_DRAWS_realizable_populations, L.shape[1])) @ L.T / np.sqrt(n)
+    noise = rng.standard_normal((_RIVAL_DRAWS, L.shape[1])) @ L.T / np.sqrt(n)
     fits = ((means[ranked, None, :] + noise).min(axis=2) <= tau).mean(axis=1)
     return np.asarray(laws[ranked[int(np.argmax(fits if alarm else -fits))]])
 

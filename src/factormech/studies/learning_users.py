@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # Curves of every task.
 SHOWN = ("predicted", "lower bound")
 _STEPS = 24
+# How likely a row is refused whose promise is kept just so.
+_FALSE_ALARM = 1e-6
 _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"}
 _KEYS = ("concept_class", "class_size", "epsilon", "alpha")
 
@@ -59,8 +61,10 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 "guaranteed_users": task.guaranteed, "least_users": task.least, **_measured(asked, task, row),
             }  # fmt: skip
             yield {**found, "shown": SHOWN[0], "needed_users": task.predicted}
-            if task.least > 0.0:
+            if task.least >= 1.0:
                 yield {**found, "shown": SHOWN[1], "needed_users": task.least}
+            else:
+                yield {**row, "shown": SHOWN[1], "reason": "the bound is below one user"}
 
 
 def _measured(asked: Asked, task: Task, row: Mapping[str, Any]) -> dict[str, float]:
@@ -89,9 +93,15 @@ def _measured(asked: Asked, task: Task, row: Mapping[str, Any]) -> dict[str, flo
 
 
 def check(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row that breaks a promise, or has fewer users than are proved to be needed."""
-    if row["success_high"] < row["target_share"]:
-        return "success_high", "be at least target_share"
+    """Return the problem of a row that breaks a promise, or has fewer users than are proved to be needed.
+
+    Refuters succeed just as often as promised: at the level of the interval one right row in a hundred were refused.
+    A row is refused where so few successes have a probability of at most 10⁻⁶."""
+    from factormech.numerics.intervals import clopper_pearson
+
+    trials = int(row["trials"])
+    if clopper_pearson(round(row["success"] * trials), trials, 2.0 * _FALSE_ALARM)[1] < row["target_share"]:
+        return "success", f"be such that a share of {row['target_share']:g} is likelier than {_FALSE_ALARM:g}"
     for column in ("predicted_users", "measured_users"):
         if row[column] < row["least_users"]:
             return column, "be at least least_users"
