@@ -3,10 +3,9 @@
 The rules of single entries are the schema's (``workflow/schemas/claims.schema.yaml``); here are those between them:
 one measure that exists, with the settings that it takes, on tables that the claim names.
 
-Universes: declared sets of mechanisms and tables, under each of which the same claim is judged.
-
-A paper that compares mechanisms does not always say which version of a rival it means. Its file of claims may then
-declare universes, each with words and with what stands for ``$names``:
+**Universes** are declared sets of mechanisms and tables, under each of which the same claim is judged. A paper that
+compares mechanisms does not always say which version of a rival it means. Its file of claims may then declare
+universes, each with words and with what stands for ``$names``:
 
     universes:
       published: {says: as published, stands: {rivals: [hadamard-table1, fourier], table: mckenna2020-figure-1}}
@@ -30,8 +29,6 @@ from factormech.claims.selection import names_in
 from factormech.config import schema as schemas
 from factormech.config.yaml_file import read_yaml
 from factormech.errors import BadValue, UnknownName
-
-# Universes: declared sets of mechanisms and tables, under each of which the same claim is judged.
 
 SIGN = "$"
 
@@ -89,8 +86,6 @@ def _with(value: Any, stands: Mapping[str, Any]) -> Any:
         return new
     return stands[value[1:]] if isinstance(value, str) and value.startswith(SIGN) else value
 
-
-# ``studies/<paper>.claims.yaml``: what a paper says, where, and what tests it; all files checked at once.
 
 _OPERANDS = ("of", "left", "right")
 ENDING = ".claims.yaml"

@@ -1,7 +1,5 @@
 """The files of the data sets: where they are, how they are fetched, and synthetic stand-ins for them.
 
-The files of the data sets, and synthetic stand-ins for them.
-
 **Stand-ins.** They are data vectors with the users, the non-empty bins and the rough shape of a public data set. No
 chance is in them. Bin b of 4096 has a weight w_b = (envelope of the data set)·(roughness), the roughness being −log
 of the fractional part of (b + 1)·(√5 − 1)/2, which is spread like an exponential variable. The non-empty bins are
@@ -11,7 +9,7 @@ remainders.
 **Files.** This part finds the files of the data sets and reads them. A file is read once; its bytes are compared with
 the pinned digest before anything parses them, and nothing that could run code (a pickle) is ever loaded.
 
-Fetch the public data sets, once: each file is there whole and as published, or not at all.
+**Fetching.** Public data sets are fetched once: each file is there whole and as published, or not at all.
 """
 
 from __future__ import annotations
@@ -37,9 +35,7 @@ from factormech.errors import BadValue
 from factormech.mechanisms.local.reports import check_counts
 from factormech.store.atomic import write_whole
 
-# The files of the data sets, and synthetic stand-ins for them.
-
-# Stand-ins.
+# Stand ins.
 
 
 def _rising(b: FloatArray) -> FloatArray:
@@ -202,8 +198,6 @@ def _content(path: Path) -> bytes:
         raise BadValue(str(path), f"more than {SIZE_LIMIT} bytes", "be a file of a data set", REMEDY)
     return content
 
-
-# Fetch the public data sets, once: each file is there whole and as published, or not at all.
 
 # The folder of the files in the public repository of the DPBench study, at one commit: it is named here alone.
 PUBLIC_SOURCE = (

@@ -9,10 +9,10 @@
 Candidates are compared by the central limit theorem, with common normal numbers.
 
 **Realizable.** Laws that a concept c* labels: its points uniform, and with a rival c' a mass s on the points where they
-differ, uniform there or as in a certificate of learning, the rest where they agree. Laws on which every concept loses at
-least α: the hard pairs of refutation, and uniform points labelled by a concept and flipped with probability α (any other
-concept then loses α + (1 − 2α)P(it differs)). The family is ranked by the central limit and the union bound, and the
-first few are compared with common normal numbers.
+differ, uniform there or as in a certificate of learning, the rest where they agree. Laws on which every concept loses
+at least α: the hard pairs of refutation, and uniform points labelled by a concept and flipped with probability α (any
+other concept then loses α + (1 − 2α)P(it differs)). The family is ranked by the central limit and the union bound, and
+the first few are compared with common normal numbers.
 
 What is found is then simulated with the randomizer itself and other random numbers, so that choosing does not flatter
 it."""
@@ -154,7 +154,7 @@ def _noise(reports: AgreementReports, users: int, rng: np.random.Generator) -> F
     return np.asarray(rng.standard_normal((_DRAWS, L.shape[1])) @ L.T / np.sqrt(n))
 
 
-# Laws that are hard for realizable learners and refuters: the worst found in a family, no proof of worst.
+# Realizable learners and refuters.
 
 _MASSES = np.geomspace(1.0, 1e-3, 22)
 _RIVALS, _CLOSEST, _RIVAL_DRAWS = 4, 48, 512

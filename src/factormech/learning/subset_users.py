@@ -1,6 +1,4 @@
-r"""Users that classes of subsets and conjunctions of many attributes take, without their matrices.
-
-Users of classes on sets of attributes that learn or refute, from norms that are never written out: to d = 30.
+r"""Users that learn or refute classes on sets of attributes, from norms that are never written out: to d = 30.
 
 Reports of factors with γ = ‖R‖‖A‖ through the half sphere estimate one number for each of the k rows. With a
 subgaussian proxy v of one user's estimates, and deviations s and s′ of the row that is chosen and of the right one,
@@ -19,14 +17,11 @@ quantiles for the roots: *predicted*. A learner fails with probability at most 2
 
 The a is chosen by the lines of ``local.factorized.factors``: no a makes γ(a)/m(a) much smaller.
 
-Users of monotone conjunctions of d bits, agnostic and realizable, from norms that are never written out: to d = 30.
+**Monotone conjunctions** of d bits are learned agnostically with γ₂(W, a) at an a near the best; *guaranteed* and
+*predicted*. Below is the bound of ``learning.bounds`` for the pairs of a conjunction and the empty one, which is
+always true: rows (c − 1)/2 of the half differences are again a class that permutations leave as it is.
 
-**Agnostic learner**: ``learning.subset_users``, with γ₂(W, a) at an a near the best; *guaranteed* and *predicted*.
-
-**Below** is the bound of ``learning.bounds`` for the pairs of a conjunction and the empty one, which is always true:
-rows (c − 1)/2 of the half differences are again a class that permutations leave as it is.
-
-**Realizable** data are learned by Kearns' learner (``learning.conjunctions``), whose number of users, polynomial in d,
+Realizable data are learned by Kearns' learner (``learning.realizable``), whose number of users, polynomial in d,
 is exact.
 """
 
@@ -48,8 +43,6 @@ from factormech.norms.certified import CertifiedNorm
 from factormech.norms.subsets.classes import SubsetClass, subset_class
 from factormech.norms.subsets.norms import class_hardness, subset_norm
 from factormech.numerics.rounding import above
-
-# Users of classes on sets of attributes that learn or refute, from norms that are never written out: to d = 30.
 
 # Norms at so many a at most, a few seconds each at 20 attributes.
 _SOLVES = 3
@@ -150,8 +143,6 @@ def realizable_reports(queries: SubsetClass, epsilon: float, alpha: float) -> Su
     margin = (1.0 + best.distance) * a - 2.0 * best.distance
     return SubsetReports(queries, epsilon, "eta", best.norm, best.distance, margin)
 
-
-# Users of monotone conjunctions of d bits, agnostic and realizable, from norms that are never written out: to d.
 
 # a ÷ α of the factorization, near the best at 24 bits and more; at few bits a = 0 is best, by some 10 % of the users.
 DISTANCE = 0.05

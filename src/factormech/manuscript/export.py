@@ -4,7 +4,7 @@ For the study ``s`` they are ``s.pdf`` (and other formats), ``s-figure.tex`` and
 ``s-numbers.tex`` with a macro for every number, and ``references.bib``. All come from the study's finished table;
 nothing is solved.
 
-What a study is based on, as entries of BibTeX: its paper, its mechanisms, its data sets, and this software.
+What a study is based on (its paper, its mechanisms, its data sets, and this software) are entries of BibTeX.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Selection", "find_table", "paper", "select"]
 
-
-# What a study is based on, as entries of BibTeX: its paper, its mechanisms, its data sets, and this software.
 
 SOFTWARE, DATA_SETS = "factormech", "hay2016"
 # Who proposed a mechanism, by the beginning of its name; variants and those of the studied papers have no entry here.
@@ -85,8 +83,6 @@ def _known_keys() -> set[str]:
 def _by_key(text: str) -> dict[str, str]:
     return {found[1]: found[0] for found in _ENTRY.finditer(text)}
 
-
-# The files that a manuscript takes from a study.
 
 # Where finished tables are looked for, in this order.
 TABLES = ("results/tables", "docs/gallery")

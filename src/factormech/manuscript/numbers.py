@@ -1,15 +1,12 @@
-r"""The numbers of a study as macros of LaTeX: those of its table, and those of its caption.
-
-The numbers of a study as macros of LaTeX, so that a manuscript names numbers and never types them.
+r"""The numbers of a study as macros of LaTeX, so that a manuscript names numbers and never types them.
 
 A macro is called after the study, what is counted and how: ``\fmFigureOneMedianImprovement``,
 ``\fmFigureOneEpsilonMax``, ``\fmFigureOneOptimisedMedianSampleComplexity``. Names of LaTeX
 have letters alone, so that digits are spelt.
 
-The caption of a figure as LaTeX in which every number of the table is a macro.
-
-Numbers that a caption cites ("Theorem 3.4", "PVLDB 13(11), 2020") and those that the author of a study typed stay as
-they are, unless a setting of the table stands there: "ε = 1".
+**The caption** of a figure is LaTeX in which every number of the table is a macro. Numbers that a caption cites
+("Theorem 3.4", "PVLDB 13(11), 2020") and those that the author of a study typed stay as they are, unless a setting of
+the table stands there: "ε = 1".
 """
 
 from __future__ import annotations
@@ -34,8 +31,6 @@ from factormech.tables.rows import is_empty
 if TYPE_CHECKING:
     import pandas as pd
 
-
-# The numbers of a study as macros of LaTeX, so that a manuscript names numbers and never types them.
 
 DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 _STATISTICS: Mapping[str, Callable[[list[float]], float]] = {"Min": min, "Median": statistics.median, "Max": max}
@@ -166,8 +161,6 @@ def _statistics(values: pd.Series[Any], column: Column, series: str, label: str)
         meaning = f"{_MEANING[what]} of {column.label}" + f", {label}" * bool(label)
         yield Number(f"{series}{what}{camel(column.name)}", value, measured(value), meaning)
 
-
-# The caption of a figure as LaTeX in which every number of the table is a macro.
 
 # A number on its own: not a part of a name ("3-way"), of a formula ("2w(K)", "1/p") or of a list of indices.
 _NUMBER = re.compile(

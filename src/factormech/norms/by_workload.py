@@ -1,6 +1,6 @@
 """Which workloads have a method of their own, and that method: the exact norms without W.
 
-Norms of products of attributes: γ₍ₚ₎(W₁ ⊗ W₂) = γ₍ₚ₎(W₁)γ₍ₚ₎(W₂), with the products of the factors.
+**Products of attributes.** γ₍ₚ₎(W₁ ⊗ W₂) = γ₍ₚ₎(W₁)γ₍ₚ₎(W₂), with the products of the factors.
 
 *At most*: (R₁ ⊗ R₂)(A₁ ⊗ A₂) = W₁ ⊗ W₂, whose row norms and column norms are products; so are the mean of r^{p/2} and
 the largest column norm. *At least*: the dual value ‖D_√w W D_√q‖_* of the products of both duals' weights is the
@@ -26,8 +26,6 @@ from factormech.numerics.rounding import above, below
 from factormech.workloads.base import Workload
 from factormech.workloads.combinators import Kronecker, along_axes
 from factormech.workloads.ranges import AllRanges, Prefix
-
-# Norms of products of attributes: γ₍ₚ₎(W₁ ⊗ W₂) = γ₍ₚ₎(W₁)γ₍ₚ₎(W₂), with the products of the factors.
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,6 @@ def _residual(workload: Kronecker, found: list[CertifiedNorm]) -> float:
         total += norm.residual * math.prod(others)
     return above(total, 8 * len(found))
 
-
-# Which workloads have a method of their own, and that method: the exact norms without W.
 
 # What ``prefix.check_gap`` takes.
 LEAST_GAP, LARGEST_GAP = 1e-9, 0.1

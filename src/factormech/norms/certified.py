@@ -1,17 +1,14 @@
-r"""The matrix whose norm is asked for, and what every solver answers.
+r"""What every norm's solver answers: an interval, the factors that attain its upper end, the witness of its lower end.
 
-What every norm's solver answers: an interval, the factors that attain its upper end, the witness of its lower end.
-
-Conventions. W is k × N (queries × domain). A factorization is W = RA with R, k × s, on the left and A, s × N, on the
-right.
-‖A‖_{1→2} is the largest column norm of A, ‖R‖_{2→∞} the largest row norm of R, and for p ≥ 2
+**Conventions.** W is k × N (queries × domain). A factorization is W = RA with R, k × s, on the left and A, s × N, on
+the right. ‖A‖_{1→2} is the largest column norm of A, ‖R‖_{2→∞} the largest row norm of R, and for p ≥ 2
 
 .. math:: \gamma_{(p)}(W) = k^{-1/p} \min_{RA = W} \Bigl(\sum_i \lVert R_{i\cdot}\rVert_2^p\Bigr)^{1/p}
           \lVert A\rVert_{1\to2} ,
 
 so that γ₍∞₎ = γ₂ and γ₍₂₎ = γ_F. The approximate norm γ₂(W, α) is the least γ₂(W̃) over |W̃ − W| ≤ α entrywise.
 
-The matrix whose norm is asked for: checked, without its zero rows and columns, exactly scaled.
+**The matrix** whose norm is asked for is checked, without its zero rows and columns, and exactly scaled.
 """
 
 from __future__ import annotations
@@ -26,8 +23,6 @@ from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.numerics.rounding import scaled_exactly
 from factormech.workloads.base import Workload
-
-# What every norm's solver answers: an interval, the factors that attain its upper end, the witness of its lower.
 
 
 class Factor(Protocol):
@@ -115,8 +110,6 @@ class CertifiedNorm:
             return 0.0 if self.upper == 0.0 else float("inf")
         return self.upper / self.lower - 1.0
 
-
-# The matrix whose norm is asked for: checked, without its zero rows and columns, exactly scaled.
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 

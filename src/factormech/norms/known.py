@@ -4,14 +4,13 @@ Where a group acts transitively on the rows and on the columns, uniform weights 
 γ₍ₚ₎ = ‖W‖_*/√(kN) for every p: so for marginals of one width, with ‖W‖_* from their spectrum, and for the concept class
 of points (2I − J: n − 1 singular values 2 and one |n − 2|).
 
-Approximate norms that are known exactly, 0 ≤ α ≤ 1 (they are 0 beyond).
-
-For ±1 matrices whose γ₂ has a dual matrix U of their own signs, (1 − α)W is the best W̃, as the numerator of U is
-⟨W, U⟩ − α‖U‖₁ = (1 − α)⟨W, U⟩: this holds for parities and for sign thresholds, and makes mc = γ₂. Over both labels
-(−U, U) of mc's U sums to 0 in each row, its numerator is (1 − α)⟨W, U⟩, and its γ₂* is 2γ₂*(U), as y_j⁻ − y_j⁺ is at
-most 2 long; W̃ = ((1 − α)/2)(−W, W) is feasible with c = −(1 + α)/2. So (1 − α)mc/2 ≤ η ≤ (1 − α)γ₂/2.
-The identity: averaged over the permutations W̃ is xI + y11ᵀ. Without shift y = 0 and x = 1 − α are best; with it
-x = 1 − 2α suffices, and y = −x/n is best: x(I − 11ᵀ/n), whose diagonal is constant.
+**Approximate norms** that are known exactly, 0 ≤ α ≤ 1 (they are 0 beyond). For ±1 matrices whose γ₂ has a dual
+matrix U of their own signs, (1 − α)W is the best W̃, as the numerator of U is ⟨W, U⟩ − α‖U‖₁ = (1 − α)⟨W, U⟩: this
+holds for parities and for sign thresholds, and makes mc = γ₂. Over both labels (−U, U) of mc's U sums to 0 in each
+row, its numerator is (1 − α)⟨W, U⟩, and its γ₂* is 2γ₂*(U), as y_j⁻ − y_j⁺ is at most 2 long; W̃ = ((1 − α)/2)(−W, W)
+is feasible with c = −(1 + α)/2. So (1 − α)mc/2 ≤ η ≤ (1 − α)γ₂/2. The identity: averaged over the permutations W̃ is
+xI + y11ᵀ. Without shift y = 0 and x = 1 − α are best; with it x = 1 − 2α suffices, and y = −x/n is best: x(I −
+11ᵀ/n), whose diagonal is constant.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ from factormech.workloads.marginals import Marginals
 from factormech.workloads.parities import BooleanParities, Parities
 from factormech.workloads.ranges import Prefix
 
-# Approximate norms that are known exactly, 0 ≤ α ≤ 1 (they are 0 beyond).
-
 
 def approximate_identity(size: int, alpha: float, *, shifted: bool = False) -> float:
     """γ₂(I, α) = 1 − α; γ̂₂(I, α) = (1 − 2α)(n − 1)/n, 0 from α = ½ on."""
@@ -47,9 +44,6 @@ def approximate_parities(queries: int, alpha: float, *, shifted: bool = False, c
 def approximate_sign_thresholds(size: int, alpha: float) -> float:
     """γ₂(W, α) of the n sign thresholds, the all-ones row included; their mc is the one at α = 0."""
     return max(1.0 - checked_alpha(alpha), 0.0) * closed_forms.sign_thresholds(size)
-
-
-# What is known of a quantity without solving: a value, or an interval, by the workload and by who found it.
 
 
 @dataclass(frozen=True)

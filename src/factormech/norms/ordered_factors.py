@@ -1,8 +1,6 @@
 r"""Factors of prefix sums and ranges: the optimal ones, and the square root and the binary tree.
 
-Optimal factors of prefix sums and ranges, and the fixed point of their weights.
-
-**The factors.** They are products with vectors, O(n · shifts) a column. Roots of the tridiagonal T are sums of
+**The optimal factors.** They are products with vectors, O(n · shifts) a column. Roots of the tridiagonal T are sums of
 resolvents (:mod:`factormech.norms.resolvents`), and a resolvent is one elimination along a chain, D_c^{1/2} L_s⁻¹
 D_c^{1/2}. Of the two ways to write each factor, the ones below difference the argument before the chain smooths it,
 so that differences cost it no digits.
@@ -28,7 +26,7 @@ Scaling all of q by t divides every a by √t: along smooth directions twice the
 rough ones any step is small. So it is the roughness, the corners at both ends, that a coarse start must get right, and
 :func:`refined` does: at a fixed distance from an end the weights of different domains are proportional.
 
-Known factorizations of the prefix workload and their exact errors, beside the optimum; bounds in closed form.
+**Known factorizations** of the prefix workload have exact errors and bounds in closed form.
 
 The error of order p of W = RA is n^{−1/p} (Σ_i ‖R_i‖^p)^{1/p} max_j ‖A_j‖, at least γ₍ₚ₎(W).
 """
@@ -45,8 +43,6 @@ from factormech.arrays import FloatArray, check_dense_size, check_positive_integ
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.resolvents import Chain, ResolventSum, in_lanes, inverse_power
 from factormech.numerics.descent import Anderson
-
-# Optimal factors of prefix sums and ranges, and the fixed point of their weights.
 
 # The factors.
 
@@ -248,9 +244,6 @@ def refined(logs: FloatArray, n: int) -> FloatArray:
         kept = logs[end][:reach] + stretched[end][middle] - logs[end][middle]
         result[end][:reach] = (1.0 - blend) * kept + blend * stretched[end][:reach]
     return result
-
-
-# Known factorizations of the prefix workload and their exact errors, beside the optimum; bounds in closed form.
 
 
 @dataclass(frozen=True)

@@ -104,8 +104,6 @@ def blas_threads() -> int | str:
     return THREADS_NOT_SET
 
 
-# The one reader and writer of HDF5 files. It computes nothing.
-
 FORMAT_VERSION = 1
 FilePath: TypeAlias = str | os.PathLike[str]
 

@@ -34,8 +34,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     """Yield the rows of a part: classes × ε × users × learners."""
     from factormech.learning.agnostic import AgnosticLearner
     from factormech.learning.concepts import concept_class
-    from factormech.learning.populations import realizable_laws
-    from factormech.learning.populations import worst_realizable_law as worst_for_learner
+    from factormech.learning.populations import realizable_laws, worst_realizable_law
     from factormech.learning.realizable import RealizableLearner
     from factormech.learning.realizable_bounds import learning_certificate, learning_floor
     from factormech.learning.reports import losses
@@ -53,7 +52,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             learner = made[kind](concepts, epsilon, asked["loss"], randomizer=randomizer)
             for users in asked["users"]:
                 axes = ("realizable-learning", name, str(size), str(epsilon), str(users))
-                law = worst_for_learner(learner, laws, users, rng_for(asked.seed, *axes, "search"))
+                law = worst_realizable_law(learner, laws, users, rng_for(asked.seed, *axes, "search"))
                 found = learner.losses(law, users, asked["trials"], rng_for(asked.seed, *axes, "trials"))
                 low, high = mean_of_levels(found, losses(concepts, law), LEVEL)
                 yield {

@@ -1,4 +1,4 @@
-r"""The statistical query dimension of a small class, as a linear program whose cuts are queries.
+r"""The statistical query dimension of a class: a linear program whose cuts are queries, and closed forms.
 
 The *value* of a law μ on U × {±1} is
 
@@ -23,8 +23,6 @@ one. So the interval holds, to rounding, whatever the solver did (``certified``)
 and ζ has all images of a query.
 
 The least over μ is in :mod:`factormech.learning.sq.dimension_search`.
-
-Statistical query dimensions in closed form: parities at uniform points, and two sides for every class.
 
 **Parities of d bits at uniform points with coin labels**, N = 2^d. Adding a mask to all concepts (and turning labels by
 its parity) and adding a point to all points are automorphisms, transitive on pairs of a concept and a point with its
@@ -66,8 +64,6 @@ from factormech.learning.sq.game import strategies
 from factormech.learning.sq.oracles import check_law
 from factormech.learning.sq.symmetry import Group, automorphisms
 
-# Statistical query dimensions in closed form: parities at uniform points, and two sides for every class.
-
 # max sᵀHg of 3 bits, and of 1 bit.
 _THREE, _ONE = 20.0, 2.0
 
@@ -97,8 +93,6 @@ def simple_ends(concepts: ConceptClass, alpha: float) -> tuple[float, float]:
     agree = bool((products[~np.eye(len(products), dtype=bool)] > -concepts.domain_size).any())
     return 1.0 / a if agree else 0.5 / a, max(0.5 * concepts.size / a, 0.5 / a)
 
-
-# The statistical query dimension of a small class, as a linear program whose cuts are queries.
 
 SIDE_LIMIT = 16
 # Cuts that are added in a round, and rounds.

@@ -18,7 +18,8 @@ Sums over N users are simulated without a loop over them, and exactly:
 
 **Exact variances.** They are computed type by type, through the centred Gram matrix C = PWᵀWP.
 
-Functions of matrices that remember their last results by what is in them: one strategy serves every budget.
+**Kept results.** Functions of matrices remember their last results by what is in them: one strategy serves every
+budget.
 """
 
 from __future__ import annotations
@@ -39,8 +40,6 @@ from factormech.mechanisms.local.randomizers.base import check_points
 from factormech.numerics.vectors import root
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from factormech.privacy.guarantee import REAL_LAW, Guarantee
-
-# Functions of matrices that remember their last results by what is in them: one strategy serves every budget.
 
 # Calls whose results are kept: how many of each function, and of how many numbers at most.
 KEPT, KEPT_SIZE = 8, 2**21
@@ -71,8 +70,6 @@ def _content(matrix: FloatArray) -> tuple[tuple[int, ...], bytes]:
     values = np.ascontiguousarray(matrix, dtype=np.float64)
     return matrix.shape, hashlib.sha256(values.data).digest()
 
-
-# Columns of a strategy with the noise that makes them private: reports, their sums, and exact variances.
 
 # Reports.
 

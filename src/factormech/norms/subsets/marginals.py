@@ -14,13 +14,12 @@ y_sκ_t(s)| ≤ √(C(d,t)C(w,t)): y_s is the mass that a row of U has where s l
 4 rows and are solved in rational arithmetic (``numerics.rational``), the roots rounded down: a lower end, and f costs
 the upper one.
 
-The growth in d/w beside Corollary 6 of Edmonds, Nikolov & Ullman (STOC 2020), to thousands of attributes.
+This is the growth in d/w beside Corollary 6 of Edmonds, Nikolov & Ullman (STOC 2020), to thousands of attributes.
 
-Certificates of hardness of symmetric classes: what the bounds on users need of a dual matrix U.
-
-A certificate at θ has W_v•U_v ≥ θ‖U_v‖₁ for every row that it uses; its strength is W•U/γ₂*(U), and pairs of laws whose
-half-gaps are θ' differ by M̃_v = 2θ'U_v/(W_v•U_v), with ‖M̃‖ ≤ 2θ'/strength and ‖M̃_v‖₁ ≤ 2θ'/θ
-(``bounds.hard.certificate``; for concept classes with labels ``learning.bounds``).
+**Certificates of hardness** of symmetric classes have what the bounds on users need of a dual matrix U. A certificate
+at θ has W_v•U_v ≥ θ‖U_v‖₁ for every row that it uses; its strength is W•U/γ₂*(U), and pairs of laws whose half-gaps
+are θ' differ by M̃_v = 2θ'U_v/(W_v•U_v), with ‖M̃‖ ≤ 2θ'/strength and ‖M̃_v‖₁ ≤ 2θ'/θ (``bounds.hard.certificate``;
+for concept classes with labels ``learning.bounds``).
 
 A *centre* of the pairs is a law ν of labelled users that is at least φq and at least |M̃_v|/2 for every v, q being the
 column weights that prove γ₂*(U). All users of one kind have equal weights and equal masses, so the totals of the kinds
@@ -46,8 +45,6 @@ from factormech.errors import BadValue
 from factormech.norms.boxes import checked_alpha
 from factormech.numerics.rational import least, root_above, root_below
 from factormech.numerics.rounding import above, rounded_down, rounded_up
-
-# Certificates of hardness of symmetric classes: what the bounds on users need of a dual matrix U.
 
 # More than sums over at most some hundred kinds can lose to rounding.
 _SHARE_SLACK = 1.0 - 1e-12
@@ -117,8 +114,6 @@ class Hardness:
             return 0.0
         return float(above(theta * self.peak, 4) * (1.0 if protocol == "non-interactive" else 2.0) <= 1.0)
 
-
-# γ₂(W, α) and γ̂₂(W, α) of all marginals of one width w over d attributes, from w + 1 coefficients.
 
 MOST_ATTRIBUTES, MOST_WIDTH = 2**16, 24
 _NAME = re.compile(r"([1-9][0-9]?)-way-marginals")

@@ -8,8 +8,6 @@ The pairs are those of ``bounds.hard``: the best certificate at a half-gap θ, a
 of n reports, is at most nL₁, L₁ the L of which ``users_around_centre`` makes one user. With V_v² ≤ 1 − A_v² and as
 √(1 − e^{−2x}) is concave, the average total variation is at most √(1 − e^{−2nL₁}); the bound without a centre,
 ``divergence.advantage``, holds as well. Neither knows the mechanism.
-
-The strategy matrix of a local mechanism, for studies that need its very entries.
 """
 
 from __future__ import annotations
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
     from factormech.workloads.base import Workload
 
 
-# The strategy matrix of a local mechanism, for studies that need its very entries.
-
-
 def matrix_of(mechanism: str, workload: Workload, epsilon: float, root_seed: int, most: int) -> FloatArray | str:
     """Q, outputs × types, of at most so many outputs; or why there is none at hand."""
     from factormech.errors import Unavailable
@@ -52,8 +47,6 @@ def matrix_of(mechanism: str, workload: Workload, epsilon: float, root_seed: int
         return f"more than {most} possible reports"
     return (strategy.as_matrix() if isinstance(strategy, SymmetricStrategy) else strategy).matrix
 
-
-# Hard pairs of a workload, as pictures and as tests that real mechanisms take beside what none can pass.
 
 FORMS = ("apart", "mixed", "centre")
 # Any β serves to read L₁ off a number of users; numbers of users are right to a few roundings.

@@ -3,7 +3,8 @@ r"""Where mechanisms come from: for each name of the registry the function that 
 Each takes the ``FactorRequest`` and returns factorizations to choose from (a list, or a function that looks for the
 best), a finished ``LocalRelease``, or ``Unavailable`` with the reason.
 
-Marginals and conjunctions by polynomials: the upper bound beside Corollary 6 of Edmonds, Nikolov & Ullman (2020).
+**Polynomials** answer marginals and conjunctions: the upper bound beside Corollary 6 of Edmonds, Nikolov & Ullman
+(2020).
 
 A query asks whether all of w literals hold. With z_i = ±1 for a literal that holds or not, and s of them true, it is
 [s = w], and a polynomial Σ_t f_t e_t(z) in the elementary symmetric functions of z that is within a of it at
@@ -11,9 +12,9 @@ s = 0, …, w answers it to a (Thaler, Ullman & Vadhan, ICALP 2012). e_t(z) is a
 signs, so W̃ = RA + c1ᵀ: a row of A for every parity of 1 to w attributes, ω_t χ_T(u), and entries ±f_t/ω_t in R; f₀ is
 the shift. At s true literals e_t is the Krawtchouk number κ_t(s) = Σ_i (−1)^i C(w−s, i) C(s, t−i).
 
-**The least degree**: for each degree the best uniform polynomial is a linear program, and its error is the distance.
+*The least degree*: for each degree the best uniform polynomial is a linear program, and its error is the distance.
 
-**The least norm.** With ω_t² ∝ |f_t|√(C(w, t)/C(d, t)) the product of the norms is
+*The least norm.* With ω_t² ∝ |f_t|√(C(w, t)/C(d, t)) the product of the norms is
 
 .. math:: \|R\|_{2\to\infty}\|A\|_{1\to2} = \sum_{t\ge1} \sqrt{\tbinom dt \tbinom wt}\;|f_t| .
 
@@ -57,8 +58,6 @@ from factormech.workloads.binary import popcounts
 from factormech.workloads.conjunctions import Conjunctions
 from factormech.workloads.marginals import Marginals
 from factormech.workloads.ranges import Prefix
-
-# Marginals and conjunctions by polynomials: the upper bound beside Corollary 6 of Edmonds, Nikolov & Ullman (20.
 
 _Bounds: TypeAlias = list[tuple[int | None, None]]
 _WEIGHT_STEPS = 200  # of the search for weights of parities where widths are mixed
@@ -229,9 +228,6 @@ def _linear_program(cost: FloatArray, A: FloatArray, b: FloatArray, bounds: _Bou
     if found.x is None:
         raise BadValue("polynomial", found.message, "be found by the linear program", "ask for another width or alpha")
     return np.asarray(found.x)
-
-
-# Where mechanisms come from: for each name of the registry the function that makes its factors or its release.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-r"""Families of sets with their features and masses, better sets, and random sets with given correlations.
+r"""Families of sets with their features: better sets, random sets with given correlations, better masses for given
+sets.
 
 **Better sets.** A set improves a strategy if its excess over the multipliers is positive. With Y = M⁻C_πM⁻ and μ of
 ``masses.py`` (Y1 = 0, μᵀ1 = 0), the score of a set is
@@ -17,7 +18,7 @@ For g ~ N(0, R), R of unit diagonal, let S = {u : g_u > τ}, τ = Φ⁻¹(1−β
 those below −β/(1−β), which no sets of this density have (R = −1 there), and up to the part of R that is not positive
 semidefinite. β = 1/(a+1) is the density at which a row says most.
 
-Better masses for given sets: the multiplicative (EM) step, and a quasi-Newton method that it preconditions.
+**Better masses** for given sets come from the multiplicative (EM) step and a quasi-Newton method that it preconditions.
 
 *The EM step.* p'_S = p_S (h_S/(ν + μᵀu_S))^e with (ν, μ) such that Σp' = 1 and Σp'u = 0. The reconstruction that is
 best for p is one for p' too, so f(p') ≤ nΣp_S²h_S/p'_S; hence e = 1 never increases f, and e = ½ minimises this bound.
@@ -45,8 +46,6 @@ from factormech.mechanisms.local.optimal.frame import Blocks, Frame, Real, block
 from factormech.mechanisms.local.optimal.masses import Evaluated, Lists, evaluate, project
 from factormech.mechanisms.local.optimal.problem import BoolArray
 from factormech.numerics.descent import Curvature, backtracked
-
-# Better masses for given sets: the multiplicative (EM) step, and a quasi-Newton method that it preconditions.
 
 MEMORY = 12
 # No log-mass moves further than this in one step.
@@ -117,8 +116,6 @@ def _line_search(
     found = backtracked(attempt, place.value, place.value * slope, factor=0.4, tries=tries)
     return found[2] if found else None
 
-
-# Families of sets with their features and masses, better sets, and random sets with given correlations.
 
 # Families with their best known masses.
 
