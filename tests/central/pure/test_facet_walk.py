@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from factormech.errors import Unavailable
 from factormech.mechanisms.pure import facet_walk
 from factormech.mechanisms.pure.bodies import body_of
 from factormech.mechanisms.pure.bouncy import starting_cone
 from factormech.mechanisms.pure.facet_walk import Cone
+from factormech.mechanisms.pure.knorm import knorm_noise
+from factormech.seeds import rng_for
+from factormech.studies.measures.pure import signs as sign_rows
 from tests.central.pure.bodies import BODIES, signs
 
 pytestmark = pytest.mark.heavy
@@ -179,3 +183,28 @@ def test_the_next_wall_is_the_first_coefficient_to_reach_zero() -> None:
     assert facet_walk.next_wall(ones, ones, ones) == (np.inf, -1)
     assert facet_walk.next_wall(ones, np.array([1.0, -1e-17, -0.0]), -ones) == (0.0, 1)  # rounding has passed a wall
     assert facet_walk.next_wall(ones, np.array([np.nan, 2.0, 3.0]), np.array([-1.0, -1.0, np.nan])) == (2.0, 1)
+
+
+@pytest.mark.parametrize("pivot", [1e-6, 1e6])
+def test_an_inverse_is_renewed_next_to_a_basis_that_is_nearly_singular(pivot: float) -> None:
+    cone = round_body()
+    entering = int(np.flatnonzero(cone.place < 0)[0])
+    cone.columns[entering] = np.where(np.arange(6) == 2, pivot, 1.0) @ cone.columns[cone.basis]
+    u, du = np.ones(6), np.ones(6)
+    u[2] = 0.0
+    facet_walk.exchange(cone, 2, entering, u, du)
+    assert cone.age[0] == facet_walk.OLDEST
+    assert facet_walk.OLDEST % facet_walk.REFRESH == 0
+    facet_walk.check(cone, cone.columns[cone.basis].sum(axis=0))
+    assert cone.age[0] == 0
+    assert cone.inverse @ cone.columns[cone.basis].T == pytest.approx(np.eye(6), abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_chain_leaves_a_nearly_singular_basis_unharmed() -> None:
+    """Random signs of 32 queries and 4096 types, where a basis of condition 10¹¹ once spoilt all that came after it."""
+    rows = sign_rows(32, 4096, rng_for(0, "pure-constants", "32", "4096", "queries"))
+    found = knorm_noise(rows, 1.0).directions.sample(rng_for(0, "pure-constants", "32", "4096", "k-norm"), 2000)
+    assert not isinstance(found, Unavailable)
+    assert found.diagnosis is not None
+    assert found.diagnosis.residual < 1e-8

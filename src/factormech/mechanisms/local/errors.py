@@ -195,7 +195,7 @@ def _measure(
         status, reason = ("ok", "") if evaluation.answered else ("refused", evaluation.refusal)
     return Measurement(
         **point,
-        log2_outputs=evaluation.log2_outputs,
+        log2_outputs=evaluation.log2_outputs if status == "ok" else math.nan,
         worst_variance=evaluation.worst,
         average_variance=evaluation.average,
         residual=evaluation.residual,

@@ -20,7 +20,8 @@ test. Where η leaves the reach there is a new survey first: the column that ent
 where an inverse takes O(m³)): s·A_B^{-1}, which is η, times A_B is compared with s, and A_B times the coefficients of
 the point at which the walk is, a point in no special position, with that point. Where they differ by more than
 ``DRIFT`` the inverse is computed afresh, and in any case after ``OLDEST`` walls; η and all levels are computed afresh
-every time.
+every time. A pivot below ``SHARP``, or above its inverse, leads into a basis that is nearly singular or out of one: the
+inverse is computed afresh at once, as its errors would stay when the basis is a good one again.
 
 **The particle.** The density exp(−‖z‖) has a potential that is linear on every cone, so the bouncy particle sampler
 (Bouchard-Côté, Vollmer & Doucet, JASA 113, 2018) can be followed exactly: it moves on straight lines with velocity w,
@@ -55,6 +56,7 @@ MANY = 512  # columns from which on those near their bounds are gathered
 _CHANGED = 1.1  # by how much a reach grows or shrinks
 _PATIENCE = 2.0  # walls at which all columns are looked at after one long step has asked for it
 _LINE = 8  # numbers in a cache line
+SHARP = 1e-4  # how small a pivot may be, and its inverse, for the inverse not to be computed afresh
 _SMALL = 1e-9  # entries of α, next to its largest, on which no pivot may stand
 
 
@@ -325,6 +327,8 @@ def exchange(cone: Cone, r: int, q: int, u: FloatArray, du: FloatArray) -> None:
     """Column q in the place of the r-th of the basis: a rank-one change of the inverse, of u (with u_r = 0) and du."""
     cone.place[cone.basis[r]], cone.place[q] = -1, r
     weights = np.dot(cone.inverse, cone.columns[q])
+    if not SHARP <= abs(weights[r]) <= 1.0 / SHARP:
+        cone.age[0] = OLDEST  # into a nearly singular basis, or out of one: the check that is due now renews
     line, rate = cone.inverse[r] / weights[r], du[r] / weights[r]
     for i in range(weights.size):
         weight, other = weights[i], cone.inverse[i]
