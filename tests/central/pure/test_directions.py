@@ -313,6 +313,18 @@ def test_the_radial_check_sees_a_wrong_dimension() -> None:
     assert radial_p_value(10 + math.sqrt(30) * rng.uniform(-1, 1, (4, 5000)), 10) < FALSE_ALARM
 
 
+def test_stein_identities_pass_exact_directions_in_many_dimensions() -> None:
+    """Of cross-polytopes, whose directions have long tails: p-values are no smaller than they say."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(60):
+        points = rng.laplace(size=(4, 500, 64))
+        D = points / np.abs(points).sum(axis=-1, keepdims=True)
+        found.append(stein_p_value(D, np.sign(D)))
+    assert np.mean(np.array(found) < 0.05) < 0.2
+    assert min(found) > 1e-4
+
+
 def test_stein_identities_see_a_wrong_law_of_directions() -> None:
     """Of a cube: uniform points pass; directions of the sphere, whose gauge has the same law, do not."""
     rng = np.random.default_rng(0)
