@@ -134,7 +134,6 @@ PURE: dict[str, str] = {
 }
 SKETCHES: dict[str, str] = {
     "jl-balanced": "JL release (ℓ = Nε)",
-    "second-moment": "Second moment",
     "trace": "K-norm (trace body)",
     "trace-projection": "K-norm (trace body) + projection",
     "l2-ball": "ℓ₂ ball",
@@ -321,7 +320,7 @@ def value_label(column: str, value: Any) -> str:
     """What a reader calls a value in a column of an experiment."""
     if not isinstance(value, str):
         return _number(value)
-    if column in ("workload", "family", "concept_class", "set_class"):
+    if column in ("workload", "family", "concept_class", "set_class", "statistic"):
         return workload_label(value)
     if column == "data":
         return data_label(value)

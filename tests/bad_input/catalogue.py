@@ -336,7 +336,7 @@ def _objects(path: Path) -> None:
 FILES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "no bytes": ("q.csv", lambda p: p.write_bytes(b""), "nothing"),
     "blank lines": ("q.csv", lambda p: p.write_text("\n\n"), "q.csv"),
-    "a header alone": ("q.csv", lambda p: p.write_text("a,b\n"), "line 1, column 1 = 'a'"),
+    "a header alone": ("q.csv", lambda p: p.write_text("a,b\n"), "must stand above rows of numbers"),
     "a hole": ("q.csv", lambda p: p.write_text("1,,2\n"), "line 1, column 2"),
     "a short line": ("q.csv", lambda p: p.write_text("1,2\n3\n"), "line 2"),
     "a word in it": ("q.csv", lambda p: p.write_text("1,2\n3,four\n"), "line 2, column 2 = 'four'"),

@@ -478,7 +478,7 @@ def test_every_scale_can_be_drawn(
     left, right = ax.get_xlim()
     assert all(left <= x <= right for line in ax.lines[1:] for x in line.get_xdata())
     assert sum(bool(label.get_text()) for label in ax.get_xticklabels()) >= min(len(xs), 2)
-    assert "lower bound" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "Lower bound" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_curves_of_numbers_have_distinct_looks() -> None:

@@ -104,7 +104,7 @@ def test_promises_of_every_task() -> None:
     assert (frame.success_high >= frame.target_share).all()
     row = dict(frame.iloc[0])
     assert learning_users.check(row) is None
-    wrong = {"success_high": 0.5, "predicted_users": 1, "measured_users": 1, "guaranteed_users": 10}
+    wrong = {"success": 0.2, "predicted_users": 1, "measured_users": 1, "guaranteed_users": 10}
     for column, value in wrong.items():
         assert learning_users.check(row | {column: value})[0] == column
     kearns = frame[frame.task == "users/kearns-learner"]

@@ -24,7 +24,7 @@ FILES = sorted(path for path in GALLERY.glob("*.csv") if path.stem not in NO_TAB
 
 
 def faults(text: str, frame: pd.DataFrame) -> list[str]:
-    """What is wrong with the printed table of users needed, ε down its side, by the rows of the CSV file alone."""
+    """What is wrong with the printed tables of users and of bits, ε down the side, by the rows of the CSV file."""
     found = []
     mechanisms = frame[frame["status"] != "bound"]
     for table in printed(text):
@@ -32,8 +32,16 @@ def faults(text: str, frame: pd.DataFrame) -> list[str]:
             at = mechanisms[(mechanisms["epsilon"].astype(str).str.removesuffix(".0") == label)]
             title = block or table.caption
             at = at[[latex_text(labels.workload_label(name)) in title for name in at["workload"]]]
-            found += [f"{block} {label}: {fault}" for fault in _faults(cells, at, table)]
+            judged = _faulty_bits(cells, at) if table.caption.startswith("Bits") else _faults(cells, at, table)
+            found += [f"{block} {label}: {fault}" for fault in judged]
     return found
+
+
+def _faulty_bits(cells: dict[str, str], at: pd.DataFrame) -> Iterator[str]:
+    for row in at[at["log2_outputs"].notna()].itertuples():
+        head = latex_text(labels.mechanism_label(row.mechanism))
+        if not math.isclose(number(cells[head]), row.log2_outputs, rel_tol=5.1e-4):
+            yield f"{head} prints {cells[head]} for {row.log2_outputs} bits"
 
 
 def _faults(cells: dict[str, str], at: pd.DataFrame, table: Printed) -> Iterator[str]:
@@ -74,8 +82,10 @@ def test_every_cell_is_the_csv_files(figure_1: pd.DataFrame, with_gaps: pd.DataF
     for frame in (figure_1, with_gaps):
         assert faults(kinds.latex(frame), frame) == []
     tables = printed(kinds.latex(figure_1))
-    assert sum(len(table.rows) for table in tables) == 6 * 8  # every workload at every ε
-    assert all(table.heads[-2:] == ["Lower bound", "Best over bound"] for table in tables)
+    assert sum(len(table.rows) for table in tables) == 2 * 6 * 8  # users, and bits, of every workload at every ε
+    users = [table for table in tables if not table.caption.startswith("Bits")]
+    assert sum(len(table.rows) for table in users) == 6 * 8
+    assert all(table.heads[-2:] == ["Lower bound", "Best over bound"] for table in users)
 
 
 @pytest.mark.parametrize(

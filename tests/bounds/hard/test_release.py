@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from scipy.optimize import linprog
 from factormech.arrays import FloatArray
 from factormech.bounds.hard import divergence
 from factormech.bounds.hard.certificate import Witness, best_witness, certify
+from factormech.bounds.hard.divergence import Protocol
 from factormech.bounds.hard.release import lower_bound_release, risk, users_at, users_for_query
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.certificates import dual_norm
@@ -242,3 +244,23 @@ def test_users_for_thresholds_grow_as_the_square_of_the_logarithm() -> None:
     assert 95 < first < 105
     assert second == pytest.approx(first, rel=0.01)
     assert np.diff(norms)[1] == pytest.approx(math.log(2) / math.pi, rel=0.01)
+
+
+@pytest.mark.parametrize("protocol", ["non-interactive", "sequential"])
+@pytest.mark.parametrize("name", ["prefix", "2-way-marginals", "at-most-2-way-marginals"])
+def test_no_bound_falls_as_the_domain_grows(name: str, protocol: Protocol) -> None:
+    # Certificates are solved to 2e-3.
+    bounds = [lower_bound_release(create(name, n), 1.0, 0.05, protocol=protocol).users for n in (8, 16, 32, 64)]
+    assert all(b >= a * (1.0 - 2e-3) for a, b in itertools.pairwise(bounds))
+
+
+def test_a_problem_within_another_counts() -> None:
+    """Marginals of two ways within those of at most two; the certificate is one of the whole matrix."""
+    found, part = (
+        lower_bound_release(create(name, 32), 1.0, 0.05) for name in ("at-most-2-way-marginals", "2-way-marginals")
+    )
+    assert found.users >= part.users * (1.0 - 1e-3)
+    assert users_at(found.witness, 1.0, 0.05, found.t) == found.pairs
+    W = create("at-most-2-way-marginals", 32).matrix()
+    assert found.witness.matrix.shape == W.shape
+    assert (np.einsum("ij,ij->i", W, found.witness.matrix) >= -1e-12).all()

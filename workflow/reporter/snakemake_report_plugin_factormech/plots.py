@@ -73,7 +73,7 @@ def _of_curves(curves: Curves) -> dict[str, Any]:
         "x": curves.x,
         "y": curves.y,
         "series": tuple(name for name in (curves.series, curves.dash) if name),
-        "panels": curves.panels,
+        "panels": tuple(name for name in curves.panels if name != curves.x),
         "low": curves.low or "",
         "high": curves.high or "",
         "below": curves.below or "",

@@ -42,6 +42,12 @@ centre exists at small α whatever the workload, and at every α for parities.
 **t** is chosen best. G(θ) is bounded on both sides where it has been solved and falls in θ, so a few solves show that
 no other t would give much more.
 
+**Problems within.** The bound for some of the queries on some of the types holds for all of them: a certificate with
+zeros elsewhere is one of W. So every second type is tried, again and again (the prefix of half the domain is within the
+prefix of the whole), and, where the rows have few different numbers of entries, the rows with one number each (2-way
+marginals within those of at most two ways). With more types the best certificate need not leave room for a centre, so
+that without them the bound could fall as a problem grows.
+
 The answers of fewer users than a single query needs (``single``) count too: the larger bound is reported.
 
 **Data sets instead of distributions.** A mechanism whose expected error on each data set of n users is at most α has
@@ -52,15 +58,16 @@ single answers are used above: so n is at least the bound at α + r/(2√n).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from typing import Protocol as Interface
 
 import numpy as np
 
-from factormech.arrays import FloatArray, check_epsilon
+from factormech.arrays import FloatArray, IntArray, check_epsilon
 from factormech.bounds.hard import divergence
-from factormech.bounds.hard.certificate import BestWitness, Witness, best_witness, nothing
+from factormech.bounds.hard.certificate import BestWitness, Witness, best_witness, certify, nothing
 from factormech.bounds.hard.divergence import PROTOCOLS, Protocol
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.certified import checked_matrix
@@ -118,6 +125,8 @@ def _checked_range(value_range: float) -> float:
 _GRID = np.geomspace(1.01, 64.0, 1200)
 _SOLVES = 6
 _ENOUGH, _WORTH = 1.01, 1.002
+# Problems within have so many types at least, and rows are grouped where they have at most so many kinds.
+_FEWEST, _KINDS = 4, 4
 
 
 class Pairs(Interface):
@@ -204,8 +213,7 @@ def lower_bound_release(
         raise UnknownName("protocol", protocol, PROTOCOLS)
     widest = float(np.ptp(W, axis=1).max())
     single = users_for_query(widest, epsilon, alpha)
-    search = _Search(W, epsilon, alpha, protocol, gap, 0.5 * widest)
-    search.run()
+    search = _searched(_Search(W, epsilon, alpha, protocol, gap), {})
     users = max(search.users, float(single))
     formula = "hard-pairs" if search.users > single else "single-query"
     return ReleaseBound(
@@ -236,15 +244,41 @@ def best_t(witness: Pairs, epsilon: float, alpha: float, protocol: Protocol = "n
     return max(((users_at(witness, epsilon, alpha, t, protocol), t) for t in ends), default=(0.0, 0.0))
 
 
+def _searched(search: _Search, known: dict[bytes, _Search]) -> _Search:
+    """The search for W and for the problems within it, each solved once."""
+    W = search.W
+    key = W.tobytes() + repr(W.shape).encode()
+    if key in known:
+        return known[key]
+    known[key] = search
+    search.run()
+    for rows, columns in _within(W):
+        part = _Search(W[np.ix_(rows, columns)], search.epsilon, search.alpha, search.protocol, search.gap)
+        search.keep(rows, columns, _searched(part, known))
+    return search
+
+
+def _within(W: FloatArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Rows and columns of problems: every second type; the rows with each of a few numbers of entries not 0."""
+    half, whole = np.arange(0, W.shape[1], 2), np.arange(W.shape[1])
+    if len(half) >= _FEWEST:
+        rows = np.sort(np.unique(W[:, half], axis=0, return_index=True)[1])
+        rows = rows[np.ptp(W[np.ix_(rows, half)], axis=1) > 0.0]
+        if len(rows):
+            yield rows, half
+    sizes = np.where(np.ptp(W, axis=1) > 0.0, np.count_nonzero(W, axis=1), 0)
+    kinds = np.unique(sizes[sizes > 0])
+    if 1 < len(kinds) <= _KINDS:
+        yield from ((np.flatnonzero(sizes == kind), whole) for kind in kinds)
+
+
 class _Search:
     """Certificates at a few θ = tα, until no other t could do much better."""
 
-    def __init__(
-        self, W: FloatArray, epsilon: float, alpha: float, protocol: Protocol, gap: float, half_range: float
-    ) -> None:
+    def __init__(self, W: FloatArray, epsilon: float, alpha: float, protocol: Protocol, gap: float) -> None:
         self.W, self.epsilon, self.alpha, self.protocol, self.gap = W, epsilon, alpha, protocol, gap
-        self.grid = _GRID[alpha * _GRID < half_range]
-        self.half_range = half_range
+        self.half_range = 0.5 * float(np.ptp(W, axis=1).max())
+        self.grid = _GRID[alpha * _GRID < self.half_range]
         self.uppers = np.full(len(self.grid), math.inf)
         self.users, self.t = 0.0, 0.0
         self.witness = nothing(W.shape, alpha)
@@ -268,6 +302,17 @@ class _Search:
         users, t = best_t(found.witness, self.epsilon, self.alpha, self.protocol)
         if users > self.users:
             self.users, self.t, self.witness = users, t, found.witness
+
+    def keep(self, rows: IntArray, columns: IntArray, part: _Search) -> None:
+        """Keep the certificate of some rows and columns, with zeros elsewhere, if it is better."""
+        if part.users <= self.users:
+            return
+        U = np.zeros_like(self.W)
+        U[np.ix_(rows, columns)] = part.witness.matrix
+        witness = certify(self.W, U, part.t * self.alpha, gap=0.1 * self.gap)
+        users, t = best_t(witness, self.epsilon, self.alpha, self.protocol)
+        if users > self.users:
+            self.users, self.t, self.witness = users, t, witness
 
     def potentials(self) -> FloatArray:
         """What a certificate as strong as the upper end would prove at each t."""
