@@ -40,6 +40,7 @@ LOCAL = Curves(
 )
 # What is said of families whose names end so.
 TOLD = {
+    "prefix": " For thresholds as signs ±1, γ₂(W, α) = (1 − α)γ₂(W): at α = ½ half the norm, a quarter of the users.",
     "parities": " For parities γ₂(W, α) = (1 − α)γ₂(W).",
     "marginals": " The exponent of Corollary 6 has an unknown constant, and no line.",
 }
