@@ -427,3 +427,12 @@ def test_a_study_is_found_by_name(tmp_path: Path) -> None:
     assert made.plot().axes
     with pytest.raises(fm.UnknownName, match="did you mean 'mine'"):
         fm.study("mne", mine, schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("name", "delta"), [("optimised", None), ("gamma-f", 1e-6), ("gaussian-projection", 1e-6), ("k-norm", None)]
+)
+def test_a_strategy_is_a_line(name: str, delta: float | None) -> None:
+    budget = {"epsilon": 1.0} | ({} if delta is None else {"delta": delta})
+    said = repr(fm.mechanism(name, **budget).fit(fm.workload("prefix", 8)).strategy)
+    assert re.fullmatch(r"<\w+.{10,100}8 (user )?types, ε = 1(, δ = 1e-06)?>", said)

@@ -61,6 +61,11 @@ class CentralMechanism:
     calibration: str = "analytic"
     relation: str = RELATION
 
+    def __repr__(self) -> str:
+        W = self.workload
+        size = f"{W.queries} queries over {W.domain_size} types"
+        return f"<CentralMechanism {self.name}: {size}, ε = {self.epsilon:g}, δ = {self.delta:g}>"
+
     @property
     def workload(self) -> Workload:
         return self.factorization.workload

@@ -143,6 +143,9 @@ class ProjectedMechanism:
     base: CentralMechanism
     relation: str = TOTAL_PUBLIC
 
+    def __repr__(self) -> str:
+        return repr(self.base).replace(f"CentralMechanism {self.base.name}", f"ProjectedMechanism {self.name}")
+
     @property
     def workload(self) -> Workload:
         return self.base.workload

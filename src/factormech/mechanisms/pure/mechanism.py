@@ -64,6 +64,10 @@ class PureMechanism:
     queries: FloatArray
     noise: PureNoise
 
+    def __repr__(self) -> str:
+        k, N = self.queries.shape
+        return f"<PureMechanism {self.name}: {k} queries over {N} types, ε = {self.noise.epsilon:g}>"
+
     @property
     def guarantee(self) -> Guarantee:
         return Guarantee(self.noise.epsilon, ground=REAL_LAW if self.noise.exact else CHAIN_LIMIT)
