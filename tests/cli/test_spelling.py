@@ -116,3 +116,10 @@ def test_every_command_explains_itself(run: Run, command: tuple[str, ...]) -> No
     said = run(*command, "--help")
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith(f"usage: {' '.join(['factormech', *command])}")
+
+
+def test_a_configuration_without_its_option_is_told_of_it(run: Run) -> None:
+    said = run("check", "mine.yaml")
+    assert said.code == 2
+    assert "a configuration is named by --config mine.yaml" in said.err
+    assert "--config" not in run("check", "mine").err

@@ -86,6 +86,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and where help is; exit code 2."""
+        stray = message.removeprefix("unrecognized arguments: ").split(" ", 1)[0]
+        if stray != message and stray.endswith((".yaml", ".yml")):
+            message += f"; a configuration is named by --config {stray}"
         self.exit(2, f"usage error: {message}; see {self.prog} --help\n")
 
 
