@@ -43,3 +43,8 @@ def test_bad_numbers_are_refused() -> None:
         agnostic_users(4, 1.0, 0.6, 0.1)
     with pytest.raises(BadValue):
         class_hardness(subset_class("conjunctions", 3), 1.0)
+
+
+def test_no_bound_falls_as_attributes_are_added() -> None:
+    bounds = [agnostic_users(d, 1.0, 0.1, 0.1).needed for d in range(2, 8)]
+    assert bounds == sorted(bounds)

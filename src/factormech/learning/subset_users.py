@@ -44,6 +44,8 @@ from factormech.norms.subsets.classes import SubsetClass, subset_class
 from factormech.norms.subsets.norms import class_hardness, subset_norm
 from factormech.numerics.rounding import above
 
+# Below so many attributes bounds are tried for larger classes, too.
+_FEW = 6
 # Norms at so many a at most, a few seconds each at 20 attributes.
 _SOLVES = 3
 
@@ -169,6 +171,12 @@ class AgnosticUsers:
     needed: float
 
 
+def _needed(attributes: int, epsilon: float, alpha: float, beta: float) -> float:
+    queries = subset_class("conjunctions", attributes)
+    differences = replace(queries, values=0.5 * (queries.values - 1.0))
+    return confident_learning_users([class_hardness(differences, 2.0 * alpha * (1.0 + 1e-6))], epsilon, alpha, beta)
+
+
 def agnostic_users(attributes: int, epsilon: float, alpha: float, beta: float) -> AgnosticUsers:
     """Return how many users learn monotone conjunctions agnostically, from above and from below.
 
@@ -191,8 +199,8 @@ def agnostic_users(attributes: int, epsilon: float, alpha: float, beta: float) -
     """
     queries, a = subset_class("conjunctions", attributes), DISTANCE * checked_loss_gap(alpha)
     reports = agnostic_reports(queries, epsilon, alpha, distance=a)
-    differences = replace(queries, values=0.5 * (queries.values - 1.0))
-    found = class_hardness(differences, 2.0 * alpha * (1.0 + 1e-6))
-    needed = confident_learning_users([found], epsilon, alpha, beta)
+    # Where all other attributes hold, a class has the conjunctions of fewer: their bounds are bounds for it.
+    sizes = {*range(1, min(attributes, _FEW)), attributes}
+    needed = max(_needed(size, epsilon, alpha, beta) for size in sizes)
     norm, guaranteed, predicted = reports.norm, reports.users(beta, proved=True), reports.users(beta)
     return AgnosticUsers(norm.lower, norm.upper, guaranteed, predicted, needed)
