@@ -8,7 +8,7 @@ the right. ‖A‖_{1→2} is the largest column norm of A, ‖R‖_{2→∞} th
 
 so that γ₍∞₎ = γ₂ and γ₍₂₎ = γ_F. The approximate norm γ₂(W, α) is the least γ₂(W̃) over |W̃ − W| ≤ α entrywise.
 
-**The matrix** whose norm is asked for is checked, without its zero rows and columns, and exactly scaled.
+**The matrix.** Solvers get a matrix that is checked, exactly scaled, and has no zero row or column.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ def _measured(asked: Asked, task: Task, row: Mapping[str, Any]) -> dict[str, flo
 def check(row: Mapping[str, Any]) -> Problem:
     """Return the problem of a row that breaks a promise, or has fewer users than are proved to be needed.
 
-    Refuters succeed just as often as promised: at the level of the interval one right row in a hundred were refused.
-    A row is refused where so few successes have a probability of at most 10⁻⁶."""
+    Refuters succeed just as often as promised, so that the interval alone would refuse one right row in a hundred. A
+    row is refused where so few successes have a probability of at most 10⁻⁶."""
     from factormech.numerics.intervals import clopper_pearson
 
     trials = int(row["trials"])
