@@ -14,9 +14,10 @@ It is attained where C is a multiple of P (Histogram), by subset selection. It i
 t = ‖W1‖/√n, ‖W‖_* ≤ t + ‖WP‖_*, so ‖W‖_*² ≤ (t² + ‖WP‖_*²/σ)(1 + σ), and 1 + σ ≤ cosh²(ε/2) ≤ e^ε.
 
 **Rounding.** Up to 4096 types ``proved.py`` evaluates ``centred_svd``, with uniform weights. Where u ⊕ v decides C the
-spectrum does: closed forms and fast transforms in whole numbers, right to 32 roundings of the largest entry. Only
-``svd``, and ``centred_svd`` of other workloads on larger domains, rest on an eigenvalue solver: its values are taken to
-be right to 8n + 32 roundings of the largest, which is what such solvers keep to and no proof.
+spectrum does: closed forms and fast transforms in whole numbers, right to 32 roundings of the largest entry. The others
+rest on an eigenvalue solver (``svd``, ``by_singular_values``, and ``centred_svd`` of other workloads on larger
+domains): its values are taken to be right to 8n + 32 roundings of the largest, which is what such solvers keep to and
+no proof.
 
 **On given data.** This bound holds even for a strategy that was made for these data. Let p be the shares of the user
 types, VQ = W, μ = Qp, and v_o the columns of V. The variance of the answers for one user drawn from p (McKenna,
@@ -74,14 +75,21 @@ def svd(workload: Workload, epsilon: float) -> float:
 
 def centred_svd(workload: Workload, epsilon: float) -> float:
     """The centred bound on the variance per user, rounded down; 0 where it is vacuous or all types are alike."""
-    epsilon, n = check_epsilon(epsilon), workload.domain_size
-    if n == 1 or same_for_all(workload, float(np.sum(workload.centred_singular_values() ** 2))):
+    n = workload.domain_size
+    if workload.centred_walsh_spectrum() is None and 1 < n <= DENSE_UP_TO:
+        epsilon = check_epsilon(epsilon)
+        alike = same_for_all(workload, float(np.sum(workload.centred_singular_values() ** 2)))
+        return 0.0 if alike else proved_variance(CentredGram.of(workload), epsilon, uniform_weights(n))
+    return by_singular_values(workload, epsilon)
+
+
+def by_singular_values(workload: Workload, epsilon: float) -> float:
+    """``centred_svd`` without its proof for dense Gram matrices, the dear part of it: enough to check numbers with."""
+    epsilon, n, values = check_epsilon(epsilon), workload.domain_size, workload.centred_singular_values()
+    if n == 1 or same_for_all(workload, float(np.sum(values**2))):
         return 0.0
-    if workload.centred_walsh_spectrum() is not None:
-        return spectral_variance(workload.centred_singular_values(), epsilon, _SPECTRUM)
-    if n > DENSE_UP_TO:
-        return spectral_variance(workload.centred_singular_values(), epsilon, _SPECTRUM + 8.0 * n * _UNIT)
-    return proved_variance(CentredGram.of(workload), epsilon, uniform_weights(n))
+    solver = 0.0 if workload.centred_walsh_spectrum() is not None else 8.0 * n * _UNIT
+    return spectral_variance(values, epsilon, _SPECTRUM + solver)
 
 
 def spectral_variance(values: FloatArray, epsilon: float, doubt: float) -> float:

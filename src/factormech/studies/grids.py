@@ -287,7 +287,7 @@ class Strategies:
 
         self.asked, self.mechanism = asked, mechanism
         self.built = None if is_solved(mechanism) else built(mechanism)
-        self.last: tuple[Spec, Any] | None = None
+        self.kept: dict[Spec, Any] = {}
 
     def __call__(self, question: Question, epsilon: float) -> Any:
         """The strategy for a question at a budget, verified."""
@@ -305,13 +305,16 @@ class Strategies:
     def _solution(self, question: Question, epsilon: float) -> Any:
         from factormech.mechanisms.local.registry import solution_for, solver_of, strategy_spec
 
-        budget = epsilon if solver_of(self.mechanism).per_epsilon else None
+        per_epsilon = solver_of(self.mechanism).per_epsilon
         options = self.asked.settings.get("options", {}).get(self.mechanism, {})
         seeds = {"seed": question.seed, "root_seed": self.asked.seed}
+        budget = epsilon if per_epsilon else None
         spec = strategy_spec(self.mechanism, question.workload, budget, options=options, **seeds)
-        if self.last is None or self.last[0] != spec:  # one is kept: a large one is not read twice
-            self.last = spec, solution_for(spec, question.workload)
-        return self.last[1]
+        if spec not in self.kept:
+            if per_epsilon:  # one is kept: it is asked for twice, and a large one fills the memory
+                self.kept.clear()
+            self.kept[spec] = solution_for(spec, question.workload)
+        return self.kept[spec]
 
 
 def evaluate_bound(name: str, workload: Workload, epsilon: float) -> float:
@@ -346,14 +349,15 @@ def size_of(asked: Asked) -> tuple[int, tuple[int, ...], int, int]:
 
 def solved_here(asked: Asked) -> float:
     """Seconds of the strategies and bounds of a part that have no file."""
-    from factormech.mechanisms.local.registry import is_solved
+    from factormech.mechanisms.local.registry import is_solved, solver_of
 
     cost = costs()
 
     points = list(asked.points("workload", "domain_size", "epsilon", "seed"))
     total = 0.0
     for name in filter(is_solved, asked["mechanisms"]):
-        total += sum(cost.solve_seconds(name, n) for _, n, *_ in points if not cost.deserves_a_job(name, n))
+        times = 1 if solver_of(name).per_epsilon else len(asked["epsilon"])  # the same strategy at every budget
+        total += sum(cost.solve_seconds(name, n) / times for _, n, *_ in points if not cost.deserves_a_job(name, n))
     for bound in asked.settings.get("bounds", ()):
         total += sum(cost.bound_seconds(bound, n) for _, n, *_ in points if not cost.bound_deserves_a_job(bound, n))
     return total

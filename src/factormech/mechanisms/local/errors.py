@@ -26,7 +26,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray
 from factormech.bounds.registry import variance_bound
-from factormech.bounds.spectral import centred_svd
+from factormech.bounds.spectral import by_singular_values
 from factormech.errors import BadValue, Unavailable, UnknownName
 from factormech.mechanisms.local.error_law import centred_diagonal
 from factormech.mechanisms.local.optimal.average import VARIANCE_BOUND
@@ -88,7 +88,7 @@ def evaluated(
 
 
 def _check_bound(found: Evaluation, workload: Workload, epsilon: float, what: str) -> None:
-    bound, size = centred_svd(workload, epsilon), workload.frobenius_squared()
+    bound, size = by_singular_values(workload, epsilon), workload.frobenius_squared()
     if found.average < bound * (1.0 - BOUND_ROUNDING) - 1e-12 * size:
         rule = f"be at least {bound:.6g}, below which no {epsilon:g}-LDP strategy is"
         raise BadValue(f"average variance of {what}", found.average, rule, "correct its evaluate, or its guarantee")
