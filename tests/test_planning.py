@@ -21,6 +21,7 @@ from factormech.spec import Spec, find, shared
 from factormech.store import hdf5
 from factormech.studies import cost, registry, solves
 from factormech.studies.asked import Asked
+from factormech.studies.registry import experiment
 from factormech.studies.run import figure_settings, parts_of, until
 from factormech.studies.solves import Solve, start_of
 from factormech.workloads.registry import create
@@ -95,6 +96,19 @@ def test_costs_are_sums_over_parts_and_what_is_shared_counts_once() -> None:
     [file, _] = plan.needs["one"]["optimised"]
     assert plan.work("solve", {}, file) == cost.solve("optimised", plan.requests[file].domain_size)
     assert plan.measurements(["one"]) == 3 * 2
+
+
+def test_one_job_makes_all_parts_of_a_quick_study() -> None:
+    plan = Plan(config(one={"quick": {"grid": {"domain_size": [8]}}}, two={"quick": {"grid": {"epsilon": [2.0]}}}))
+    parts = ("hadamard", "optimised", "lower.bounds")
+    assert plan.together() == {"evaluate_together_1": (parts, ["quick/one", "quick/two"])}
+    assert plan.apart() == ["one", "two"]
+    [(first, work)] = plan.part_works["quick/one"].items()
+    assert first == parts[0]  # the first output of the job, by which its progress is told
+    assert plan.work("evaluate", {"study": "quick/one"}) == work
+    apart = [plan.parts["quick/one"][part] for part in parts]
+    expected = cost.experiment("sample-complexity", sum(map(experiment("sample-complexity").seconds, apart)), 0)
+    assert cost.seconds(work) == pytest.approx(cost.seconds(expected))
 
 
 # Requests.

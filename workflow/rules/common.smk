@@ -103,8 +103,8 @@ def solve_modules(wildcards):
     return PLAN.solve_modules(solved_file(wildcards))
 
 
-def part_modules(wildcards):
-    return PLAN.part_modules(wildcards.study, wildcards.part)
+def parts_modules(wildcards):
+    return sorted({m for part in parts_made(wildcards) for m in PLAN.part_modules(wildcards.study, part)})
 
 
 def table_modules(wildcards):
@@ -191,24 +191,29 @@ def solve_request(wildcards):
     return PLAN.requests[solved_file(wildcards)].to_json()
 
 
-def part_of(wildcards):
-    return PLAN.parts[wildcards.study][wildcards.part]
+def parts_made(wildcards):
+    """The parts that a job makes: one, or all of its study."""
+    return [wildcards.part] if "part" in wildcards.keys() else list(PLAN.parts[wildcards.study])
 
 
-def part_solved(wildcards):
-    return PLAN.needs[wildcards.study][wildcards.part]
+def parts_solved(wildcards):
+    needs = PLAN.needs[wildcards.study]
+    return list(dict.fromkeys(file for part in parts_made(wildcards) for file in needs[part]))
 
 
-def part_sources(wildcards):
-    """The user's own matrices and the data sets of a part."""
-    asked = part_of(wildcards)
-    own = own_files(asked.grid.get("workload", ()), asked.definitions)
-    return [*own, *data_of(wildcards.study)]
+def parts_sources(wildcards):
+    """The user's own matrices and the data sets of parts."""
+    asked = [PLAN.parts[wildcards.study][part] for part in parts_made(wildcards)]
+    own = [own_files(each.grid.get("workload", ()), each.definitions) for each in asked]
+    return [*dict.fromkeys(file for files in own for file in files), *data_of(wildcards.study)]
 
 
-def part_text(wildcards):
-    """What a part is asked; where there are no data, the names of the stand-ins."""
-    asked = part_of(wildcards)
+def parts_text(wildcards):
+    """What each part is asked; where there are no data, the names of the stand-ins."""
+    return [part_text(PLAN.parts[wildcards.study][part]) for part in parts_made(wildcards)]
+
+
+def part_text(asked):
     names = asked.grid.get("data", ())
     return asked.only_data(data_files.resolved(names, DATA_FOLDER)).to_json() if names else asked.to_json()
 

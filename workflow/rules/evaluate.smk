@@ -1,33 +1,49 @@
-"""Evaluate: a file for each part of a study, then its table and the tables made from it."""
+"""Evaluate: a file for each part of a study, then its table and the tables made from it.
 
+``evaluate`` makes one part. On a small grid Python takes longer to start than to work, and one job makes all parts of a
+quick study: a rule for each list of their names, since the outputs of a rule have the same names for all its jobs.
+"""
 
-rule evaluate:
-    input:
-        solved=part_solved,
-        sources=part_sources,
-        code=code(part_modules),
-    output:
-        "results/parts/{study}/{part}.h5",
-    log:
-        "results/logs/evaluate/{study}/{part}.log",
-    benchmark:
-        "results/benchmarks/evaluate/{study}/{part}.tsv"
-    priority: 30  # the longest take minutes: not at the end, with the other cores idle
-    conda:
-        "../../environment.yml"
-    threads: CONFIG.threads
-    resources:
-        mem_mb=memory_of("evaluate"),
-        runtime=minutes_of("evaluate"),
-    params:
-        kind=study_kind,
-        asked=part_text,
-        data=str(DATA_FOLDER or ""),
-        plugins=plugins(part_modules),
-    shell:
-        "python -m factormech.pipeline.evaluate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
-        " --study {wildcards.study} --part {wildcards.part:q} --asked {params.asked:q} --planned"
-        " --data={params.data:q} --output {output:q} &> {log:q}"
+EVALUATES = {"evaluate": ("results/parts/{study}/{part}.h5", "{study}/{part}", PLAN.apart())}
+EVALUATES |= {
+    name: ([f"results/parts/{{study}}/{part}.h5" for part in parts], "{study}/parts", studies)
+    for name, (parts, studies) in PLAN.together().items()
+}
+
+for rule_name, (files, log_name, studies) in EVALUATES.items():
+
+    rule:
+        name:
+            rule_name
+        input:
+            solved=parts_solved,
+            sources=parts_sources,
+            code=code(parts_modules),
+        output:
+            files,
+        log:
+            f"results/logs/evaluate/{log_name}.log",
+        benchmark:
+            f"results/benchmarks/evaluate/{log_name}.tsv"
+        wildcard_constraints:
+            study="|".join(map(re.escape, studies)) or "(?!)",
+        priority: 30  # the longest take minutes: not at the end, with the other cores idle
+        conda:
+            "../../environment.yml"
+        threads: CONFIG.threads
+        resources:
+            mem_mb=memory_of("evaluate"),
+            runtime=minutes_of("evaluate"),
+        params:
+            kind=study_kind,
+            parts=parts_made,
+            asked=parts_text,
+            data=str(DATA_FOLDER or ""),
+            plugins=plugins(parts_modules),
+        shell:
+            "python -m factormech.pipeline.evaluate --plugins {params.plugins:q} --request {input.code} --kind {params.kind}"
+            " --study {wildcards.study} --part {params.parts:q} --asked {params.asked:q} --planned"
+            " --data={params.data:q} --output {output:q} &> {log:q}"
 
 
 rule tabulate:

@@ -78,8 +78,8 @@ def code(modules):
     def asked(wildcards):
         prepared()
         owner = rules_with_code()[id(asked)]
-        # The rules of solves share one path, since a new path would be a new input.
-        name = re.sub("(^|_)solve_.*", r"\1solve", owner.name)  # a module may have put something before the name
+        # Rules made in a loop share one path, since a new path would be a new input.
+        name = re.sub("(^|_)(solve|evaluate)_.*", r"\1\2", owner.name)  # a module may have put something before it
         mark = hashlib.sha256(json.dumps([name, sorted(wildcards.items())]).encode()).hexdigest()[:16]
         path = REQUESTS_FOLDER / f"requests/{mark}/{name}.json"
         # The parts of a run that are elsewhere, on a cluster, are told by the file that the run itself has written.

@@ -42,6 +42,19 @@ class Plan:
             for name, parts in self.parts.items()
         }
 
+    def together(self) -> dict[str, tuple[tuple[str, ...], list[str]]]:
+        """Rule → names of parts, and the quick studies with these parts, all of which one job makes."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        for study in self.config.quick_studies:
+            if len(self.parts[study]) > 1:
+                found.setdefault(tuple(self.parts[study]), []).append(study)
+        return {f"evaluate_together_{i}": item for i, item in enumerate(found.items(), 1)}
+
+    def apart(self) -> list[str]:
+        """The studies of which a job makes one part."""
+        together = {study for _, studies in self.together().values() for study in studies}
+        return [study for study in self.studies if study not in together]
+
     def _needs(self, kind: str, asked: Asked) -> list[str]:
         requests = list(dict.fromkeys(experiment(kind).solves(asked)))
         for request in requests:
@@ -109,18 +122,21 @@ class Plan:
 
     @cached_property
     def part_works(self) -> dict[str, dict[str, Work]]:
-        """What every part of every study takes."""
-        return {
-            name: {part: _part_work(self.studies[name].kind, asked) for part, asked in parts.items()}
-            for name, parts in self.parts.items()
-        }
+        """What every job on parts takes: study → the first part that it makes → its work."""
+        together, found = {*self.studies} - {*self.apart()}, {}
+        for name, parts in self.parts.items():
+            kind = self.studies[name].kind
+            jobs = {next(iter(parts)): [*parts.values()]} if name in together else {p: [a] for p, a in parts.items()}
+            found[name] = {first: _parts_work(kind, asked) for first, asked in jobs.items()}
+        return found
 
     def work(self, rule: str, wildcards: Mapping[str, str], file: str = "") -> Work:
         """What a job takes."""
         if rule == "solve":
             return work_of(self.requests[file])
         if rule == "evaluate":
-            return self.part_works[wildcards["study"]][wildcards["part"]]
+            works = self.part_works[wildcards["study"]]
+            return works[wildcards.get("part", next(iter(works)))]
         return cost.table(rule) if rule in ("tabulate", "derive", "draw") else UNKNOWN
 
     def arrays(self) -> dict[str, tuple[str, str, int]]:
@@ -148,7 +164,8 @@ class Plan:
         }
         shown = {rule: cost.seconds(cost.table(rule)) for rule in ("tabulate", "derive", "draw")}
         means = {rule: sum(of.values()) / max(len(of), 1) for rule, of in (("solve", solves), ("evaluate", parts))}
-        return {"files": solves | parts, "rules": shown | means | dict.fromkeys(self.arrays(), means["solve"])}
+        names = dict.fromkeys(self.arrays(), means["solve"]) | dict.fromkeys(self.together(), means["evaluate"])
+        return {"files": solves | parts, "rules": shown | means | names}
 
     def measurements(self, studies: Iterable[str]) -> int:
         """How many points the parts of these studies have."""
@@ -159,9 +176,9 @@ def _axes(part: Asked) -> list[str]:
     return [axis for axis, values in part.grid.items() if values]
 
 
-def _part_work(kind: str, asked: Asked) -> Work:
+def _parts_work(kind: str, parts: list[Asked]) -> Work:
     declared = experiment(kind)
-    return cost.experiment(kind, declared.seconds(asked), declared.memory_mb(asked))
+    return cost.experiment(kind, sum(map(declared.seconds, parts)), max(map(declared.memory_mb, parts)))
 
 
 def work_of(request: Solve) -> Work:
