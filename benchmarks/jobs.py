@@ -117,13 +117,17 @@ PGD_ITERATIONS = 500
 def gathered(folder: Path, config: Path) -> Iterator[dict[str, object]]:
     """The jobs that a finished run has measured."""
     plan = Plan(load(read_yaml(config), SCHEMA, base=folder))
+    together = {*plan.studies} - {*plan.apart()}
     for rule, pattern in PATTERNS.items():
         root = folder / "results/benchmarks" / rule
         for path in sorted(root.rglob("*.tsv")):
             job = str(path.relative_to(root).with_suffix(""))
             match = re.fullmatch(pattern, job)
+            wildcards = match.groupdict() if match else {}
+            if wildcards.get("study") in together:
+                wildcards.pop("part", None)
             try:
-                work = plan.work(rule, match.groupdict() if match else {}, f"results/{job}.h5")
+                work = plan.work(rule, wildcards, f"results/{job}.h5")
             except (KeyError, ValueError):
                 continue  # a job of another configuration
             with path.open(newline="") as file:

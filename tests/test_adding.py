@@ -85,6 +85,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_was_added_is_in_the_table(project: Path) -> None:
     table = factormech.load(project / "results/tables/small-epsilon.csv")
     assert list(dict.fromkeys(table["workload"])) == ["prefix", "windows", "mine", "cdf-and-total"]
@@ -100,6 +101,7 @@ def test_what_was_added_is_in_the_table(project: Path) -> None:
     assert union == pytest.approx(at.loc[("prefix", 0.1, "randomized-response"), "worst_variance"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_what_was_added_is_in_the_figure_and_its_caption(project: Path) -> None:
     caption, notes = ((project / f"figures/small-epsilon.{kind}").read_text() for kind in ("txt", "notes.txt"))
     assert "coins" in notes
@@ -108,6 +110,7 @@ def test_what_was_added_is_in_the_figure_and_its_caption(project: Path) -> None:
     assert (project / "figures/small-epsilon.svg").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_a_new_matrix_makes_only_its_own_study_stale(project: Path) -> None:
     file = project / "grades.csv"
     with edited(file, file.read_text().replace("1.0", "2.0", 1)):

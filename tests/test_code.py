@@ -211,6 +211,7 @@ def test_packages_hold_nothing_but_a_docstring() -> None:
         assert [ast.dump(line) for line in rest] in ([], listing), path
 
 
+@pytest.mark.slow
 def test_the_whole_package_is_walked_quickly() -> None:
     everything = modules()
     code._parse_once.cache_clear()

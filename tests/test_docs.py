@@ -110,6 +110,7 @@ def test_the_python_of_the_page_runs() -> None:
     assert names["strategy"].privacy_loss <= 1.0
 
 
+@pytest.mark.slow
 def test_the_page_on_python_says_what_python_says() -> None:
     """Every block, one after the other, as a reader types them; and every public name is on the page."""
     page = (ROOT / "docs" / "python.md").read_text()

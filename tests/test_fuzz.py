@@ -63,6 +63,7 @@ def test_no_reader_is_surprised(name: str) -> None:
     assert counts["refused"] >= 10
 
 
+@pytest.mark.slow
 def test_crashes_are_seen_and_contained() -> None:
     """SciPy's reader of Matrix Market files ends the process on one in thirty inputs; the package says so in a line."""
     counts, faults = fuzz.fuzz("mtx", 100, seed=0)

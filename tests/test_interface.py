@@ -47,6 +47,7 @@ def test_importing_loads_nothing_heavy_and_unknown_names_are_refused() -> None:
         _ = fm.nonsense
 
 
+@pytest.mark.slow
 def test_lists_are_lists_whatever_was_imported_before() -> None:
     lists = "fm.norms()[0], fm.workloads()[2], fm.mechanisms()[1]"
     code = f"import factormech.norms.registry, factormech as fm; print({lists})"
@@ -308,6 +309,7 @@ def test_mechanisms_of_all_families_stand_in_one_table() -> None:
     assert rows.loc["laplace", "worst_variance"] == pytest.approx(2.0 * 3 * 3**2)  # 3 queries that differ, of norm 3
 
 
+@pytest.mark.slow
 def test_a_sweep_is_its_comparisons_and_can_be_drawn() -> None:
     table = fm.sweep(["prefix", "histogram"], [0.5, 1.0], ["rappor", "hadamard"], n=[4, 8])
     part = table.query("workload == 'histogram' and domain_size == 8 and epsilon == 0.5").reset_index(drop=True)
@@ -322,6 +324,7 @@ def test_a_sweep_is_its_comparisons_and_can_be_drawn() -> None:
         fm.plot(table, figure={"x": "eps"})
 
 
+@pytest.mark.slow
 def test_a_plan_is_what_its_mechanism_says() -> None:
     W = fm.workload("prefix", 4)
     found = fm.plan(W, 1.0, rmse=0.05)
@@ -387,6 +390,7 @@ def test_the_reconstruction_is_what_the_variances_are_of() -> None:
         np.testing.assert_allclose(variance, fitted.errors["variance"], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_answers_are_drawn(tmp_path: Path, ages: pd.DataFrame) -> None:
     planned, fitted = fm.plan(ages, 1.0, rmse=0.05), fm.fit(ages, "rappor", 1.0)
     axes = planned.plot(tmp_path / "plan.svg").axes[0]

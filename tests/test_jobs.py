@@ -58,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return here
 
 
+@pytest.mark.slow
 def test_a_strategy_from_a_file_measures_as_one_solved_on_the_spot(folder: Path) -> None:
     question = asked(["adaptive-pgd"], [])
     assert job(folder, "evaluate", *evaluate(question), "--output", "spot.h5").returncode == 0
@@ -68,6 +69,7 @@ def test_a_strategy_from_a_file_measures_as_one_solved_on_the_spot(folder: Path)
     assert set(spot["status"]) == {"ok"}
 
 
+@pytest.mark.slow
 def test_a_bound_in_a_file_is_not_evaluated_again(folder: Path) -> None:
     """That of the file is taken, at its point and for every seed; the others are evaluated."""
     record = hdf5.read(folder / "bound.h5", "bound")

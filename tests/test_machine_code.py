@@ -62,6 +62,7 @@ def kept(project: Path) -> list[Path]:
     return sorted((project / "cache").rglob("*.kernels"))
 
 
+@pytest.mark.slow
 def test_the_machine_code_follows_a_callee_in_another_file(project: Path) -> None:
     assert answer(project) == (11, 0)
     assert answer(project) == (11, 1)
@@ -73,6 +74,7 @@ def test_the_machine_code_follows_a_callee_in_another_file(project: Path) -> Non
     assert not [*project.glob("factormech-kernels-*")], "the folder of each process is removed at its end"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damages", [("half", "one bit"), pytest.param(("empty", "zeros"), marks=pytest.mark.slow)], ids=" and ".join
 )
@@ -104,6 +106,7 @@ def test_two_processes_compile_for_two_types_at_once(project: Path) -> None:
     assert answer(project, "2.5") == (6, 1)
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_to_stops_nothing(project: Path) -> None:
     (project / "cache").write_text("a file where the folder of caches should be")
     assert answer(project) == (11, 0)
@@ -111,6 +114,7 @@ def test_a_place_that_cannot_be_written_to_stops_nothing(project: Path) -> None:
     assert [*project.glob("factormech-*/*.kernels")]
 
 
+@pytest.mark.slow
 def test_a_plugin_with_numba_follows_the_kernels_of_the_package(project: Path) -> None:
     plugin = project / "mine.py"
     plugin.write_text(

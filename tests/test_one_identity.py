@@ -139,6 +139,7 @@ def test_so_they_do_for_other_seeds_and_each_seed_is_another_stream(folder: Path
     assert len(averages) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n", "epsilon"), POINTS)
 def test_the_command_line_agrees_with_the_files_of_the_pipeline(
     folder: Path,

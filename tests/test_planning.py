@@ -264,6 +264,7 @@ studies:
 """
 
 
+@pytest.mark.slow
 def test_a_sweep_of_a_hundred_thousand_measurements_is_planned_in_seconds() -> None:
     text = SWEEP.format(epsilons=", ".join(f"{0.1 * i:.1f}" for i in range(1, 41)))
     config = load(yaml.safe_load(text), SCHEMA, base=".")

@@ -55,6 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_point_is_traced_to_its_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     point = {"mechanism": "optimised", "workload": "prefix", "epsilon": "2.0"}
     [found] = fm.trace("figures/gap.svg", point, folder=folder)

@@ -46,6 +46,7 @@ def test_only_the_limit_that_nobody_asked_for_is_taken_away(tmp_path: Path, word
     assert f"limit: {limit}" in done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_looks_at_the_jobs_between_their_ends(tmp_path: Path) -> None:
     """After thirty jobs the last is waited for by a few threads, and not by one more for each of them."""
     rules = f"""

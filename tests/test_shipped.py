@@ -55,6 +55,7 @@ def test_every_file_of_the_workflow_is_in_the_package() -> None:
     assert not any(os.path.isabs(os.readlink(link)) for link in links)
 
 
+@pytest.mark.slow
 def test_a_new_project_can_print_and_read_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside of a checkout the rules of configurations are those of the package; a table on small grids is offered."""
     shipped.start_project(tmp_path, ["gaussian-calibration"])
@@ -104,6 +105,7 @@ def without(library: str, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_one_line(project: Path) -> None:
     check = ["check", "--config", str(project / "config.yaml")]
     done = without("jsonschema", f"from factormech.cli.main import main; sys.exit(main({check}))")
@@ -114,6 +116,7 @@ def test_a_missing_library_is_one_line(project: Path) -> None:
     assert last.endswith("matplotlib is not installed; type: pip install 'factormech[plots]'")
 
 
+@pytest.mark.slow
 @pytest.mark.workflow
 def test_a_new_project_plans_its_study(project: Path) -> None:
     """Plain ``snakemake`` makes ``all``, and nothing else."""
@@ -123,6 +126,7 @@ def test_a_new_project_plans_its_study(project: Path) -> None:
     assert "claims" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.workflow
 @pytest.mark.parametrize("place", ["checkout", "package", "commit"])
 def test_the_workflow_is_a_module_of_another(project: Path, place: str) -> None:
@@ -139,6 +143,7 @@ def test_the_workflow_is_a_module_of_another(project: Path, place: str) -> None:
     assert re.search(r"^factormech_draw +1$", done.stdout + done.stderr, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.workflow
 def test_the_file_at_the_top_and_the_workflow_make_the_same(tmp_path: Path) -> None:
     """Of two studies of the project itself, with its claims and its tools."""

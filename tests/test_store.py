@@ -87,6 +87,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     datasets=st.dictionaries(NAMES, ARRAYS | TEXT_ARRAYS | frames(), max_size=4),

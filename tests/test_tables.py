@@ -45,6 +45,7 @@ def test_round_trip(make_table: MakeTable, tmp_path: Path, seeds: Any) -> None:
     assert tuple(frame["seed"].unique()) == seeds
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     value=st.floats(min_value=0, allow_infinity=False, allow_nan=False),
@@ -97,6 +98,7 @@ def test_header_is_the_promised_one(make_table: MakeTable, tmp_path: Path) -> No
     )
 
 
+@pytest.mark.slow
 def test_truncations_are_refused(make_table: MakeTable, tmp_path: Path) -> None:
     """A file cut in a line never reads; one cut at a line end only where a smaller grid is complete."""
     path = tmp_path / "t.csv"

@@ -151,6 +151,7 @@ def test_files_explain_themselves(project: Path) -> None:
     assert {"numpy", "scipy", "h5py"} <= {name.removesuffix("_version") for name in attributes}
 
 
+@pytest.mark.slow
 def test_nothing_is_made_twice(project: Path) -> None:
     assert planned(project) == set()
     assert planned(project, "quick") == set()
@@ -193,6 +194,7 @@ claims:
 """
 
 
+@pytest.mark.slow
 def test_claims_are_judged_on_the_studies_that_are_there(project: Path) -> None:
     """In the full run and in the quick one, whose grid may be too small for a verdict."""
     ledger = project / "studies/liu2024.claims.yaml"
@@ -236,6 +238,7 @@ HADAMARD_AND_WHAT_USES_IT = {
 }
 
 
+@pytest.mark.slow
 def test_a_changed_mechanism_makes_its_dependents_stale_and_nothing_else(project: Path) -> None:
     """With Snakemake's memory of earlier runs and without it; then back, and nothing is stale any more."""
     module = project / "src/factormech/mechanisms/local/hadamard.py"
@@ -251,6 +254,7 @@ def test_a_changed_mechanism_makes_its_dependents_stale_and_nothing_else(project
     assert planned(project) == set()
 
 
+@pytest.mark.slow
 def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
     """A copied or unpacked file may be older than the results: the digest sees it all the same."""
     module = project / "src/factormech/mechanisms/local/hadamard.py"
@@ -260,6 +264,7 @@ def test_a_change_under_an_old_time_stamp_is_seen(project: Path) -> None:
         assert planned(project) == HADAMARD_AND_WHAT_USES_IT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "stale"),
     [
@@ -277,12 +282,14 @@ def test_what_depends_on_a_module_is_made_again(project: Path, file: str, stale:
         assert {job.partition(" ")[0] for job in planned(project)} == stale
 
 
+@pytest.mark.slow
 def test_another_target_error_makes_only_tables_and_figures_again(project: Path) -> None:
     config = project / "config.yaml"
     with edited(config, config.read_text().replace("alpha: 0.01", "alpha: 0.02", 1)):
         assert planned(project) == {"tabulate study=small", "draw study=small"}
 
 
+@pytest.mark.slow
 def test_the_grid_of_one_study_can_be_overridden_alone(project: Path) -> None:
     """From the command line, numbers inside ``--config`` included; the other study stays as it is."""
     done = snakemake(project, "all", "--dry-run", "--config", "studies={small: {grid: {epsilon: [2.5], seed: [1]}}}")
@@ -293,6 +300,7 @@ def test_the_grid_of_one_study_can_be_overridden_alone(project: Path) -> None:
     assert not any("study=other" in found for found in wildcards)
 
 
+@pytest.mark.slow
 def test_a_figure_is_drawn_again_from_its_csv_alone(project: Path, tmp_path: Path) -> None:
     shutil.copy(project / "results/tables/small.csv", tmp_path / "small.csv")
     subprocess.run(
@@ -332,6 +340,7 @@ def test_a_bad_configuration_is_answered_in_lines(project: Path) -> None:
         assert any(part in line for line in lines), (part, output)
 
 
+@pytest.mark.slow
 def test_a_damaged_result_is_to_be_made_again(project: Path) -> None:
     """A bit that turned over under an old time stamp, in a file that everything was already made from."""
     path = project / "results/parts/small/hadamard.h5"

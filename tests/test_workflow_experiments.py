@@ -57,6 +57,7 @@ def project(copied: Path) -> Path:
     return copied
 
 
+@pytest.mark.slow
 def test_the_added_kind_is_planned(copied: Path) -> None:
     """As planned on a copy without results; the slow tests run the jobs."""
     calibration = {"evaluate study=calibration, part=all", "tabulate study=calibration", "draw study=calibration"}

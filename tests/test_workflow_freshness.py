@@ -64,6 +64,7 @@ def changed(path: Path, content: str, seconds: float) -> Iterator[None]:
         kept.replace(path)
 
 
+@pytest.mark.slow
 def test_a_matrix_under_an_older_time_stamp(project: Path) -> None:
     with changed(project / "mine.csv", "5,0\n9,7\n", -1e6):
         assert rules(project) == FROM_THE_MATRIX
@@ -88,6 +89,7 @@ def test_results_from_the_future_and_no_memory(project: Path, tmp_path: Path) ->
     assert rules(there) == set()
 
 
+@pytest.mark.slow
 def test_an_edited_file_is_made_again(project: Path) -> None:
     """The job that wrote the file is named by its first output."""
     part = "results/parts/small/lower.bounds.h5"
@@ -104,6 +106,7 @@ def test_an_edited_file_is_made_again(project: Path) -> None:
     assert rules(project) == set()
 
 
+@pytest.mark.slow
 def test_a_job_refuses_code_that_is_not_the_planned_one(project: Path) -> None:
     """Edited while the run was at work, and restored: one line, exit 1, and the next run makes what is missing."""
     module = project / "src/factormech/mechanisms/local/errors.py"

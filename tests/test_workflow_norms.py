@@ -85,6 +85,7 @@ def table(project: Path, study: str) -> object:
     return factormech.load(project / f"results/tables/{study}.csv")
 
 
+@pytest.mark.slow
 def test_every_study_is_planned_and_only_the_expensive_factorization_has_a_job(tmp_path: Path) -> None:
     """As planned on a copy without results; the slow tests run them."""
     jobs = planned(copied(tmp_path))

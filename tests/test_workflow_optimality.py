@@ -73,6 +73,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(tmp_path_factory.mktemp("first"))
 
 
+@pytest.mark.slow
 def test_every_rule_has_its_jobs(tmp_path: Path) -> None:
     """As planned on a copy without results; the slow tests run them."""
     copy_of_project(tmp_path)

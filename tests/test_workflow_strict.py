@@ -77,6 +77,7 @@ def test_what_check_accepts_runs(
     assert not (project / "hacked").exists()
 
 
+@pytest.mark.slow
 # Snakemake itself refuses what is no YAML, with words of its own; these it would read in its own way.
 @pytest.mark.parametrize(
     "case",

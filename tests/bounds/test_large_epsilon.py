@@ -36,6 +36,7 @@ def randomized_response(workload: Workload, epsilon: float) -> np.longdouble:
     return np.longdouble(trace.numerator) / np.longdouble(trace.denominator) * (2 * w + n) / w**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n", "epsilon"),
     [

@@ -226,6 +226,7 @@ def test_near_the_exact_optimum(name: str, epsilon: float) -> None:
         assert found == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 8, pytest.param(3, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["prefix", "all-ranges"])
 def test_randomized_response_is_optimal_at_large_budgets(name: str, n: int) -> None:

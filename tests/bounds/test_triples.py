@@ -135,6 +135,7 @@ def test_it_is_between_the_bound_from_pairs_and_the_least_variance(name: str, n:
     assert pairs * (1.0 - 1e-3) <= triples.average_variance(gram, epsilon, found) <= optimum * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 def test_it_closes_the_gap_of_parities() -> None:
     """By pairs the best strategy for parities of 6 attributes may be 7.6 % from the optimum: it is not."""
     name, n, epsilon = PARITIES

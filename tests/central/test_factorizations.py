@@ -76,6 +76,7 @@ def test_prefix_errors_at_512(name: str) -> None:
         assert found.error(p) >= norm.lower * (1 - 1e-12)
 
 
+@pytest.mark.slow
 def test_large_ordered_domains_need_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a dense matrix was asked for")

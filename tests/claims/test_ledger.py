@@ -76,6 +76,7 @@ def test_the_ledger_speaks_of_all_papers_and_of_studies_that_exist(ledger: Ledge
     assert {claim.kind for claim in ledger.claims} == set(KINDS)
 
 
+@pytest.mark.slow
 def test_claims_that_need_data_have_no_verdict_on_standins(ledger: Ledger, gallery: Folder) -> None:
     """The prediction, beside the verdicts on the gallery's tables with its data sets renamed as stand-ins."""
     names = ["hepth", "medcost", "nettrace"]
@@ -151,6 +152,7 @@ def states(check: Check, first: str, gallery: Folder, seeds: Iterator[int]) -> I
         yield compared(found, check.expect)
 
 
+@pytest.mark.slow
 def test_every_claim_that_holds_can_fail(everything: list[Judged], gallery: Folder) -> None:
     stuck = [
         f"{found.claim.id} {outcome.check.reading}"
@@ -200,6 +202,7 @@ def as_in_the_quick_run(gallery: Folder, studies: Mapping[str, Any], name: str) 
     return frame
 
 
+@pytest.mark.slow
 def test_the_quick_run_judges_no_claim_on_a_grid_that_it_is_not_about(ledger: Ledger, gallery: Folder) -> None:
     studies = read_yaml(ROOT / "config.yaml")["studies"]
     quick = Folder(ROOT)

@@ -15,6 +15,7 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 CLASS = ("plan", "--class", "conjunctions", "--attributes", 6, "--epsilon", 1, "--alpha", 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [(), ("--realizable",), ("--refute",), ("--refute", "--realizable")])
 def test_the_command_says_what_python_says(ask: Ask, task: tuple[str, ...]) -> None:
     found = ask(*CLASS, *task)
@@ -39,6 +40,7 @@ def test_a_reader_sees_protocol_theorem_bound_ratio_and_engine(run: Run) -> None
     assert "probability 0.95" in dense
 
 
+@pytest.mark.slow
 def test_the_command_of_the_readme_runs(run: Run) -> None:
     said = re.findall(r"`factormech (plan --class [^`]*)`", README.read_text())
     assert len(said) == 1

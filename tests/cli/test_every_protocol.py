@@ -29,6 +29,7 @@ def test_a_stronger_bound_than_the_tables_is_compared_with_the_best_mechanism() 
     assert "table" not in every_protocol(workload, 1.0, 0.05, "linf", (float(users), best))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "alpha"), [(1.0, 0.3), (12.0, 1e-2)])
 def test_where_there_is_no_bound_the_line_says_why_and_has_no_number_of_users(epsilon: float, alpha: float) -> None:
     line = every_protocol(create("prefix", 8), epsilon, alpha, "mse")

@@ -182,6 +182,7 @@ def test_studies_are_listed_shown_and_checked(ask: Ask, run: Run, config: Config
     assert "did you mean" in unknown.err
 
 
+@pytest.mark.slow
 def test_a_list_of_studies_is_a_line_each_and_can_be_searched(run: Run, ask: Ask) -> None:
     lines = run("study", "list", *EVERY).out.splitlines()
     names = [study["study"] for study in ask("study", "list", *EVERY)["studies"]]
@@ -238,6 +239,7 @@ def test_results_are_found_by_study_and_by_file(
     assert "factormech results show STUDY" in said.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_data", [True, False])
 def test_standins_are_announced(
     ask: Ask, run: Run, monkeypatch: pytest.MonkeyPatch, config: Config, with_data: bool

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.heavy
 STUDIES = ("attribute-norms", "marginals-growth", "marginals-users", "masked-parities", "conjunction-separation")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", every(3, STUDIES))
 def test_the_figure_has_no_overlaps_and_a_caption(name: str) -> None:
     frame, kind = quick(name), project().study(name).kind

@@ -39,6 +39,7 @@ STUDIES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", every(3, reversed(STUDIES)))
 def test_figures_and_captions(name: str) -> None:
     frame = quick(name)

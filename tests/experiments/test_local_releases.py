@@ -170,6 +170,7 @@ def test_only_pure_mechanisms_stand_above_a_bound() -> None:
     assert frame["delta"].tolist() == [0.0, 1e-6, 1e-9]
 
 
+@pytest.mark.slow
 def test_upper_numbers_are_above_the_bound_and_in_order() -> None:
     frame = release_table()
     run = frame[frame["reason"] == ""]

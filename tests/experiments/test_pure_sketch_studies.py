@@ -162,6 +162,7 @@ def test_errors_on_marginals_are_above_the_bound_and_laplace_has_one_constant() 
     assert 1 <= kept.min()["conjunctions-2"] <= kept.max()["conjunctions-2"] < 16
 
 
+@pytest.mark.slow
 def test_the_cells_of_the_phase_diagram_are_ratios_of_errors() -> None:
     frame = quick("pure-skew")
     cells = skew_figure.ratios(frame, "k-norm-projection")

@@ -38,6 +38,7 @@ def refusals(kind: str, settings: dict[str, Any] | None = None, **grid: Any) -> 
     return [str(error) for error in registry.experiment(kind).refuse(asked(kind, settings, **grid))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", every(3, reversed(STUDIES)))
 def test_figures_and_captions(name: str) -> None:
     frame = quick(name)
@@ -165,6 +166,7 @@ def test_slopes_of_noise_and_projection() -> None:
 # Random queries.
 
 
+@pytest.mark.slow
 def test_random_queries_have_every_mechanism_and_row() -> None:
     frame = quick("pure-random-queries")
     assert set(frame["jl_rows"]) == {0, 2, 8, 16}

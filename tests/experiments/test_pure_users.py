@@ -122,6 +122,7 @@ def test_one_query_is_laplace_noise_whatever_shapes_it() -> None:
     assert numbers == pytest.approx([2.0 * math.sqrt(2.0) / 0.05] * 3)
 
 
+@pytest.mark.slow
 def test_the_table_keeps_its_order_and_its_bound() -> None:
     frame = quick("pure-sample-complexity")
     of_pure = frame[~frame["mechanism"].str.startswith("shaped")]
@@ -140,6 +141,7 @@ def test_types_that_are_no_power_of_two_are_refused() -> None:
     assert "grid.domain_size[0]" in text[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_figures_can_be_read(name: str) -> None:
     study = project().quick_studies[f"quick/{name}"]

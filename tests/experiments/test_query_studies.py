@@ -47,6 +47,7 @@ def test_the_needed_tolerance_learns_and_the_printed_one_stalls() -> None:
         assert np.all(rows["learner_dimension"] >= rows["estimate"])
 
 
+@pytest.mark.slow
 def test_a_stream_needs_fewer_users_and_no_model_too_few() -> None:
     rows = quick("pan-private").set_index(["epsilon", "model"])
     for epsilon in (0.1, 1.0):

@@ -76,6 +76,7 @@ def test_without_stopped_runs_there_is_no_arrow() -> None:
     assert CENSORED not in legend(figure)
 
 
+@pytest.mark.slow
 def test_every_order_of_a_central_bound_has_its_panel_with_the_bound_as_a_line() -> None:
     frame, figure = drawn("central-bounds")
     assert_no_overlaps(figure)
@@ -126,6 +127,7 @@ def test_a_threshold_is_said_to_have_types_and_a_grid_a_side() -> None:
     assert "size" not in below(figure)
 
 
+@pytest.mark.slow
 def test_curves_on_each_other_are_named() -> None:
     frame, figure = drawn("central-errors")
     told = "Optimal = Noise on every count = Noise on every answer"
@@ -157,6 +159,7 @@ def test_total_norms_of_parities_grow_as_the_theorem_says() -> None:
     assert len({round(y, 3) for y in heights}) == 4
 
 
+@pytest.mark.slow
 def test_strips_have_users_over_the_strongest_bound() -> None:
     frame, figure = drawn("mckenna2020-figure-1", band=True)
     assert_no_overlaps(figure)

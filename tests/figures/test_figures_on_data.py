@@ -72,6 +72,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     return registry.draw(tables.kind_of(frame), frame)
 
 
+@pytest.mark.slow
 def test_no_text_is_cut_off_or_covers_another(frame: pd.DataFrame) -> None:
     assert_no_overlaps(draw(frame))
 

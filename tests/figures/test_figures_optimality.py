@@ -126,6 +126,7 @@ def marked(ax: Axes, name: str) -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.01, 1.5, 300.0])
 def test_gaps_are_the_tables_numbers_on_an_axis_from_one(scale: float) -> None:
     frame = gaps(scale)

@@ -69,6 +69,7 @@ def case(request: pytest.FixtureRequest, make_table: MakeTable) -> tuple[pd.Data
     return frame, draw(frame)
 
 
+@pytest.mark.slow
 def test_no_text_is_cut_off_or_covers_another(case: tuple[pd.DataFrame, Figure]) -> None:
     assert_no_overlaps(case[1])
 
@@ -143,6 +144,7 @@ def test_curves_are_the_tables_numbers(make_table: MakeTable) -> None:
         np.testing.assert_array_equal(line.get_ydata(), rows["sample_complexity"])
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_named(make_table: MakeTable) -> None:
     figure = draw(make_table())
     legend = [t.get_text() for t in figure.legends[0].get_texts()]
@@ -171,6 +173,7 @@ def test_partly_missing_says_where(make_table: MakeTable) -> None:
     assert note == "unavailable: RAPPOR [n ≥ 32]"
 
 
+@pytest.mark.slow
 def test_rows_that_the_table_lacks_are_named(make_table: MakeTable) -> None:
     frame = make_table({"prefix": 1.0, "histogram": 1.0}, {"hadamard": 1.0, "hierarchical": 2.0})
     lost = frame[~((frame["mechanism"] == "hadamard") & (frame["workload"] == "prefix") & (frame["epsilon"] > 1.9))]
@@ -296,6 +299,7 @@ def test_width_and_size_of_text_are_the_studys(make_table: MakeTable) -> None:
     assert draw(frame).get_figwidth() == 5.2
 
 
+@pytest.mark.slow
 def test_panels_beyond_what_a_page_holds_are_left_to_the_table(make_table: MakeTable) -> None:
     sizes = tuple(2**k for k in range(2, 15))
     frame = make_table({"prefix": 1.0, "histogram": 1.0}, {"hadamard": 1.0}, tuple(range(1, 15)), sizes)

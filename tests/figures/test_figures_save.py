@@ -27,6 +27,7 @@ save(registry.draw("sample-complexity", tables.read_csv(sys.argv[1])), sys.argv[
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_equal_bytes(make_table: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
     """This one and another, with another hash seed and a matplotlibrc that would change everything."""
     table = tmp_path / "t.csv"
@@ -76,6 +77,7 @@ def test_files_hold_no_dates_and_no_versions(make_table: Callable[..., pd.DataFr
     assert width == pytest.approx(5.2 * 200, abs=1)
 
 
+@pytest.mark.slow
 def test_nothing_is_written_if_one_format_fails(
     make_table: Callable[..., pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

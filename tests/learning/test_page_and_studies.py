@@ -97,6 +97,7 @@ def test_rows_of_realizable_learning() -> None:
         assert realizable_learning.check(row | {column: value})[0] == column
 
 
+@pytest.mark.slow
 def test_promises_of_every_task() -> None:
     """The share at the predicted users is not below the promise, and no number of users below its bound."""
     frame = quick("conjunction-gap")

@@ -26,6 +26,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "class-plans.md"
 TASKS = [(refute, realizable) for refute in (False, True) for realizable in (False, True)]
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs() -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 2
@@ -129,6 +130,7 @@ def test_a_margin_that_is_lost_is_refused() -> None:
         agnostic_reports(subset_class("conjunctions", 3), 1.0, 0.1, distance=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("refute", "realizable"), TASKS)
 @pytest.mark.parametrize("name", ["conjunctions", "majorities"])
 def test_both_engines_agree_on_a_class_that_both_take(name: str, refute: bool, realizable: bool) -> None:

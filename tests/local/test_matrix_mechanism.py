@@ -254,6 +254,7 @@ def test_diameter_strategy_is_certified_and_no_worse_than_the_ball(name: str) ->
     assert s.solver.lower_bound >= record.lower_bound  # no set has a diameter below its radius
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
 def test_no_random_strategy_beats_the_certified_bounds(seed: int) -> None:

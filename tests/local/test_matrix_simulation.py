@@ -183,6 +183,7 @@ def test_independent_noise_is_simulated_for_any_number_of_users(name: str) -> No
     assert covariance_p_value(found, mean, covariance) >= FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_users_come_in_parts_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caps, "_CELLS_LIMIT", 17)
     parts = caps._parts(COUNTS)

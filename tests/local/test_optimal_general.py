@@ -577,6 +577,7 @@ def test_says_when_the_rounds_are_used_up() -> None:
     assert answer.details["rounds"] == 1
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_strategies() -> None:
     problem = Problem(create("prefix", 80).centred_gram(), 1.0)
     one, two = (search.solve(problem, np.random.default_rng(7), options=STANDARD) for _ in range(2))

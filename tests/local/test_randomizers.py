@@ -181,6 +181,7 @@ def test_strips_cover_the_density_and_have_one_area(d: int) -> None:
     assert half <= areas.sum() <= 1.05 * half
 
 
+@pytest.mark.slow
 def test_a_coordinate_far_out_is_as_likely_as_it_should_be() -> None:
     """The lowest strip, which covers what a ziggurat calls its tail: a chance of some 3 in 10 000."""
     d, size = 20, 2_000_000

@@ -199,6 +199,7 @@ def test_subset_estimates_have_the_law_of_the_explicit_matrix(law: str, way: str
     assert min(membership_p_values(sizes, 1.0, way, sampled=1.25)) < FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", every(2, ["by_users", "by_types"]))
 def test_the_joint_law_of_two_subset_reports_is_that_of_the_matrix(way: str) -> None:
     """Each value that Σ g_s 1_S can take, with its exact probability, for users of two types."""

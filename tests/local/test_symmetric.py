@@ -373,6 +373,7 @@ def test_mixture_against_a_closed_form() -> None:
     assert value == pytest.approx(s.sum() ** 2, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n", "limit"),
     [
@@ -411,6 +412,7 @@ def test_few_characters_fall_back_to_parities() -> None:
     assert solution.objective == pytest.approx(36.0 / math.tanh(0.5) ** 2, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_budget_of_rows_leaves_out_what_has_more(monkeypatch: pytest.MonkeyPatch) -> None:
     workload = create("all-marginals", 64)
     free = solve(workload, 1.0, rng=np.random.default_rng(0))

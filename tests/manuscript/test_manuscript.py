@@ -151,6 +151,7 @@ def test_panels_may_be_numbers(table: pd.DataFrame) -> None:
         export.select(table, export.Selection(("0.5",)))
 
 
+@pytest.mark.slow
 def test_files_are_written_and_references_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     table = GALLERY / f"{STUDY}.csv"
@@ -215,6 +216,7 @@ def test_a_wrong_width_is_answered_in_one_line(capsys: pytest.CaptureFixture[str
 # The form of figures ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", every(4, [STUDY, "mckenna2020-figure-1", "simulated-collection", "pure-constants"]))
 def test_a_figure_is_as_wide_as_asked_with_text_of_the_size_and_in_grey(study: str, tmp_path: Path) -> None:
     from matplotlib.image import imread

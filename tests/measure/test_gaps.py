@@ -149,6 +149,7 @@ def test_only_improvements_that_are_strategies_are_kept() -> None:
     assert len(heard.steps) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n"), every_pair(2, [("prefix", 8), ("prefix", 24), ("histogram", 16)]))
 def test_no_trace_is_below_what_was_returned(name: str, n: int) -> None:
     """Whatever scale or infeasible point an optimiser tells of, the trace ends at its least, near the lower bound."""

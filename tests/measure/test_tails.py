@@ -34,6 +34,7 @@ def test_tails_of_chi_square_are_bounded_closely(freedom: int, trials: int) -> N
             assert tail_probability(below, law, trials) <= probability**0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", every(2, [[1.0, 0.01], [5.0, 1.0, 1.0, 0.2], [2.0] * 5 + [1.0] * 50]))
 def test_tails_of_weighted_sums_are_bounded(weights: list[float]) -> None:
     """Against half a million draws: no observed frequency is above its bound by more than its error."""

@@ -76,6 +76,7 @@ def test_functions_are_found_below_their_decorators() -> None:
     assert mutants.planted(module, "Thing.none") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "dead"), [("return 3", True), ("return 2", False), ("while True: pass", True)])
 def test_tests_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, dead: bool) -> None:
     """In a fork, without a trace in this process."""

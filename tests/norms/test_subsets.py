@@ -153,6 +153,7 @@ def test_margins_beyond_the_dense_matrix() -> None:
     assert of_margin(W).shape == (128, 128)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 5, 12, 20])
 def test_tensor_powers_have_their_closed_form(d: int) -> None:
     found = fm.norm(f"conjunctions-{d}", "gamma-2", attributes=d)

@@ -52,6 +52,7 @@ def test_the_local_search_ends_far_below() -> None:
     assert 1.0 / smallest_value(C, 0.1, losers="all", starts=3).upper < 0.7 * ends(C, losers="all").lower
 
 
+@pytest.mark.slow
 def test_isomorphic_classes_agree() -> None:
     same = [ends(concept_class(name, size)) for name, size in (("parities", 1), ("conjunctions", 1), ("thresholds", 2))]
     assert max(one.lower for one in same) <= min(one.upper for one in same)
@@ -63,6 +64,7 @@ def test_isomorphic_classes_agree() -> None:
     assert max(one.lower, other.lower) <= min(one.upper, other.upper)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("agnostic", "losers"), KINDS)
 def test_restrictions_have_no_larger_dimension_and_the_kinds_are_in_order(agnostic: bool, losers: str) -> None:
     found = [ends(concept_class("thresholds", T), 0.1, agnostic, losers) for T in (2, 3, 4)]
@@ -83,6 +85,7 @@ def test_no_law_at_random_has_a_smaller_value(name: str) -> None:
         assert 1.0 / value.upper <= found.upper * (1.0 + 1e-7)
 
 
+@pytest.mark.slow
 def test_a_random_class_of_four_points_is_between_its_simple_ends() -> None:
     rng = np.random.default_rng(7)
     C = from_matrix(rng.choice([-1, 1], (4, 4)), "random")
@@ -114,6 +117,7 @@ def _moved(C):
     return automorphisms(C).concepts
 
 
+@pytest.mark.slow
 def test_a_search_that_is_cut_short_says_what_it_has_proved() -> None:
     C = concept_class("conjunctions", 2)
     few, more = ends(C, losers="all", nodes=1), ends(C, losers="all")

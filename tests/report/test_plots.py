@@ -58,6 +58,7 @@ def test_claims_name_the_rows_that_they_use() -> None:
     assert not rows_of(claim, "consistency", frame).any()
 
 
+@pytest.mark.slow
 def test_entries_have_the_verdicts_of_a_run(tmp_path: Path) -> None:
     claims = details.ledger().claims
     entries = details.entries(claims, GALLERY / "claims.csv")

@@ -86,6 +86,7 @@ def test_half_an_answer_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         matrix.read(path)
 
 
+@pytest.mark.slow
 def test_a_hang_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "w.mtx"
     path.write_text("anything")
@@ -99,6 +100,7 @@ def test_a_hang_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert threading.active_count() <= threads + 1  # the timer may still be ending
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attempt", "words"),
     [

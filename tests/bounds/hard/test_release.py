@@ -187,6 +187,7 @@ def test_randomized_response_needs_more(users: int) -> None:
     assert 0 < found.least_users <= users
 
 
+@pytest.mark.slow
 def test_search_over_t() -> None:
     """No t on a fine grid does better with a certificate of its own."""
     W = create("conjunctions-3", 32)
@@ -246,6 +247,7 @@ def test_users_for_thresholds_grow_as_the_square_of_the_logarithm() -> None:
     assert np.diff(norms)[1] == pytest.approx(math.log(2) / math.pi, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["non-interactive", "sequential"])
 @pytest.mark.parametrize("name", ["prefix", "2-way-marginals", "at-most-2-way-marginals"])
 def test_no_bound_falls_as_the_domain_grows(name: str, protocol: Protocol) -> None:
@@ -254,6 +256,7 @@ def test_no_bound_falls_as_the_domain_grows(name: str, protocol: Protocol) -> No
     assert all(b >= a * (1.0 - 2e-3) for a, b in itertools.pairwise(bounds))
 
 
+@pytest.mark.slow
 def test_a_problem_within_another_counts() -> None:
     """Marginals of two ways within those of at most two; the certificate is one of the whole matrix."""
     found, part = (

@@ -93,6 +93,7 @@ def test_the_witness_makes_the_bound() -> None:
         assert found.value == pytest.approx(u["distance"] * u["share"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_growth_of_theorem_7_3() -> None:
     """For many persons nε·err grows like d^{(w+1)/2}: its second term, without logarithms."""
     for w, sizes in [(1, (64, 256)), (2, (64, 256)), (3, (64, 192))]:

@@ -68,6 +68,7 @@ def test_a_face_on_which_nothing_varies_is_refused() -> None:
     _refused(largest_error, W, 1.0, 100, types=[0, 1])
 
 
+@pytest.mark.slow
 def test_nothing_overflows_from_the_smallest_epsilon_to_the_largest() -> None:
     W = create("prefix", 4)
     for epsilon in (1e-3, 40.0):
@@ -76,6 +77,7 @@ def test_nothing_overflows_from_the_smallest_epsilon_to_the_largest() -> None:
             assert 0.0 < largest_error(W, epsilon, users).error < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [mean_squared, largest])
 def test_the_examples_run(module: Any) -> None:
     found = doctest.testmod(module)

@@ -72,6 +72,7 @@ def test_bounds_of_theorem_a_hold(name: str, epsilon: float, users: int, data: A
     assert 0.95 * bound.error < float(Fraction(record["error"])) <= bound.error * 1.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0])
 def test_bounds_of_theorem_c_hold(epsilon: float, tmp_path: Path) -> None:
     for name in ("parities", "prefix"):

@@ -44,6 +44,7 @@ def test_the_constant_of_one_query_is_the_ground_state_of_a_wedge() -> None:
     assert float(np.abs(x) @ u**2) * math.sqrt(information) == pytest.approx(ONE, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("beta", "users"), every_pair(2, itertools.product([3.0, 6.0, 15.0], [0, 100, 1000])))
 def test_no_bound_passes_the_posterior_of_the_best_reports(beta: float, users: int) -> None:
     """Three types and randomized response, estimators near the best: E‖·‖_∞ is at least the bound for this prior."""
@@ -70,6 +71,7 @@ def test_no_bound_passes_the_posterior_of_the_best_reports(beta: float, users: i
     assert bound > 0.5 * float(np.mean(errors))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("beta", "users"), [(3.0, 1000), (6.0, 0), (15.0, 4000)])
 def test_no_bound_passes_the_posterior_of_parities(beta: float, users: int) -> None:
     """Four types, three orthonormal parities: Theorem E is the largest, below estimators near the best."""
@@ -94,6 +96,7 @@ def test_no_bound_passes_the_posterior_of_parities(beta: float, users: int) -> N
     assert bounds[1] > 0.5 * float(np.mean(errors))
 
 
+@pytest.mark.slow
 def test_one_query_is_bounded_by_the_risk_of_coins_and_comes_near() -> None:
     """The maximum over p of what the best known estimator of N coins errs is above the Bayes risk, by little."""
     a, p = math.e, np.linspace(0, 1, 201)
@@ -110,12 +113,14 @@ def test_one_query_is_bounded_by_the_risk_of_coins_and_comes_near() -> None:
         assert bound > 0.75 * mechanism
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "users"), [(0.05, 257), (0.02, 1776), (0.01, 7232)])
 def test_the_users_of_one_query_are_those_of_the_page(alpha: float, users: int) -> None:
     found = users_for_largest_error(np.array([[0.0, 1.0]]), 1.0, alpha)
     assert users * 0.98 <= found.users <= users * 1.002
 
 
+@pytest.mark.slow
 # Users for E‖·‖_∞ ≤ α at ε = 1, drawn.
 @pytest.mark.parametrize(
     ("name", "n", "alpha", "users"),
@@ -144,6 +149,7 @@ def test_theorem_e_asks_for_more_users_where_queries_are_orthogonal(name: str, n
     assert (found.theorem, found.users) == ("E", pytest.approx(users, rel=0.01))
 
 
+@pytest.mark.slow
 def test_the_constants_of_theorem_e_are_below_what_gaussian_and_box_densities_have() -> None:
     x = np.linspace(0, 12, 20001)
     found = [box_constant(r) for r in (1, 2, 3, 7, 63, 255)]
@@ -235,6 +241,7 @@ def test_no_mechanism_is_below_a_bound_in_ten_thousand_cases() -> None:
     assert _random_cases(1700, 22) >= 10_000
 
 
+@pytest.mark.slow
 def test_the_bound_grows_with_the_problem() -> None:
     for name in ("prefix", "at-most-2-way-parities", "2-way-marginals"):
         for users in (300, 10**5):

@@ -146,6 +146,7 @@ def test_no_mechanism_is_below_a_bound_in_ten_thousand_cases() -> None:
     assert _random_cases(1700, 12) >= 10_000
 
 
+@pytest.mark.slow
 def test_unshrunk_linear_mechanisms_are_above_their_own_bound_as_users_grow() -> None:
     """N·B tends to what unbiased strategies cannot pass, from below."""
     for name, epsilon in (("prefix", 1.0), ("all-marginals", 2.0), ("prefix", 4.0), ("histogram", 6.0)):
@@ -155,6 +156,7 @@ def test_unshrunk_linear_mechanisms_are_above_their_own_bound_as_users_grow() ->
         assert 0.97 * limit < error < 1.01 * limit
 
 
+@pytest.mark.slow
 def test_the_bound_grows_with_the_problem() -> None:
     """With more types, more queries, fewer users and a smaller ε; the sum over all queries."""
     for name in ("prefix", "all-marginals", "at-most-2-way-parities"):
@@ -195,6 +197,7 @@ def test_the_table_of_ratios_is_reproduced(name: str, n: int, ratios: list[float
         assert shrunk / search.error(users).error == pytest.approx(ratio, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", ["given", "drawn"])
 @pytest.mark.parametrize("epsilon", every(2, [0.1, 1.0, 4.0]))
 def test_users_and_errors_agree(data: str, epsilon: float) -> None:
@@ -220,6 +223,7 @@ def test_the_users_that_have_a_bound_for_one_proof_are_an_interval() -> None:
         assert np.all(np.diff(rises.astype(int)) <= 0)
 
 
+@pytest.mark.slow
 def test_pairs_on_few_types_keep_the_bound_at_large_epsilon_for_few_users() -> None:
     """On all 32 types alone the bound is three times smaller or says nothing."""
     workload = create("prefix", 32)

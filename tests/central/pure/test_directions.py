@@ -313,6 +313,7 @@ def test_the_radial_check_sees_a_wrong_dimension() -> None:
     assert radial_p_value(10 + math.sqrt(30) * rng.uniform(-1, 1, (4, 5000)), 10) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_stein_identities_pass_exact_directions_in_many_dimensions() -> None:
     """Of cross-polytopes, whose directions have long tails: p-values are no smaller than they say."""
     rng = np.random.default_rng(0)

@@ -87,6 +87,7 @@ def votes(rng: np.random.Generator, trials: int) -> FloatArray:
     return 0.5 * body.answers(triangulated(difference_vertices(body)).draw(rng, trials))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [sums, counts, votes])
 def test_the_chain_agrees_with_the_exact_sampler(draw: Callable[[np.random.Generator, int], FloatArray]) -> None:
     """Squares and products of answers, and lengths: intervals of both samplers meet."""
