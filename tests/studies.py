@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,11 @@ def asked(kind: str, settings: dict[str, Any] | None = None, *, seed: int = 0, *
     axes = {axis.name: grid.get(axis.name, axis.default) for axis in declared.axes}
     defaults = {setting.name: setting.default for setting in declared.settings}
     return Asked(axes, defaults | (settings or {}), seed)
+
+
+def frame_from(records: Iterable[Any]) -> pd.DataFrame:
+    """A row for each record, a data class or a dictionary."""
+    return pd.DataFrame([one if isinstance(one, dict) else asdict(one) for one in records])
 
 
 def table_from(

@@ -9,7 +9,7 @@ import pytest
 
 import factormech
 from factormech import code
-from factormech.code import Sources, code_of
+from factormech.code import Code, Sources
 from factormech.errors import BadValue
 
 SOURCE = Path(factormech.__file__).parents[1]
@@ -45,6 +45,10 @@ def root(tmp_path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return tmp_path
+
+
+def code_of(*modules: str, root: Path | None = None, through_registries: bool = False) -> Code:
+    return Sources(root).code_of(*modules, through_registries=through_registries)
 
 
 def names(root: Path, *modules: str, **options: bool) -> set[str]:

@@ -14,7 +14,7 @@ import pytest
 from factormech import reading
 from factormech.errors import BadValue, UnknownName
 from factormech.mechanisms.local.errors import built, questions_of
-from factormech.studies.measures.collection import CollectionGrid, as_frame, collect, collection_agreement
+from factormech.studies.measures.collection import CollectionGrid, collect, collection_agreement, row_of
 from factormech.tables import kinds as tables
 from factormech.tables.collected import verdict_of
 from factormech.workloads.registry import create
@@ -39,7 +39,7 @@ def collected() -> pd.DataFrame:
         for name in ("hadamard", "fourier-3", "randomized-response")
         for row in collect(name, built(name), questions, [1.0, 0.5], grid)
     ]
-    frame = as_frame(rows)
+    frame = pd.DataFrame(map(row_of, rows))
     # Both lists hold the same rows, so that the verdicts can be compared.
     frame.attrs["passed"] = collection_agreement(rows)
     return frame

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from factormech import labels, plugins, testing
-from factormech.code import code_of
+from factormech.code import Sources
 from factormech.config.studies import Config, ConfigErrors, load
 from factormech.config.yaml_file import leads_outside, seen_from
 from factormech.errors import BadValue, Unavailable
@@ -362,23 +362,24 @@ def test_ways_out_of_the_project(tmp_path: Path) -> None:
 
 def test_the_code_of_a_name_is_its_file_and_what_that_imports(tmp_path: Path, plugin: Load) -> None:
     text = "from factormech.mechanisms.local.two_valued import two_valued\n@workload('w')\ndef w(n): return np.eye(n)\n"
-    before = code_of("factormech.own.mine", elsewhere=plugins.files() | {plugin(text).module: tmp_path / "mine.py"})
+    own = plugins.files() | {plugin(text).module: tmp_path / "mine.py"}
+    before = Sources(elsewhere=own).code_of("factormech.own.mine")
     names = {path.name for path in before.files}
     assert {"mine.py", "two_valued.py", "plugins.py"} <= names
     assert "registry.py" not in names
     plugin(text.replace("np.eye(n)", "2 * np.eye(n)"))
-    after = code_of("factormech.own.mine", elsewhere=plugins.files())
+    after = Sources(elsewhere=plugins.files()).code_of("factormech.own.mine")
     assert before.files == after.files
     assert before.digest != after.digest
     assert plugins.among(after.files) == [str(tmp_path / "mine.py")]
-    assert plugins.among(code_of("factormech.pipeline.evaluate").files) == []
+    assert plugins.among(Sources().code_of("factormech.pipeline.evaluate").files) == []
 
 
 def test_a_plugin_may_build_on_another(tmp_path: Path, plugin: Load) -> None:
     plugin(FAMILIES)
     plugin("from factormech.own.mine import first\nworkload('again-{k}')(first)\n", "other.py")
     assert workloads.module_of("again-3") == "factormech.own.other"
-    found = code_of("factormech.own.other", elsewhere=plugins.files())
+    found = Sources(elsewhere=plugins.files()).code_of("factormech.own.other")
     assert plugins.among(found.files) == [str(tmp_path / "mine.py"), str(tmp_path / "other.py")]
 
 

@@ -47,16 +47,6 @@ class _Parsed:
     content: str
 
 
-def code_of(
-    *modules: str,
-    root: Path | None = None,
-    through_registries: bool = False,
-    elsewhere: Mapping[str, Path] | None = None,
-) -> Code:
-    """The code of some modules, as it is now: :meth:`Sources.code_of`, of files that are read for this call."""
-    return Sources(root, elsewhere).code_of(*modules, through_registries=through_registries)
-
-
 class Sources:
     """The files of a package in one state: each is looked for and read once, however often it is asked about.
 

@@ -11,13 +11,13 @@ import pytest
 
 from factormech.bounds.central.line import least_noise
 from factormech.bounds.central.width import maximum_width, minimum_width, prefix_maximum_width
-from factormech.bounds.hard.advantage import exact_advantage
 from factormech.plots import registry as figures
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from factormech.studies import registry
 from factormech.studies.measures.hard_pairs import averaged, hard_test, pairs_of
 from factormech.studies.noise_floor import half_delta
 from factormech.workloads.registry import create
+from tests.bounds.hard.oracles import exact_advantage
 from tests.figure_checks import assert_no_overlaps, said
 from tests.studies import project, quick, refusals, rows_of
 from tests.tiers import every

@@ -43,4 +43,4 @@ def test_a_row_below_its_bound_is_refused() -> None:
 def test_the_figure_and_its_caption() -> None:
     frame = quick("every-protocol")
     assert_no_overlaps(figures.draw("every-protocol", frame))
-    assert "interactive or not, with any estimator" in figures.caption("every-protocol", "Title", "Words.", frame)
+    assert "interactive or not, with any estimator" in figures.words("every-protocol", "Title", "Words.", frame).caption

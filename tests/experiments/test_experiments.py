@@ -25,8 +25,8 @@ from factormech.plots import style
 from factormech.store import hdf5
 from factormech.studies import axes, cost, registry
 from factormech.studies.asked import Asked, check_parts, split, whole
-from factormech.studies.base import REASON, Curves
-from factormech.studies.run import modules_of, parts_of, seconds_of
+from factormech.studies.base import REASON, Axis, Curves
+from factormech.studies.run import modules_of, parts_of
 from factormech.tables import kinds as tables
 from factormech.tables.rows import format_of, part_of, table_of
 from tests.experiments import toy
@@ -237,7 +237,7 @@ def test_the_page_of_settings_has_those_of_experiments() -> None:
 
 
 def test_the_estimate_counts_every_part() -> None:
-    assert seconds_of("toy", asked_of(loaded())) == [200.0, 200.0]
+    assert [toy.EXPERIMENT.seconds(part) for part in parts_of("toy", asked_of(loaded())).values()] == [200.0, 200.0]
     parts = 2 * cost.seconds(cost.experiment("toy", 200.0, 0.0))
     assert 400.0 <= parts < planned().seconds(["one"]) < parts + 10.0
 
@@ -276,9 +276,8 @@ def test_parts_have_names_of_files() -> None:
 
 
 def test_the_code_of_a_name_is_that_of_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        toy, "EXPERIMENT", dataclasses.replace(toy.EXPERIMENT, axes=(*toy.EXPERIMENT.axes, axes.LOCAL_MECHANISM))
-    )
+    mechanism = Axis("mechanism", {"type": "string"}, "hadamard", names=axes.LOCAL_MECHANISMS)
+    monkeypatch.setattr(toy, "EXPERIMENT", dataclasses.replace(toy.EXPERIMENT, axes=(*toy.EXPERIMENT.axes, mechanism)))
     asked = asked_of(loaded({"grid": {**GRID, "mechanism": ["hadamard", "fourier"]}}))
     assert modules_of("toy", asked) == [
         "tests.experiments.toy",

@@ -91,11 +91,11 @@ def test_every_mechanism_has_a_label_and_a_look() -> None:
 
 
 def test_the_code_of_a_name_is_all_that_makes_it() -> None:
-    from factormech.code import code_of
+    from factormech.code import Sources
     from factormech.studies.registry import module_of
 
     needed = {"sources", "factors", "releases", "approximate", "splitting", "release", "certificate", "cap_randomizers"}
-    found = code_of(module_of("local-release"), local_releases.module_of("shifted/priv-unit")).files
+    found = Sources().code_of(module_of("local-release"), local_releases.module_of("shifted/priv-unit")).files
     assert needed <= {path.stem for path in found}
     assert local_releases.module_of("rappor") == "factormech.mechanisms.local.subsets"
 

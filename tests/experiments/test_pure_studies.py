@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from factormech.bounds.packing.marginals import full_parity
-from factormech.mechanisms.pure.parity import expected_square, parity_errors
+from factormech.mechanisms.pure.parity import parity_errors
 from factormech.plots import registry as figures
 from factormech.studies import registry
 from factormech.studies.asked import Asked
 from factormech.studies.measures.pure import laplace_norm, parity_laplace_norm, sparsities_to, users_within
 from tests.figure_checks import assert_no_overlaps, said
+from tests.oracles import parity_noise_square
 from tests.studies import project, quick
 from tests.tiers import every
 
@@ -92,7 +93,7 @@ def test_full_parity_against_formulas() -> None:
     for laplace, raw, projected in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         assert laplace["l2_error"] == pytest.approx(parity_laplace_norm(16) / laplace["users_times_epsilon"])
         # A mean of norms is below the root of the mean square, here by little.
-        root = math.sqrt(expected_square(16, 0.5)) / raw["users"]
+        root = math.sqrt(parity_noise_square(16, 0.5)) / raw["users"]
         assert 0.85 * root < raw["l2_error"] < root
         assert projected["low"] <= raw["l2_error"] * (1 + 1e-12)
         assert projected["sparsity"] <= min(16, projected["users"])

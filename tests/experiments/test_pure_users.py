@@ -15,6 +15,7 @@ from factormech.studies import pure_sample_complexity as kind
 from factormech.studies.measures import pure_users
 from factormech.studies.measures.pure_users import Needed, Point, Setup, inverted, told, tried_rows, users_for
 from tests.figure_checks import assert_no_overlaps, said
+from tests.oracles import parity_noise_square
 from tests.studies import project, quick, refusals, rows_of
 
 STUDIES = ("pure-sample-complexity", "pure-sample-complexity-types")
@@ -93,7 +94,6 @@ def test_the_rule_of_theorem_1_2_is_jl_of_n_epsilon_rows_up_to_k_users() -> None
 def test_noise_alone_needs_its_closed_form() -> None:
     """Laplace: √2·Δ₁/(εα), and all parities: (E‖u‖²)^½/α by the histogram."""
     from factormech.mechanisms.pure.bodies import body_of
-    from factormech.mechanisms.pure.parity import expected_square
 
     one = setup()
     (found,) = users_for(one, "laplace", [0.01])
@@ -101,7 +101,7 @@ def test_noise_alone_needs_its_closed_form() -> None:
     assert found.users.value == pytest.approx(math.sqrt(2.0) * body_of(one.queries).diameters[0] / 0.01)
     rows = rows_of("pure-sample-complexity", {"mechanisms": ["k-norm"], "epsilon": 1.0},
                    family=("parities",), domain_size=(16,), accuracy=(10.0,))  # fmt: skip
-    assert rows[0]["measured_users"] == math.ceil(math.sqrt(expected_square(16, 1.0)) * 10.0)
+    assert rows[0]["measured_users"] == math.ceil(math.sqrt(parity_noise_square(16, 1.0)) * 10.0)
     assert rows[0]["low"] == rows[0]["high"]
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from tests.figure_checks import assert_no_overlaps, said
-from tests.studies import table_from
+from tests.studies import frame_from, table_from
 from tests.tables.printed import number, printed
 from tests.test_tables import edited
 from tests.tiers import every
@@ -36,11 +36,8 @@ COUNTS = standin("hepth-standin")
 def on_data_frame(data: tuple[str, ...], workloads: tuple[str, ...] = ("prefix",), n: int = 32) -> pd.DataFrame:
     questions = questions_of([(create(name, n), 0) for name in workloads])
     counts = {name: np.roll(COUNTS, 100 * i) for i, name in enumerate(data)}
-    parts = [
-        data_dependent.as_frame(data_dependent.measure_on_data(m, built(m), questions, [1.0], counts))
-        for m in MECHANISMS
-    ]
-    bounds = data_dependent.as_frame(data_dependent.bounds_on_data(["svd", "centred-svd"], questions, [1.0], counts))
+    parts = [frame_from(data_dependent.measure_on_data(m, built(m), questions, [1.0], counts)) for m in MECHANISMS]
+    bounds = frame_from(data_dependent.bounds_on_data(["svd", "centred-svd"], questions, [1.0], counts))
     named = {str(i): part for i, part in enumerate(parts)}
     return table_from("data-dependent", named | {BOUNDS_PART: bounds}, {"metric": "mse", "alpha": 0.01})
 
@@ -49,7 +46,7 @@ def consistency_frame(data: tuple[str, ...], users: tuple[int, ...] = (100, 1000
     questions = questions_of([(create("prefix", 32), 0)])
     grid = consistency.ConsistencyGrid(users, {name: np.roll(COUNTS, 9 * i) for i, name in enumerate(data)}, 6)
     parts = [
-        consistency.as_frame(consistency.process(m, built(m), questions, [1.0], grid))
+        frame_from(consistency.process(m, built(m), questions, [1.0], grid))
         for m in ("hadamard", "fourier-3", "hierarchical")
     ]
     return table_from("consistency", {str(i): part for i, part in enumerate(parts)}, {"level": 0.05})

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds.hard import divergence
-from factormech.bounds.hard.pairs import HardPairs, exact_norm
+from factormech.bounds.hard.pairs import HardPairs
 from factormech.errors import BadValue
 from factormech.learning import information as limits
 from factormech.learning.information import (
@@ -24,6 +23,7 @@ from factormech.learning.information import (
 )
 from factormech.learning.information import limits as pair_limits
 from factormech.privacy.guarantee import inner_ratio
+from tests.bounds.hard.oracles import exact_norm
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "information.md"
 
@@ -147,13 +147,6 @@ def test_pairs_through_channels_stay_below_their_limits() -> None:
             assert 0.0 < getattr(seen, name) <= getattr(most, name)
         worst = max(worst, seen.chi_squared / most.chi_squared)
     assert worst > 0.01
-
-
-def test_pan_private_bounds_invert_each_other() -> None:
-    n = limits.pan_private_users(0.1, 1.0, 0.25)
-    assert n * divergence.total_variation(0.1, 1.0) == pytest.approx(0.5)
-    assert limits.pan_private_total_variation(0.1, 1.0, 10**9) == 1.0
-    assert limits.pan_private_users(0.0, 1.0, 0.25) == math.inf
 
 
 def test_bad_input_is_refused() -> None:

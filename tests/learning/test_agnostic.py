@@ -9,13 +9,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from factormech.bounds.hard.pairs import HardPairs, exact_norm, weighted
+from factormech.bounds.hard.pairs import HardPairs, weighted
 from factormech.errors import BadValue
 from factormech.learning import bounds, populations
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter
 from factormech.learning.concepts import ConceptClass, concept_class, difference_matrix
 from factormech.learning.trials import TASKS, Promise
 from factormech.norms.approximate import approximate_norm, margin_complexity
+from tests.bounds.hard.oracles import exact_norm
 
 ALPHA = 0.15
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from factormech.bounds.hard.pairs import exact_norm, weighted
+from factormech.bounds.hard.pairs import weighted
 from factormech.errors import BadValue
 from factormech.learning import populations, realizable_bounds, tails
 from factormech.learning import populations as laws
@@ -21,6 +21,7 @@ from factormech.learning.reports import losses
 from factormech.learning.trials import TASKS, Promise
 from factormech.mechanisms.local.factorized.tails import expected_largest
 from factormech.numerics.intervals import clopper_pearson
+from tests.bounds.hard.oracles import exact_norm
 
 ALPHA = 0.15
 
@@ -255,8 +256,6 @@ def test_bounds_are_below_what_works_and_invert():
     assert 0.0 < realizable_bounds.learning_users(found, 1.0, ALPHA, 0.1) < learner().likely_users(0.1)
     least = realizable_bounds.refutation_users(hard(), 1.0, ALPHA, 0.1)
     assert realizable_bounds.sequential_refutation_users(1.0, ALPHA, 0.1) < least < refuter().predicted_users(0.1)
-    error = realizable_bounds.refutation_floor(hard(), 1.0, ALPHA, 100)
-    assert realizable_bounds.refutation_users(hard(), 1.0, ALPHA, error) == pytest.approx(100, rel=1e-6)
     # 4kl(β)(G/α)²/(κ(e^ε − 1)²), which the bound by affinities may exceed.
     e = math.exp(-1.0)
     plain = 4.0 * 0.8 * math.log(9.0) * (hard().strength / ALPHA) ** 2

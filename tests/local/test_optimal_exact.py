@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from factormech.arrays import FloatArray
-from factormech.bounds.certificates import certified_objective, largest_violation
+from factormech.bounds.certificates import largest_violation
 from factormech.bounds.staircase import largest_information
 from factormech.errors import BadValue
 from factormech.mechanisms.local.optimal import exact
@@ -19,6 +19,7 @@ from factormech.numerics.vectors import packed_squares
 from factormech.workloads import registry
 from tests import oracles
 from tests.bounds import optimum
+from tests.oracles import certified_objective
 
 RNG = np.random.default_rng(0)
 

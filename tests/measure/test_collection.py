@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from factormech.errors import BadValue
@@ -16,9 +17,9 @@ from factormech.studies.measures import collection as room
 from factormech.studies.measures.collection import (
     CollectionGrid,
     CollectionRun,
-    as_frame,
     collect,
     collection_agreement,
+    row_of,
 )
 from factormech.workloads.registry import create
 from tests import solutions
@@ -147,7 +148,7 @@ def test_what_is_too_much_work_is_unavailable_with_its_prediction() -> None:
 
 
 def test_a_table_has_a_column_for_everything() -> None:
-    frame = as_frame(rows_of("hadamard", asked("prefix")))
+    frame = pd.DataFrame(map(row_of, rows_of("hadamard", asked("prefix"))))
     assert len(frame) == 4
     assert {"workload", "domain_size", "epsilon", "seed", "population", "users", "mechanism", "trials"} <= set(frame)
     assert {

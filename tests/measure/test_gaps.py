@@ -15,7 +15,6 @@ from factormech.errors import BadValue, Unavailable
 from factormech.mechanisms.local import registry
 from factormech.mechanisms.local.errors import (
     Question,
-    as_frame,
     built,
     measure_bounds,
     measure_mechanism,
@@ -28,7 +27,7 @@ from factormech.studies.measures.solvers import Starts, Trace, iterations, measu
 from factormech.studies.timing import CLOCK, ITERATIONS_PART
 from factormech.tables import kinds as tables
 from factormech.workloads.registry import create
-from tests.studies import table_from
+from tests.studies import frame_from, table_from
 from tests.tiers import every_pair
 
 pytestmark = pytest.mark.heavy
@@ -92,10 +91,10 @@ def test_the_best_mechanism_on_histogram_has_no_gap() -> None:
     workloads = [(create("histogram", n), 0) for n in (8, 32)]
     questions = questions_of(workloads)
     found = [
-        as_frame(measure_mechanism(name, built(name), questions, [1.0, 3.0]))
+        frame_from(measure_mechanism(name, built(name), questions, [1.0, 3.0]))
         for name in ("subset-selection", "randomized-response")
     ]
-    frame = gap_table(found, as_frame(measure_bounds(["svd", "centred-svd"], workloads, [1.0, 3.0])))
+    frame = gap_table(found, frame_from(measure_bounds(["svd", "centred-svd"], workloads, [1.0, 3.0])))
     best = frame[frame["mechanism"] == "subset-selection"]
     np.testing.assert_allclose(best[["ratio_to_bound", "worst_ratio"]], 1.0, rtol=1e-9)
     assert (frame.loc[frame["mechanism"] == "randomized-response", "ratio_to_bound"] > 1.01).any()
@@ -103,13 +102,13 @@ def test_the_best_mechanism_on_histogram_has_no_gap() -> None:
 
 def prefix(n: int = 8) -> tuple[Any, pd.DataFrame]:
     workloads = [(create("prefix", n), 0)]
-    return questions_of(workloads), as_frame(measure_bounds(["centred-svd"], workloads, [1.0]))
+    return questions_of(workloads), frame_from(measure_bounds(["centred-svd"], workloads, [1.0]))
 
 
 def test_every_start_is_its_own_and_repeats() -> None:
     asked, bound = prefix()
     wanted = Starts((2, 4), 3, root_seed=5)
-    first, again = (as_frame(measure_starts("adaptive-pgd", asked, [1.0], wanted)) for _ in range(2))
+    first, again = (frame_from(measure_starts("adaptive-pgd", asked, [1.0], wanted)) for _ in range(2))
     pd.testing.assert_frame_equal(first, again)
     assert first["average_variance"].nunique() == len(first) == 6
     assert (first["rows"] <= 8 * first["row_factor"]).all()
@@ -119,7 +118,7 @@ def test_every_start_is_its_own_and_repeats() -> None:
     assert not isinstance(solution, Unavailable)
     strategy = registry.restore("adaptive-pgd", solution, 1.0)
     assert first["average_variance"].iloc[-1] == strategy.evaluate(asked[0].centred_gram).average
-    none = as_frame(measure_starts("matrix-l2", asked, [1.0], wanted))
+    none = frame_from(measure_starts("matrix-l2", asked, [1.0], wanted))
     assert set(none["reason"]) == {"it does not choose a number of rows"}
     frame = table_from("initialisation", parts([first, none], bound))
     assert (frame["ratio_to_bound"].dropna() > 1).all()
@@ -129,7 +128,7 @@ def test_every_start_is_its_own_and_repeats() -> None:
 
 def test_a_trace_is_the_best_so_far_of_the_very_solve() -> None:
     asked, _ = prefix()
-    frame = as_frame(trace("adaptive-pgd", asked, [1.0], root_seed=3))
+    frame = frame_from(trace("adaptive-pgd", asked, [1.0], root_seed=3))
     assert (frame["average_variance"].diff().dropna() <= 0).all()
     assert (frame["seconds"].diff().dropna() >= 0).all()
     assert (frame["told"].diff().dropna() >= 0).all()
@@ -154,8 +153,8 @@ def test_only_improvements_that_are_strategies_are_kept() -> None:
 def test_no_trace_is_below_what_was_returned(name: str, n: int) -> None:
     """Whatever scale or infeasible point an optimiser tells of, the trace ends at its least, near the lower bound."""
     workloads = [(create(name, n), 0)]
-    frame = as_frame(trace("optimised", questions_of(workloads), [1.0], 0))
-    [bound] = as_frame(measure_bounds(["certified"], workloads, [1.0]))["variance_bound"]
+    frame = frame_from(trace("optimised", questions_of(workloads), [1.0], 0))
+    [bound] = frame_from(measure_bounds(["certified"], workloads, [1.0]))["variance_bound"]
     assert frame["average_variance"].min() == frame["average_variance"].iloc[-1] >= bound * (1 - 1e-9)
     assert frame["average_variance"].iloc[-1] < 1.05 * bound
 

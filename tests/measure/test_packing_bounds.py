@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from factormech.bounds.packing.core import LowerBound
 from factormech.bounds.packing.marginals import full_parity
 from factormech.errors import BadValue
 from factormech.studies.measures import pure as rows
-from factormech.workloads.registry import create
 
 
 def test_parity_rows_take_the_better_bound() -> None:
@@ -58,32 +56,6 @@ def test_parity_slopes_lie_between_the_terms_of_the_theorem() -> None:
     found = list(rows.parity_users_rows([2**12], [0.3, 0.1, 0.03, 0.01], 1.0))
     assert [row["users"] for row in found] == sorted(row["users"] for row in found)
     assert all(0.8 <= row["slope"] <= 2.1 for row in found)
-
-
-def test_random_rows_repeat_and_order() -> None:
-    first = list(rows.random_rows([(8, 32)], [2.0, 64.0], 0.5, 3))
-    assert first == list(rows.random_rows([(8, 32)], [2.0, 64.0], 0.5, 3))
-    assert first != list(rows.random_rows([(8, 32)], [2.0, 64.0], 0.5, 4))
-    for row in first:
-        assert 0.0 < row["lower"] <= 1.0
-    terms = list(rows.random_users_rows([(64, 4096)], [0.4, 0.1], 1.0))
-    for row in terms:
-        assert row["users"] <= min(row["linear_term"], row["root_term"])  # our constants are below one
-
-
-def test_marginal_workload_and_coarse_rows() -> None:
-    for row in rows.marginal_rows([8, 16], [1, 2], [10.0, 1000.0], 1.0):
-        assert 0.0 < row["lower"] <= 0.5
-        assert row["queries"] == math.comb(row["attributes"], row["width"])
-    for row in rows.workload_rows([create("prefix", 32), create("2-way-marginals", 16)], [1.0, 100.0], 1.0):
-        assert row["lower"] > 0.0
-    found = list(rows.coarse_rows([create("prefix", 16), create("parities", 64)], [0.05, 0.2, 9.0]))
-    assert len(found) == 4
-    assert [row["exact"] for row in found][:2] == [True, True]
-    for row in found:
-        if row["exact"]:
-            assert row["ratio"] <= row["allowed"] * (1 + 1e-9)
-    assert np.isfinite([row["ratio"] for row in found]).all()
 
 
 def test_products_are_checked() -> None:

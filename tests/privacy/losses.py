@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -40,7 +40,7 @@ from factormech.mechanisms.local.symmetric.strategy import SymmetricStrategy
 from factormech.mechanisms.pure import bodies
 from factormech.mechanisms.pure import mechanism as laws
 from factormech.mechanisms.pure.bodies import body_of
-from factormech.mechanisms.pure.bouncy import Gauge, Sample, largest_loss
+from factormech.mechanisms.pure.bouncy import Gauge, Sample
 from factormech.mechanisms.pure.covariance import MomentRelease, SketchRelease
 from factormech.mechanisms.pure.eigenvalues import TraceNoise
 from factormech.mechanisms.pure.jl import CoarseJLRelease, JLRelease
@@ -49,6 +49,7 @@ from factormech.mechanisms.pure.mechanism import NoisyRelease, PureMechanism
 from factormech.mechanisms.pure.recursive import RecursiveNoise
 from factormech.numerics.vectors import pack
 from factormech.privacy.gaussian import gaussian_delta_bounds
+from tests.oracles import largest_loss
 from tests.privacy.subjects import EPSILON, Protocol
 from tests.statistics import FALSE_ALARM
 
@@ -391,13 +392,24 @@ def _(mechanism: streams.CountingStream) -> Loss:
     return Loss(max(streams.audit(mechanism.query, users, i, by, t, scales) for i, by, t in cases))
 
 
+def transcript_probability(
+    policy: Callable[[tuple[int, ...]], FloatArray], epsilon: float, users: Sequence[int], transcript: Sequence[int]
+) -> float:
+    """The probability of a transcript: what any intrusions see is a function of it."""
+    probability, factor = 1.0, streams.privacy_factor(epsilon)
+    for i, (user, bit) in enumerate(zip(users, transcript, strict=True)):
+        mean = float(policy(tuple(transcript[:i]))[user]) / factor
+        probability *= 0.5 * (1.0 + bit * mean)
+    return probability
+
+
 @loss.register
 def _(mechanism: streams.TranscriptStream) -> Loss:
     """Every transcript of three users, the policy of the subject being one query."""
     logs = np.array(
         [
             [
-                math.log(streams.transcript_probability(mechanism._policy, EPSILON, users, bits))
+                math.log(transcript_probability(mechanism._policy, EPSILON, users, bits))
                 for bits in itertools.product((-1, 1), repeat=3)
             ]
             for users in ((0, 0, 1), (0, 1, 1), (1, 0, 1))

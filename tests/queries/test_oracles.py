@@ -19,7 +19,6 @@ from factormech.learning.sq.oracles import (
     SampledOracle,
     check_law,
     labelled_law,
-    samples_for,
 )
 from factormech.norms.approximate import approximate_norm
 
@@ -31,7 +30,7 @@ CLASS = concept_class("thresholds", 6)
 
 def oracles() -> list[Oracle]:
     draw = np.random.default_rng(3)
-    n = samples_for(0.1, 1e-9)
+    n = math.ceil(2.0 * math.log(2.0 / 1e-9) / 0.1**2)  # Hoeffding: within 0.1 but with probability 1e-9
     return [
         ExactOracle(LAW),
         AdversarialOracle(LAW, 0.1),

@@ -50,7 +50,6 @@ from __future__ import annotations
 import json
 import math
 import operator
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -59,7 +58,6 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue
-from factormech.store.atomic import write_whole
 
 # The condition, checked over every extreme report of a small domain.
 
@@ -85,30 +83,6 @@ def largest_violation(quadratic: FloatArray, multiplier: FloatArray, epsilon: fl
     values[0, 0] = -math.inf  # all low: the direction of all high, but its square may underflow
     values /= np.square(np.maximum(head.sum(axis=1)[:, None] + tail.sum(axis=1), 1e-150))
     return float(values.max())
-
-
-def certified_objective(root: FloatArray, dual: FloatArray, multiplier: FloatArray, epsilon: float) -> float:
-    """A lower bound on tr(X_c⁺C) for every ε-LDP strategy, C = PRRᵀP, from any Z and λ; 0 where they prove nothing.
-
-    Parameters
-    ----------
-    root
-        R, (n, r), such as the transpose of a workload matrix; it is centred here.
-    dual
-        Z, (n, r); it is centred here.
-    multiplier
-        λ, (n,); it is repaired here.
-    epsilon
-        The privacy budget.
-    """
-    R, Z = np.asarray(root, dtype=float), np.asarray(dual, dtype=float)
-    if Z.ndim != 2 or Z.shape != R.shape:
-        raise BadValue("shape of dual", Z.shape, f"be that of root, {R.shape}", "give one column for each of root's")
-    Z = Z - Z.mean(axis=0)
-    c = largest_violation(Z @ Z.T, multiplier, epsilon)
-    limit = float(np.sum(multiplier)) + len(Z) * c
-    gain = float(np.sum(R * Z))
-    return gain**2 / limit if gain > 0.0 and limit > 0.0 else 0.0
 
 
 def _checked(quadratic: FloatArray, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -195,7 +169,7 @@ class RationalCertificate:
         return [[left * entry - right * (x[i] + x[j]) for j, entry in enumerate(row)] for i, row in enumerate(TGT)]
 
     def text(self) -> str:
-        """The certificate as JSON, for ``write`` and for anyone to check."""
+        """The certificate as JSON, for a file that anyone can check."""
         record = {
             "kind": "factormech lower bound certificate",
             "version": 1,
@@ -259,11 +233,6 @@ def certify(gram: FloatArray, epsilon: float, dual: FloatArray, multiplier: Floa
         if found.check():
             return found
     raise BadValue("multiplier", "no small multiple of 1", "repair the dual", "scale gram to entries near 1")
-
-
-def write(certificate: RationalCertificate, path: str | os.PathLike[str]) -> None:
-    """Store the certificate as a JSON file, whole or not at all."""
-    write_whole(path, certificate.text().encode())
 
 
 def exponential_bound(x: Fraction) -> Fraction:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import numpy as np
-
 from factormech.arrays import FloatArray
 from factormech.compiled import compiled
 
@@ -121,36 +119,3 @@ def nearest_scales(V: FloatArray, W: FloatArray, theta: float, c: FloatArray, s:
                 length *= 0.5
             if not better:
                 break
-
-
-@compiled()
-def largest_form(A: FloatArray, low: int) -> tuple[float, FloatArray]:
-    """max fᵀAf over f ∈ {±1}^N, f_0 = 1, by enumeration, and one f that attains it.
-
-    The last N − 1 − ``low`` signs are counted in binary and the form computed afresh for each choice; the ``low`` signs
-    after the first run through Gray's code, one changed at a time, so rounding gathers over 2^low steps at most.
-    """
-    N = A.shape[0]
-    f, best, best_f = np.ones(N), -np.inf, np.ones(N)
-    for outer in range(1 << (N - 1 - low)):
-        for b in range(N):
-            f[b] = 1.0
-            if b > low and (outer >> (b - 1 - low)) & 1:
-                f[b] = -1.0
-        g = A @ f
-        value = float(f @ g)
-        for count in range(1, (1 << low) + 1):
-            if value > best:
-                best = value
-                best_f[:] = f
-            u = 1
-            while count & 1 == 0 and u <= low:
-                count >>= 1
-                u += 1
-            if u > low:
-                break
-            value += 4.0 * (A[u, u] - f[u] * g[u])
-            for b in range(N):
-                g[b] -= 2.0 * f[u] * A[b, u]
-            f[u] = -f[u]
-    return best, best_f

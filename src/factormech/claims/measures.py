@@ -31,7 +31,6 @@ from factormech.claims.selection import (
     points,
 )
 from factormech.errors import BadValue, UnknownName
-from factormech.names import Family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,9 +215,6 @@ def check(name: str) -> None:
     """Refuse a measure that is not registered."""
     if name not in MEASURES:
         raise UnknownName("measure", name, MEASURES)
-
-
-FAMILY = Family(names=lambda: MEASURES, check=check, module_of=lambda _: __name__)
 
 
 def parameters(name: str) -> tuple[set[str], set[str]]:

@@ -75,7 +75,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, IntArray, check_dense_size, check_epsilon, check_positive_integer
 from factormech.bounds.hard import divergence
-from factormech.bounds.hard.divergence import checked_error, total_variation
+from factormech.bounds.hard.divergence import total_variation
 from factormech.bounds.hard.pairs import HardPairs
 from factormech.errors import BadValue
 from factormech.numerics.roots import bisect_each
@@ -117,12 +117,6 @@ def largest_contraction(epsilon: float) -> float:
 def pan_private_total_variation(norm: float, epsilon: float, users: int) -> float:
     """n(e^ε−1)/4·‖M‖_{∞→L1(π)}, at most 1; the norm to L2(π), which is no less, may be put for the norm to L1(π)."""
     return min(check_positive_integer("users", users) * total_variation(norm, epsilon), 1.0)
-
-
-def pan_private_users(norm: float, epsilon: float, beta: float) -> float:
-    """4(1 − 2β)/((e^ε−1)‖M‖): with fewer users no ε-pan-private protocol tells λ_π^n from μ^n with both errors ≤ β."""
-    each = total_variation(norm, epsilon)
-    return (1.0 - 2.0 * checked_error(beta)) / each if each > 0.0 else math.inf
 
 
 def binary_divergence(p: float, q: float) -> float:

@@ -97,12 +97,6 @@ def refutation_users(found: Pairs, epsilon: float, alpha: float, beta: float) ->
     return divergence.users_to_distinguish(found.norm(0.5 * a), epsilon, beta, row_mass=mass)
 
 
-def refutation_floor(found: Witness, epsilon: float, alpha: float, users: int) -> float:
-    """The larger error of any realizable refuter with so many users is at least this (without interaction)."""
-    n = check_positive_integer("users", users)
-    return largest_error(lambda beta: refutation_users(found, epsilon, alpha, beta), n)
-
-
 def sequential_refutation_users(epsilon: float, alpha: float, beta: float) -> float:
     """No sequential ε-LDP protocol of fewer users refutes any class realizably: one point alone takes as many.
 

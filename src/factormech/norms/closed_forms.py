@@ -16,12 +16,6 @@ from factormech.arrays import FloatArray, check_positive_integer
 from factormech.errors import BadValue
 
 
-def identity(size: int) -> float:
-    """γ₂ = γ_F of the identity: 1."""
-    check_positive_integer("size", size)
-    return 1.0
-
-
 def hadamard_lines(rows: int, columns: int) -> float:
     """γ₂ = γ_F = √min(k, N) of k whole rows, or N whole columns, of a Hadamard matrix."""
     return math.sqrt(min(check_positive_integer("rows", rows), check_positive_integer("columns", columns)))

@@ -45,16 +45,6 @@ def draw(kind: str, frame: pd.DataFrame, *, figure: Mapping[str, Any] | None = N
         return cast("Figure", import_module(module_of(kind)).draw(frame, **_declared(kind, drawing), **settings))
 
 
-def caption(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, **settings: Any) -> str:
-    """The caption of the figure of this kind for a table, with the study's own words."""
-    return words(kind, study_title, caption_text, frame, **settings).caption
-
-
-def notes(kind: str, study_title: str, caption_text: str, frame: pd.DataFrame, **settings: Any) -> str:
-    """Return the notes beside a caption: what is missing and why, and settings; may be empty."""
-    return words(kind, study_title, caption_text, frame, **settings).notes
-
-
 def words(
     kind: str,
     study_title: str,

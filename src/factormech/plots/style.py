@@ -31,8 +31,6 @@ GREY, IMPOSSIBLE = "#6E6E6E", "#EDEDED"
 WHITE, PALE_SKY = "#FFFFFF", "#DDEFFA"
 # Of notes, of lines that are no data, and of the grid behind them.
 INK, DARK, GRID = "#303030", "#404040", "#D9D9D9"
-# An order from the least to the most, light to dark, which is seen in grey, too.
-BLUES = ("#7FB2D9", "#2F7EBB", "#0B3C6F")
 # A band below a certified bound, and its edge: warm and pale, behind every colour of a mechanism.
 BAND, BAND_EDGE = "#F3E3DC", "#A98274"
 

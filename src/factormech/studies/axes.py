@@ -67,7 +67,6 @@ ORDER = Axis(
     2.0,
 )
 COORDINATES = Axis("coordinates", {"type": "integer", "minimum": 1, "maximum": 1048576}, 16)
-LOCAL_MECHANISM = Axis("mechanism", {"type": "string", "minLength": 1}, "hadamard", names=LOCAL_MECHANISMS)
 SEED = Axis("seed", {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}, 0, default=(0,))
 CONCEPT_CLASS = Axis("concept_class", {"type": "string", "minLength": 1}, "thresholds", names=CONCEPT_CLASSES)
 CLASS_SIZE = Axis("class_size", {"type": "integer", "minimum": 1, "maximum": 8192}, 4)

@@ -57,8 +57,3 @@ def modules_of(kind: str, asked: Asked) -> list[str]:
         for name in values
     }
     return [module_of(kind), *sorted(named)]
-
-
-def seconds_of(kind: str, asked: Asked) -> list[float]:
-    """Return the seconds that each part takes, in a process that has started."""
-    return [experiment(kind).seconds(part) for part in parts_of(kind, asked).values()]

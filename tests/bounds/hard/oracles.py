@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.special import gammaln, xlogy
 
-from factormech.arrays import FloatArray
+from factormech.arrays import FloatArray, IntArray
 from factormech.bounds.hard.pairs import HardPairs
 
 
@@ -44,6 +45,31 @@ def best_channel(family: HardPairs, epsilon: float, term: Callable[[FloatArray, 
     found = linprog(-value, A_eq=(1 + tau * f).T, b_eq=np.ones(n), bounds=(0, None), method="highs")
     assert found.status == 0
     return float(-found.fun)
+
+
+def exact_norm(family: HardPairs) -> float:
+    """‖M‖_{∞→L2(π)} over all corners of the cube."""
+    C = np.sqrt(family.weights)[:, None] * family.difference
+    return max(float(np.linalg.norm(C @ f.T, axis=0).max()) for f in np.array_split(corners(C.shape[1]), 8) if len(f))
+
+
+def all_counts(outputs: int, users: int) -> IntArray:
+    """All ways to share ``users`` reports among the outputs."""
+    bars = np.array(list(itertools.combinations(range(users + outputs - 1), outputs - 1)), dtype=np.int64)
+    ends = np.full((len(bars), 1), -1), np.full((len(bars), 1), users + outputs - 1)
+    return np.asarray(np.diff(np.hstack([ends[0], bars.reshape(len(bars), outputs - 1), ends[1]]), axis=1) - 1)
+
+
+def exact_advantage(family: HardPairs, strategy: FloatArray, users: int) -> FloatArray:
+    """The total variation of n reports for each pair, (k,), summed over all counts of outputs."""
+    counts = all_counts(len(strategy), users)
+    ways = gammaln(users + 1.0) - gammaln(counts + 1.0).sum(axis=1)
+    laws = []
+    for rows in (family.first, family.second):
+        law = rows @ (strategy / strategy.sum(axis=0)).T
+        terms = xlogy(counts[:, :, None], (law / law.sum(axis=1, keepdims=True)).T)
+        laws.append(np.exp(ways[:, None] + terms.sum(axis=1)))
+    return np.asarray(0.5 * np.abs(laws[0] - laws[1]).sum(axis=0))
 
 
 def random_channel(epsilon: float, outputs: int, n: int, rng: np.random.Generator) -> FloatArray:

@@ -9,9 +9,10 @@ import pytest
 
 from factormech.bounds.hard import divergence
 from factormech.bounds.hard.certificate import best_witness
-from factormech.bounds.hard.pairs import HardPairs, around_centre, exact_norm, from_witness, mix_rows, weighted
+from factormech.bounds.hard.pairs import HardPairs, around_centre, from_witness, mix_rows, weighted
 from factormech.errors import BadValue, UnknownName
 from tests.bounds.hard import oracles
+from tests.bounds.hard.oracles import exact_norm
 
 pytestmark = pytest.mark.heavy
 

@@ -167,12 +167,10 @@ def test_no_mechanism_of_one_user_does_better(epsilon: float) -> None:
 @pytest.mark.parametrize("users", [5, 30])
 def test_randomized_response_needs_more(users: int) -> None:
     """Its exact worst expected error on the prefix queries of three types."""
-    from factormech.bounds.hard.advantage import _all_counts
-
     epsilon, W = 1.0, np.tril(np.ones((3, 3)))[:2]
     a = math.exp(epsilon)
     Q = (np.ones((3, 3)) + (a - 1) * np.eye(3)) / (a + 2)
-    counts = _all_counts(3, users)
+    counts = oracles.all_counts(3, users)
     ways = np.array([math.factorial(users) / math.prod(map(math.factorial, c)) for c in counts.tolist()])
     laws = simplex(10)
     estimates = counts / users @ np.linalg.inv(Q).T

@@ -8,10 +8,18 @@ import math
 import numpy as np
 import pytest
 
-from factormech.bounds.packing.marginals import Construction, hadamard, hadamard_orders, marginals, member_types
+from factormech.bounds.packing.marginals import Construction, hadamard, hadamard_orders, marginals
 from factormech.errors import BadValue
 from factormech.workloads.registry import create
 from tests.bounds.packing import mechanisms
+
+
+def member_types(c: Construction, y: np.ndarray) -> np.ndarray:
+    """The user types of one data set of the packing, as bit masks: word part y, (S, b), blocks, ones."""
+    G = (1 + hadamard(c.order)[1:]) // 2
+    index = np.unravel_index(np.arange(c.sequences), (c.order - 1,) * c.blocks) if c.blocks else ()
+    bits = np.hstack([y, *(G[i] for i in index), np.ones((c.sequences, c.ones), dtype=np.int64)])
+    return np.asarray(bits @ (1 << np.arange(bits.shape[1], dtype=np.int64)))
 
 
 @pytest.mark.parametrize("order", [1, *hadamard_orders(72)])
@@ -115,5 +123,3 @@ def test_bad_values_are_refused() -> None:
             marginals(*arguments)
     with pytest.raises(BadValue, match="queries"):
         marginals(4, 2, 10, 1.0, queries=5)
-    with pytest.raises(BadValue, match="word"):
-        member_types(Construction(1, 4, 0, 1, 0, 1), np.zeros((2, 4), dtype=np.int64))

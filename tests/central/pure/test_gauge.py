@@ -13,8 +13,9 @@ from scipy.optimize import linprog
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.mechanisms.pure.bodies import body_of
-from factormech.mechanisms.pure.bouncy import Gauge, largest_loss, polar_vertex
+from factormech.mechanisms.pure.bouncy import Gauge, polar_vertex
 from tests.central.pure.bodies import BODIES, corners, signs
+from tests.oracles import largest_loss
 
 NAMES = sorted(BODIES)
 

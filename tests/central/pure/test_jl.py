@@ -14,11 +14,9 @@ from factormech.mechanisms.pure import errors as dist
 from factormech.mechanisms.pure.bodies import (
     body_of,
     gaussian_width,
-    jl_is_better_at,
     jl_is_better_for,
-    sample_complexity_order,
 )
-from factormech.mechanisms.pure.bouncy import Gauge, largest_loss
+from factormech.mechanisms.pure.bouncy import Gauge
 from factormech.mechanisms.pure.errors import candidates, errors_on, mean_error, spread, worst_found
 from factormech.mechanisms.pure.jl import (
     CENTRING,
@@ -43,6 +41,7 @@ from factormech.mechanisms.pure.mechanism import (
     shaped,
 )
 from factormech.privacy.gaussian import gaussian_noise_multiplier
+from tests.oracles import largest_loss
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 
 pytestmark = pytest.mark.heavy
@@ -305,14 +304,6 @@ def test_widths_with_a_closed_form() -> None:
 def test_choices() -> None:
     assert jl_is_better_for(10, 0.5, 5)
     assert not jl_is_better_for(11, 0.5, 5)
-    assert jl_is_better_at(0.31, 3.0, 10.0, 10)
-    assert not jl_is_better_at(0.29, 3.0, 10.0, 10)
-    # The two orders meet where the rule changes its mind.
-    first, second = sample_complexity_order(0.3, 0.7, 3.0, 10)
-    assert first == pytest.approx(second)
-    for alpha in (0.0, 10 / math.sqrt(10), 5.0):
-        with pytest.raises(BadValue, match="alpha"):
-            jl_is_better_at(alpha, 3.0, 10.0, 10)
 
 
 def test_gaussian_matrices_shrink_the_width_by_a_known_factor() -> None:

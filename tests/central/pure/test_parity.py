@@ -14,8 +14,14 @@ from factormech.mechanisms.central.projection import Hull
 from factormech.mechanisms.pure import parity
 from factormech.mechanisms.pure.mechanism import NoisyRelease, pure_law
 from factormech.numerics import vectors
+from tests import oracles
 from tests.central.pure.bodies import hadamard
 from tests.statistics import FALSE_ALARM, binomial_p_value, covariance_p_value, mean_p_value
+
+
+def local_slopes(alphas: np.ndarray, users: np.ndarray) -> np.ndarray:
+    """d log n/d log(1/α) between neighbouring points."""
+    return np.asarray(-np.diff(np.log(users)) / np.diff(np.log(alphas)))
 
 
 @pytest.mark.parametrize("N", [2, 4, 16])
@@ -24,14 +30,14 @@ def test_noise_law(N: int) -> None:
     np.testing.assert_allclose(u.sum(axis=1), 0.0, atol=1e-10)
     assert kstest(0.5 * 0.5 * np.abs(u).sum(axis=1), "gamma", (N - 1,)).pvalue > FALSE_ALARM
     # Exchangeable, of sum 0: the covariance is a multiple of I − 11ᵀ/N.
-    covariance = parity.expected_square(N, 0.5) / (N - 1) * (np.eye(N) - 1.0 / N)
+    covariance = oracles.parity_noise_square(N, 0.5) / (N - 1) * (np.eye(N) - 1.0 / N)
     assert covariance_p_value(u.T, np.zeros(N), covariance) > FALSE_ALARM
     assert mean_p_value(u.T, np.zeros(N), covariance + 1e-20 * np.eye(N)) > FALSE_ALARM
 
 
 def test_two_types_in_closed_form() -> None:
     """u = ±(r, −r), r ~ Exp(ε): E‖u‖² = 4/ε²."""
-    assert parity.expected_square(2, 0.5) == pytest.approx(16.0)
+    assert oracles.parity_noise_square(2, 0.5) == pytest.approx(16.0)
     u = parity.parity_noise(2, 0.5, np.random.default_rng(0), 20000)
     assert kstest(np.abs(u[:, 0]), "expon", (0, 2.0)).pvalue > FALSE_ALARM
     assert binomial_p_value(int((u[:, 0] > 0).sum()), 20000, 0.5) > FALSE_ALARM
@@ -66,7 +72,8 @@ def test_errors_are_those_of_the_hadamard_matrix() -> None:
 def test_large_sizes_and_the_worst_sparsity() -> None:
     users, sparsities = [2**e for e in range(2, 19, 4)], [4**e for e in range(9) if 4**e <= 65536]
     found = parity.parity_errors(65536, 1.0, users, sparsities, np.random.default_rng(0), 8)
-    assert math.sqrt((found.raw**2).mean()) == pytest.approx(math.sqrt(parity.expected_square(65536, 1.0)), rel=0.02)
+    root = math.sqrt(oracles.parity_noise_square(65536, 1.0))
+    assert math.sqrt((found.raw**2).mean()) == pytest.approx(root, rel=0.02)
     worst = [found.worst(i) for i in range(len(users))]
     # The worst data have more and more types, and projection helps less and less.
     assert [s for s, _ in worst] == sorted(s for s, _ in worst)
@@ -76,11 +83,11 @@ def test_large_sizes_and_the_worst_sparsity() -> None:
     raw = found.raw.mean() / np.array(users)
     assert np.all(means < raw)
     assert means[-1] > 0.8 * raw[-1]
-    local = parity.slopes(means, np.array(users, dtype=float))
+    local = local_slopes(means, np.array(users, dtype=float))
     # Between 1 (noise alone) and 2 once the error is well under 1.
     assert np.all(local[1:] > 0.99)
     assert local[1:].max() < 2.6
-    np.testing.assert_allclose(parity.slopes(raw, np.array(users, dtype=float)), 1.0)
+    np.testing.assert_allclose(local_slopes(raw, np.array(users, dtype=float)), 1.0)
 
 
 def test_intervals() -> None:

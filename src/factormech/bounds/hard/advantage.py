@@ -2,9 +2,9 @@ r"""How well a real randomizer tells hard pairs apart, beside what no randomizer
 
 n users of one strategy Q (outputs × types) report; the best test of λ_v^n against μ_v^n accepts where the likelihood
 ratio of the counts is above 1, and its advantage P_λ(accept) − P_μ(accept) is the total variation of the two laws of
-the counts. ``exact_advantage`` sums over all counts; ``simulate_advantage`` draws them, with an interval: each
-probability is a binomial proportion of independent trials, and Hoeffding's inequality holds at any number of trials.
-The limit is on the average over π (``divergence.advantage``), and so are the rows.
+the counts. ``simulate_advantage`` draws the counts, with an interval: each probability is a binomial proportion of
+independent trials, and Hoeffding's inequality holds at any number of trials. The limit is on the average over π
+(``divergence.advantage``), and so are the rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from factormech.arrays import FloatArray, IntArray, check_epsilon, check_positive_integer
+from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.bounds.hard import divergence
 from factormech.bounds.hard.pairs import HardPairs
 from factormech.errors import BadValue
@@ -23,7 +23,6 @@ from factormech.privacy.guarantee import verify_ldp
 
 # Two-sided error of an interval, as everywhere in simulations.
 LEVEL = 1e-6
-_COUNTS_LIMIT = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -73,22 +72,6 @@ def simulate_advantage(
     return rows
 
 
-def exact_advantage(family: HardPairs, strategy: FloatArray, users: int) -> FloatArray:
-    """The total variation of n reports for each pair, (k,), summed over all counts of outputs."""
-    from scipy.special import gammaln
-
-    n = check_positive_integer("users", users)
-    counts = _all_counts(len(strategy), n)
-    ways = gammaln(n + 1.0) - gammaln(counts + 1.0).sum(axis=1)
-    p, q = _laws(family, strategy)
-    laws = []
-    for law in (p, q):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(counts[:, :, None] > 0, counts[:, :, None] * np.log(law.T), 0.0)
-        laws.append(np.exp(ways[:, None] + terms.sum(axis=1)))
-    return np.asarray(0.5 * np.abs(laws[0] - laws[1]).sum(axis=0))
-
-
 def _laws(family: HardPairs, strategy: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Laws of one report, pairs × outputs."""
     if strategy.ndim != 2 or strategy.shape[1] != family.first.shape[1]:
@@ -106,16 +89,3 @@ def _simulated(p: FloatArray, q: FloatArray, users: int, trials: int, rng: np.ra
     score = np.log(p / q)
     accepted = [rng.multinomial(users, law, size=trials) @ score > 0.0 for law in (p, q)]
     return float(accepted[0].mean() - accepted[1].mean())
-
-
-def _all_counts(outputs: int, users: int) -> IntArray:
-    """All ways to share ``users`` reports among the outputs."""
-    from itertools import combinations
-
-    number = math.comb(users + outputs - 1, outputs - 1)
-    if number > _COUNTS_LIMIT:
-        raise BadValue("outputs and users", (outputs, users), f"have at most {_COUNTS_LIMIT} counts", "simulate")
-    bars = np.array(list(combinations(range(users + outputs - 1), outputs - 1)), dtype=np.int64)
-    bars = bars.reshape(number, outputs - 1)
-    ends = np.hstack([np.full((number, 1), -1), bars, np.full((number, 1), users + outputs - 1)])
-    return np.diff(ends, axis=1) - 1

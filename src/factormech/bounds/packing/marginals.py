@@ -131,26 +131,6 @@ def marginals(
     return LowerBound(below(value, 8), n, epsilon, "packing", witness)
 
 
-def member_types(construction: Construction, word: IntArray) -> IntArray:
-    """The user types of the S users of one data set, as bit masks (attribute i is bit 2^i): the packing, explicitly.
-
-    ``word`` is y, 0/1, of shape (S, b). Attributes are in the order word part, blocks, ones.
-    """
-    c = construction
-    y = np.asarray(word, dtype=np.int64)
-    if y.shape != (c.sequences, c.word) or c.attributes > 62:
-        rule = f"be of shape {(c.sequences, c.word)}, for at most 62 attributes"
-        raise BadValue("shape of word", y.shape, rule, "give one row for each sequence")
-    parts = [y]
-    if c.blocks:
-        G = (1 + hadamard(c.order)[1:]) // 2
-        index = np.unravel_index(np.arange(c.sequences), (c.order - 1,) * c.blocks)
-        parts += [G[i] for i in index]
-    parts.append(np.ones((c.sequences, c.ones), dtype=np.int64))
-    bits = np.concatenate(parts, axis=1)
-    return np.asarray(bits @ (1 << np.arange(bits.shape[1], dtype=np.int64)))
-
-
 def hadamard(order: int) -> IntArray:
     """A Hadamard matrix with first row of ones: Sylvester's doubling, or Paley's of q + 1, q ≡ 3 mod 4 a prime."""
     if order == 1:

@@ -253,11 +253,6 @@ def simulate_reports(
     return counts, oracle.asked - asked
 
 
-def queries_a_report(strategy: FloatArray) -> float:
-    """Σ_o max_u Q_ou, the average number of queries for a report, at most e^ε."""
-    return float(np.asarray(strategy).max(axis=1).sum())
-
-
 def tolerance_for(epsilon: float, users: int, failure: float) -> float:
     """The τ of which all reports together are within ``failure`` of the protocol's in total variation."""
     e, b = check_epsilon(epsilon), check_failure(failure)

@@ -9,7 +9,6 @@ Many queries are asked at once, as the rows of a matrix; every row counts as one
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -156,11 +155,6 @@ def sample_sums(queries: FloatArray, law: FloatArray, samples: int, rng: np.rand
         part = queries[start : start + step]
         sums[start : start + step] = np.einsum("jx,jx->j", part, rng.multinomial(samples, law, size=len(part)))
     return sums
-
-
-def samples_for(tolerance: float, failure: float) -> int:
-    """Return the number of draws whose mean is within τ of a query's answer except with probability ``failure``."""
-    return math.ceil(2.0 * math.log(2.0 / check_failure(failure)) / check_tolerance(tolerance, zero=False) ** 2)
 
 
 def labelled_law(points: Any, mean_labels: Any) -> FloatArray:

@@ -153,17 +153,6 @@ class TranscriptStream:
         return self._output(self.state)
 
 
-def transcript_probability(
-    policy: Callable[[tuple[int, ...]], FloatArray], epsilon: float, users: Sequence[int], transcript: Sequence[int]
-) -> float:
-    """The probability of a transcript: what any intrusions see is a function of it."""
-    probability, factor = 1.0, privacy_factor(epsilon)
-    for i, (user, bit) in enumerate(zip(users, transcript, strict=True)):
-        mean = float(policy(tuple(transcript[:i]))[user]) / factor
-        probability *= 0.5 * (1.0 + bit * mean)
-    return probability
-
-
 class LocalOracle(Oracle):
     """Answers with the randomized bits of ``users`` fresh users for every query: sequential ε-LDP."""
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +34,6 @@ from factormech.mechanisms.local.registry import build
 from factormech.mechanisms.local.strategy import Evaluation, SimulatedStrategy, Strategy, StrategyMatrix
 from factormech.privacy.guarantee import REPLACE_ONE, guarantee_of
 from factormech.workloads.base import Workload
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Checks.
 
@@ -238,13 +234,6 @@ def measure_bounds(
             "queries": workload.queries,
             "variance_bound": evaluate(bound, workload, epsilon),
         }
-
-
-def as_frame(records: Iterable[Measurement] | Iterable[dict[str, Any]]) -> pd.DataFrame:
-    """A table with one row for each record."""
-    import pandas as pd
-
-    return pd.DataFrame([asdict(r) if isinstance(r, Measurement) else r for r in records])
 
 
 # Users for a target error.

@@ -93,32 +93,13 @@ def best_constant(gram: FloatArray) -> Constant:
     return Constant(prior, np.maximum(distances, 0.0))
 
 
-def worst_error(variance: FloatArray, distances: FloatArray, users: float, factor: float) -> float:
-    """Return the worst-case squared error of the shrunk estimate, summed over the queries: the theorem's maximum.
-
-    Parameters
-    ----------
-    variance
-        σ_u², (n,), of one user by type.
-    distances
-        D_u, (n,).
-    users
-        N, above 0.
-    factor
-        c, from 0 to 1.
-    """
-    if not users > 0.0:
-        raise BadValue("users", users, "be above 0", "use the error of the constant answer for no users")
-    return float(np.max(factor**2 * variance / users + (1.0 - factor) ** 2 * distances))
-
-
 def shrunk_users(variance: FloatArray, distances: FloatArray, total: float) -> Shrunk:
     """Return the least N(c) for the total squared error τ = ``total``, and its c; no users where a constant is enough.
 
     Parameters
     ----------
     variance, distances
-        As in ``worst_error``.
+        σ_u² of one user by type and D_u, (n,).
     total
         τ, summed over the queries, above 0.
     """

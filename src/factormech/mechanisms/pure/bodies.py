@@ -50,7 +50,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.mechanisms.central import moments
-from factormech.numerics.vectors import nearest, unpack
+from factormech.numerics.vectors import nearest
 
 # The body of a query matrix.
 
@@ -217,21 +217,6 @@ def jl_is_better_for(users: float, epsilon: float, queries: int, constant: float
     return users * epsilon <= constant * k
 
 
-def jl_is_better_at(alpha: float, width: float, diameter: float, queries: int, constant: float = 1.0) -> bool:
-    """α ≥ constant·w/k, for α within the theorem's range."""
-    k = check_positive_integer("queries", queries)
-    limit = diameter / math.sqrt(k)
-    if not 0.0 < alpha < limit:
-        rule = f"be above 0 and below diam K/√k = {limit:.6g}"
-        raise BadValue("alpha", alpha, rule, "any fixed answer of K is as good as more than that")
-    return alpha >= constant * width / k
-
-
-def sample_complexity_order(alpha: float, epsilon: float, width: float, queries: int) -> tuple[float, float]:
-    """(w/(εα), w²/(kεα²)): the orders of Theorem 1.2 without their constants, of K-norm noise and of JL release."""
-    return width / (epsilon * alpha), width**2 / (queries * epsilon * alpha**2)
-
-
 # The body of second moments.
 
 # Eigenvalues and traces of data may be off by rounding.
@@ -294,10 +279,3 @@ def checked_moment(moment: Any, dimension: int, *, unit: bool = False) -> FloatA
         rule = f"be positive semidefinite with trace {'1' if unit else 'at most 1'}"
         raise BadValue("moment", f"trace {trace:.6g}, least eigenvalue {least:.3g}", rule, "clip the rows first")
     return np.asarray(0.5 * (M + M.T))
-
-
-def width_draws(dimension: int, rng: np.random.Generator, count: int) -> FloatArray:
-    """Draws of max(λ_max(S), 0), whose mean is w(K): S has N(0, 1) on the diagonal and N(0, ½) off it."""
-    d = dimension
-    values = np.linalg.eigvalsh(unpack(rng.standard_normal((count, d * (d + 1) // 2)), d))
-    return np.asarray(np.maximum(values[:, -1], 0.0))

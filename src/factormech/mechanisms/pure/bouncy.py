@@ -302,16 +302,6 @@ def polar_vertex(generators: FloatArray, lifted: bool, rng: np.random.Generator)
     return np.array(met, dtype=np.int64), np.sign(A[met] @ eta)
 
 
-def largest_loss(gauge: Gauge, points: FloatArray, shifts: FloatArray) -> float:
-    """max |‖z‖_B − ‖z + s‖_B| over the lines z of ``points`` and s of ``shifts``, both as answers.
-
-    K-norm noise is ε-private exactly where this is at most 1 for every z and every s = Q_x − Q_y. On the rays z = −t·s,
-    t ≥ 1, it is ‖s‖_B, which is 1 for the s on the boundary of B.
-    """
-    before = gauge.of(points)
-    return max(float(np.abs(gauge.of(points + s) - before).max()) for s in np.atleast_2d(shifts))
-
-
 # The sampler.
 
 CHAINS = 4

@@ -143,64 +143,11 @@ def _ball_dimension(size: int, unit: bool) -> int:
     return size * (size + 1) // 2 - int(unit)
 
 
-def released_covariances(
-    rows: Any,
-    epsilon: float,
-    rng: np.random.Generator,
-    trials: int = 1,
-    *,
-    noise: str = "trace",
-    projected: bool = True,
-) -> FloatArray | Unavailable:
-    """Σ̂ of repeated releases, (trials, d, d), of rows (n, d), clipped to the unit ball; for experiments."""
-    X = bodies.clipped(rows)
-    n, d = X.shape
-    half = 0.5 * check_epsilon(epsilon)
-    drawn = MomentRelease.of(d, half, noise=noise, projected=projected).draw(rng, trials)
-    if isinstance(drawn, Unavailable):
-        return drawn
-    means = X.mean(axis=0) + ball_vectors(d, 2.0, half, rng, trials) / n
-    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1.0)
-    moments = drawn.moments(bodies.second_moment(X), n)
-    return np.asarray(moments - means[:, :, None] * means[:, None, :])
-
-
 def ball_vectors(dimension: int, diameter: float, epsilon: float, rng: np.random.Generator, trials: int) -> FloatArray:
     """Uniform directions times Gamma(d)·diameter/ε, (trials, d): Nikolov's Lemma 4.2."""
     z = rng.standard_normal((trials, dimension))
     radius = rng.standard_gamma(dimension, (trials, 1)) * (diameter * (1.0 + 2.0**-50) / epsilon)
     return np.asarray(radius * z / np.linalg.norm(z, axis=1, keepdims=True))
-
-
-def covariance(rows: FloatArray) -> FloatArray:
-    """M − μμᵀ of rows (n, d)."""
-    mean = rows.mean(axis=0)
-    return np.asarray(bodies.second_moment(rows) - np.outer(mean, mean))
-
-
-def binary_rows(data: Any) -> FloatArray:
-    """x/√d for rows of zeros and ones, (n, d): in the unit ball but for roundings, which are clipped."""
-    X = np.asarray(data)
-    if X.ndim != 2 or 0 in X.shape or not np.isin(X, (0, 1)).all():
-        raise BadValue("data", f"array of shape {X.shape}", "be rows (n, d) of zeros and ones", "repair it")
-    return bodies.clipped(X / math.sqrt(X.shape[1]))
-
-
-def marginals(moments: FloatArray) -> FloatArray:
-    """The 2-way marginals d·M_ij, i < j, of second moments (…, d, d) of :func:`binary_rows`."""
-    d = moments.shape[-1]
-    first, second = np.triu_indices(d, 1)
-    return np.asarray(d * moments[..., first, second])
-
-
-def frobenius_errors(found: FloatArray, truth: FloatArray) -> FloatArray:
-    """‖M̂ − M‖_F of each draw."""
-    return np.asarray(np.linalg.norm(found - truth, axis=(-2, -1)))
-
-
-def marginal_errors(found: FloatArray, truth: FloatArray) -> FloatArray:
-    """Root mean square over the pairs, of each draw."""
-    return np.asarray(np.sqrt(((marginals(found) - marginals(truth)) ** 2).mean(axis=-1)))
 
 
 # JL release of second moments.

@@ -24,7 +24,7 @@ import numpy as np
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.errors import BadValue
 from factormech.mechanisms.central.moments import LEVEL, Estimate, student
-from factormech.mechanisms.pure.directions import positive_counts, simplex_second_moment
+from factormech.mechanisms.pure.directions import positive_counts
 from factormech.numerics.vectors import nearest_long
 
 LARGEST = 2**20
@@ -54,12 +54,6 @@ class ParityErrors:
         at = int(np.nanargmax(means))
         # One of several was chosen by these draws: each has its share of the level.
         return self.sparsities[at], self.mean(user, at, level / len(self.sparsities))
-
-
-def expected_square(size: int, epsilon: float) -> float:
-    """E‖u‖², exactly: the mean square error of full parity per query, times n²."""
-    N, epsilon = checked_size(size), check_epsilon(epsilon)
-    return N * (N - 1) * simplex_second_moment(N) / epsilon**2
 
 
 def parity_noise(size: int, epsilon: float, rng: np.random.Generator, trials: int) -> FloatArray:
@@ -133,11 +127,6 @@ def _pairs(users: Sequence[int], sparsities: Sequence[int]) -> Iterator[tuple[tu
         for other in enumerate(sparsities):
             if other[1] <= one[1]:
                 yield one, other
-
-
-def slopes(alphas: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Local slopes d log n/d log(1/α) between neighbouring points: 1 for noise alone, up to 2 with projection."""
-    return np.asarray(-np.diff(np.log(sizes)) / np.diff(np.log(alphas)))
 
 
 def checked_size(size: int) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,10 +27,6 @@ from factormech.mechanisms.local.registry import is_solved
 from factormech.mechanisms.local.simulate import LEVEL, Simulated, check_level, compare, tail_probability, two_sided
 from factormech.mechanisms.local.strategy import SimulatedStrategy, Strategy
 from factormech.seeds import rng_for
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Collections of one mechanism over a grid.
 
@@ -263,13 +259,6 @@ def row_of(found: CollectionRun) -> dict[str, Any]:
     """Return a simulated collection as a row of a table, by the names of its columns."""
     row = asdict(found)
     return row | {"ratio_to_exact": row.pop("ratio"), "z_score": row.pop("z")}
-
-
-def as_frame(rows: Iterable[CollectionRun]) -> pd.DataFrame:
-    """A table with one row for each collection."""
-    import pandas as pd
-
-    return pd.DataFrame([row_of(row) for row in rows])
 
 
 # Agreement.

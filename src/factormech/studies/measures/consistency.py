@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from factormech.mechanisms.local.registry import is_solved
 from factormech.mechanisms.local.simulate import check_level
 from factormech.mechanisms.local.strategy import Evaluation, SimulatedStrategy, Strategy
 from factormech.seeds import rng_for
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NONE, FREE, FIXED = "none", "nonnegative", "nonnegative-total"
 PROCESSINGS = (NONE, FREE, FIXED)
@@ -244,10 +241,3 @@ def _quantile(count: int, level: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(count - 1, 1.0 - check_level(level) / 2))
-
-
-def as_frame(rows: Iterable[Processed]) -> pd.DataFrame:
-    """A table with one row for each collection and processing."""
-    import pandas as pd
-
-    return pd.DataFrame([asdict(row) for row in rows])

@@ -7,9 +7,8 @@ Miklau, PVLDB 13(11), 2020, divided by the number of users); its Section 6.4 put
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,9 +20,6 @@ from factormech.errors import Unavailable
 from factormech.mechanisms.local.errors import Question, StrategyFor, evaluated
 from factormech.mechanisms.local.strategy import Strategy
 from factormech.workloads.base import Workload
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # In the place of a data set: the worst data there are, every user of the type of largest variance.
 WORST_CASE = "worst-case"
@@ -125,10 +121,3 @@ def bounds_on_data(
             yield BoundOnData(*point, name, workload.queries, value, spectral.NAME)
         value, best = max((evaluate(bound, workload, epsilon), bound) for bound in bounds)
         yield BoundOnData(*point, WORST_CASE, workload.queries, value, best)
-
-
-def as_frame(rows: Iterable[OnData] | Iterable[BoundOnData]) -> pd.DataFrame:
-    """A table with one row for each record."""
-    import pandas as pd
-
-    return pd.DataFrame([asdict(row) for row in rows])

@@ -1,6 +1,6 @@
 r"""Errors and lower bounds under pure privacy, as rows.
 
-**Lower bounds.** Rows have errors against nε, users against 1/α, or the two sides of Theorem 1.4. Errors are E‖M(X) −
+**Lower bounds.** Rows have errors against nε, or users against 1/α. Errors are E‖M(X) −
 Q(X)‖₂/√k on means Q(X), worst over the data; neighbours replace one user. Every row prints ε: the bounds depend on
 n and ε, as whole users are copied, and on nε alone only as ε → 0.
 
@@ -29,20 +29,13 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon, check_positive_integer
 from factormech.bounds.packing.core import LowerBound
-from factormech.bounds.packing.families import EXACT_LIMIT, coarse_ratio, distances_of, separation
-from factormech.bounds.packing.lower import Prepared, lower_bound, prepare, users_needed
-from factormech.bounds.packing.marginals import averaged_bound, full_parity, marginals, sparse_bound
-from factormech.bounds.packing.random_queries import random_queries, theorem_terms
+from factormech.bounds.packing.lower import users_needed
+from factormech.bounds.packing.marginals import averaged_bound, full_parity, sparse_bound
 from factormech.errors import BadValue
 from factormech.mechanisms.central.moments import Estimate
 from factormech.mechanisms.pure.errors import mean_error
-from factormech.seeds import rng_for
-from factormech.workloads.base import Workload
 
 # Lower bounds.
-
-PARITY_SIZES = (2**8, 2**12, 2**16)
-RANDOM_SHAPES = ((16, 256), (64, 1024), (256, 512))
 
 
 def parity_rows(sizes: Iterable[int], products: Iterable[float], epsilon: float) -> Iterator[dict[str, Any]]:
@@ -51,7 +44,7 @@ def parity_rows(sizes: Iterable[int], products: Iterable[float], epsilon: float)
     Parameters
     ----------
     sizes
-        N, such as ``PARITY_SIZES``.
+        N, powers of two.
     products
         nε; n is rounded to a whole number of at least one, and the row's ``product`` is that of the rounded n.
     epsilon
@@ -107,113 +100,6 @@ def local_slopes(x: Sequence[float], y: Sequence[float]) -> list[float | None]:
         low, high = max(i - 1, 0), min(i + 1, len(a) - 1)
         found.append(float((b[high] - b[low]) / (a[high] - a[low])) if high > low and b[low] > 0.0 else None)
     return found
-
-
-def random_rows(
-    shapes: Iterable[tuple[int, int]], products: Iterable[float], epsilon: float, seed: int, *, failure: float = 0.01
-) -> Iterator[dict[str, Any]]:
-    """Random signs: the certified bound of one draw beside the one that all but a share ``failure`` of draws have."""
-    epsilon, products = check_epsilon(epsilon), list(products)
-    for k, N in shapes:
-        rng = rng_for(seed, "packing-random-queries", str(k), str(N))
-        ready = prepare(2.0 * rng.integers(0, 2, (k, N)) - 1.0, name="random-signs")
-        for product in products:
-            n = users_of(product, epsilon)
-            drawn, general = lower_bound(ready, n, epsilon), random_queries(k, N, n, epsilon, failure=failure)
-            yield {
-                "queries": k,
-                "domain_size": N,
-                "epsilon": epsilon,
-                "users": n,
-                "product": n * epsilon,
-                "lower": drawn.value,
-                "method": drawn.method,
-                "most_draws": general.value,
-                "set_size": general.witness.get("set_size"),
-            }
-
-
-def random_users_rows(
-    shapes: Iterable[tuple[int, int]], alphas: Sequence[float], epsilon: float, *, failure: float = 0.01
-) -> Iterator[dict[str, Any]]:
-    """Users that most random queries take, beside the three terms of Theorem 7.1 (growths: no constants)."""
-    for k, N in shapes:
-        subject = {"queries": k, "domain_size": N}
-        rows = users_rows(
-            subject, lambda n, k=k, N=N: random_queries(k, N, n, epsilon, failure=failure), alphas, epsilon  # type: ignore[misc]
-        )  # fmt: skip
-        for row in rows:
-            terms = theorem_terms(k, N, row["alpha"], epsilon)
-            yield {**row, **dict(zip(("linear_term", "root_term", "square_term"), terms, strict=True))}
-
-
-def marginal_rows(
-    attributes: Iterable[int], widths: Iterable[int], products: Iterable[float], epsilon: float, *, cells: bool = False
-) -> Iterator[dict[str, Any]]:
-    """w-way marginals of d attributes: the Hadamard packing, and what it is made of."""
-    epsilon, products, widths = check_epsilon(epsilon), list(products), list(widths)
-    for d in attributes:
-        for w in widths:
-            for product in products:
-                n = users_of(product, epsilon)
-                found = marginals(d, w, n, epsilon, cells=cells)
-                made = found.witness.get("construction")
-                yield {
-                    "attributes": d,
-                    "width": w,
-                    "queries": math.comb(d, w) << (w if cells else 0),
-                    "epsilon": epsilon,
-                    "users": n,
-                    "product": n * epsilon,
-                    "lower": found.value,
-                    "blocks": made.blocks if made else None,
-                    "order": made.order if made else None,
-                    "sequences": made.sequences if made else None,
-                    "copies": found.witness.get("copies"),
-                    "log_size": found.witness.get("log_size"),
-                }
-
-
-def workload_rows(workloads: Iterable[Workload], products: Iterable[float], epsilon: float) -> Iterator[dict[str, Any]]:
-    """Return the rows of any workload: its best packing bound."""
-    epsilon, products = check_epsilon(epsilon), list(products)
-    for workload in workloads:
-        ready: Prepared = prepare(workload)
-        for product in products:
-            n = users_of(product, epsilon)
-            found = lower_bound(ready, n, epsilon)
-            yield {
-                "workload": ready.name,
-                "domain_size": ready.types,
-                "queries": ready.queries,
-                "epsilon": epsilon,
-                "users": n,
-                "product": n * epsilon,
-                "lower": found.value,
-                "method": found.method,
-            }
-
-
-def coarse_rows(workloads: Iterable[Workload], alphas: Sequence[float]) -> Iterator[dict[str, Any]]:
-    """Theorem 1.4 in small universes: both sides without constants, times ε, where α is below the diameter."""
-    for workload in workloads:
-        exact = workload.domain_size <= EXACT_LIMIT
-        found = separation(distances_of(workload.gram(), workload.queries), exact=exact)
-        for alpha in alphas:
-            if alpha >= found.diameter:
-                continue
-            sides = coarse_ratio(found, alpha)
-            yield {
-                "workload": workload.name,
-                "domain_size": workload.domain_size,
-                "alpha": alpha,
-                "diameter": found.diameter,
-                "exact": bool(np.array_equal(found.lower, found.upper)),
-                "upper": sides.upper,
-                "lower": sides.lower,
-                "ratio": sides.ratio,
-                "allowed": sides.allowed,
-            }
 
 
 def users_of(product: float, epsilon: float) -> int:

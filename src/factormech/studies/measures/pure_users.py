@@ -58,7 +58,6 @@ JL, CHOICE = "jl", "jl-or-k-norm"
 SHAPED = ("shaped-gaussian", "shaped-zcdp")
 PURE = (*UNPROJECTED, *PROJECTED, JL, CHOICE)
 MECHANISMS = (*PURE, *SHAPED, *(f"{law}-projection" for law in SHAPED))
-FAMILIES = ("random-queries", "skewed-queries", "parities", "2-way-marginals")
 # Directions behind the covariances and costs of the recursion.
 _LADDER = 1000
 # Doublings of n after which an error that has not been reached is given up.
@@ -131,7 +130,7 @@ def queries_of(family: str, types: int, queries: int, skew: float, rng: np.rando
     Parameters
     ----------
     family
-        One of ``FAMILIES``.
+        One of ``FAMILIES`` of ``studies/pure_sample_complexity.py``.
     types
         N.
     queries

@@ -31,19 +31,11 @@ _SOURCES: dict[str, Source] = {
     "polynomial": sources.polynomials,
     "symmetric-polynomial": sources.symmetric_polynomial,
 }
-# Made for an accuracy, which must be given.
-_FOR_ACCURACY = frozenset({"approximate", "shifted", "half-alpha", "polynomial", "symmetric-polynomial"})
 
 
 def names() -> list[str]:
     """Every mechanism, in the order in which legends and tables show them."""
     return [*_SOURCES, *strategies.names()]
-
-
-def needs_accuracy(name: str) -> bool:
-    """Return whether the mechanism is made for an accuracy α."""
-    _source(name)
-    return name in _FOR_ACCURACY
 
 
 def uses_randomizer(name: str) -> bool:
