@@ -31,11 +31,14 @@ class Code:
         Twelve hexadecimal digits over their names and their syntax (as this version of Python sees it).
     contents
         SHA-256 of the content of each file, as it was read.
+    libraries
+        Modules of other packages that the files import, by the first part of their names; sorted.
     """
 
     files: tuple[Path, ...]
     digest: str
     contents: tuple[str, ...] = field(compare=False, repr=False)
+    libraries: tuple[str, ...] = field(compare=False, repr=False, default=())
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,9 @@ class Sources:
                     waiting.append(needed)
         contents = {path: self._parse(name).content for name, path in found.items()}
         files = tuple(sorted(contents))
-        return Code(files, self._digest(found), tuple(contents[file] for file in files))
+        imported = {module.partition(".")[0] for name in found for module, _ in self._parse(name).imports}
+        libraries = tuple(sorted(imported - {name.partition(".")[0] for name in found}))
+        return Code(files, self._digest(found), tuple(contents[file] for file in files), libraries)
 
     def _digest(self, names: Iterable[str]) -> str:
         total = hashlib.sha256()
