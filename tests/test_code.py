@@ -24,7 +24,7 @@ PACKAGE = {
     "room/base": "from .. import errors\nfrom ..arrays import np\n",
     "room/one": "from . import base\nfrom typing import TYPE_CHECKING\n" + HIDDEN,
     "room/two": "def f():\n    try:\n        import pack.arrays\n    finally:\n        from . import one\n",
-    "room/registry": 'from pack import heavy\nNAMES = {"one": "pack.room.one"}\n',
+    "room/registry": 'from pack import heavy\nNAMES = {"one": "pack.room.one"}\ndef build():\n    return 1\n',
     "room/user": "from . import registry\nfrom .registry import NAMES\nimport pack.room.registry\n",
     "versions": "from pack import __version__\nimport pack\nimport packet\n",
     "public": "from pack import load\n",
@@ -68,7 +68,7 @@ def names(root: Path, *modules: str, **options: bool) -> set[str]:
         ("room.one", {"room/one", "room/base", "arrays", "errors"}),
         ("room.two", {"room/two", "room/one", "room/base", "arrays", "errors"}),
         ("room.registry", {"room/registry", "heavy"}),
-        ("room.user", {"room/user"}),
+        ("room.user", {"room/user", "room/registry"}),
         ("versions", {"versions"}),
         ("public", {"public", "__init__", "heavy"}),
         ("star", {"star", "__init__", "heavy"}),
@@ -85,6 +85,24 @@ def test_what_a_module_needs(root: Path, module: str, want: set[str]) -> None:
 
 def test_through_registries(root: Path) -> None:
     assert names(root, "pack.room.user", through_registries=True) == {"room/user", "room/registry", "heavy"}
+
+
+def test_of_a_registry_the_functions_count_and_the_tables_do_not(root: Path) -> None:
+    """A new name leaves results alone; another way to make what the names stand for does not."""
+    path = root / "pack" / "room" / "registry.py"
+    text = path.read_text()
+    asked = [("pack.room.user", False), ("pack.room.registry", True)]
+    for new, same in (
+        (text.replace('"pack.room.one"', '"pack.room.one", "two": "pack.room.two"'), True),
+        (text.replace("return 1", "return 2"), False),
+        (text + "\n\nclass More:\n    pass\n", False),
+    ):
+        path.write_text(text)
+        before = [code_of(module, root=root).digest for module, _ in asked]
+        path.write_text(new)
+        after = [code_of(module, root=root).digest for module, _ in asked]
+        assert (before[0] == after[0]) is same
+        assert before[1] != after[1]  # a registry that is named counts as a whole
 
 
 def test_several_modules_in_any_order(root: Path) -> None:
@@ -158,7 +176,7 @@ def test_a_change_of_code_changes_the_digest_even_under_an_old_time_stamp(root: 
 
 def test_a_change_elsewhere_changes_nothing(root: Path) -> None:
     base = code_of("pack.room.user", root=root)
-    for name in ("room/registry", "heavy", "__init__", "room/__init__"):
+    for name in ("heavy", "__init__", "room/__init__"):
         (root / "pack" / f"{name}.py").write_text("x = 1\n")
     assert code_of("pack.room.user", root=root) == base
 

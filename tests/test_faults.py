@@ -27,13 +27,36 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return trust.Bench(tmp_path_factory.mktemp("bench").resolve())
 
 
-FEW = ("kill -9 of Snakemake", "kill -9 of a job", "two runs at once", "too little memory", "foreign result")
+FEW = (
+    "kill -9 of Snakemake",
+    "kill -9 of a job",
+    "kill -9 again and again",
+    "two runs at once",
+    "too little memory",
+    "8 GiB of memory",
+    "foreign result",
+)
 
 
 @pytest.mark.parametrize("fault", FEW)
 def test_faults_are_survived(bench: Any, fault: str) -> None:
     row = trust.tried(bench, 0, "six jobs", fault, seed=1)
     assert row["outcome"] in ("complete", "told, then complete"), row["note"]
+
+
+def test_a_limit_on_every_job_is_felt(bench: Any) -> None:
+    """The trial in which 8 GiB are enough means something: in 30 MB no job ends."""
+    trial = bench.trial("six jobs", False, random.Random(0))
+    assert trial.ended(trial.start(limit="every 30000")) == 1
+    assert not trial.results(".h5")
+
+
+def test_a_sweep_is_complete_though_each_run_is_killed(bench: Any) -> None:
+    """Twenty points, killed again and again: equal to an undisturbed sweep, file by file."""
+    small = trust.Bench(bench.folder.with_name("sweep"), points=20)
+    row = trust.tried(small, 0, "sweep", "kill -9 again and again", seed=1)
+    assert row["outcome"] in ("complete", "told, then complete"), row["note"]
+    assert row["runs"] > 2
 
 
 def test_jobs_of_a_dead_run_are_found_and_its_lock_is_not_in_the_way(bench: Any) -> None:

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+import factormech as fm
 from factormech.code import Sources
 from factormech.errors import BadValue
 from factormech.pipeline import freshness
 from factormech.pipeline.freshness import Job, Request, note, note_code, why_stale
+from factormech.store import seals
+from factormech.tables import kinds
 
 REQUEST = Request(("results/table.csv", "results/table.tex"), ("matrix.csv",), {"epsilon": [1.0]}, "abc")
 FILE, CODE = Path("request/table.json"), Path("code.json")
@@ -184,6 +187,45 @@ def test_only_figures_follow_the_plotting_library(monkeypatch: pytest.MonkeyPatc
     assert drawn.digest() != before[1]
 
 
+@pytest.mark.parametrize("solver", ["clarabel", "cvxpy"])
+def test_what_a_general_solver_computes_follows_its_version(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A linear or semidefinite program has other last digits with another version; other jobs are left alone."""
+    module = {"clarabel": "factormech.norms.subsets.semidefinite", "cvxpy": "factormech.norms.semidefinite"}[solver]
+    code = Sources().code_of(module)
+    assert solver in code.libraries
+    solved = replace(REQUEST, libraries=code.libraries)
+    before = REQUEST.digest(), solved.digest()
+    own = freshness.versions
+    monkeypatch.setattr(freshness, "versions", lambda names: own(names) | {n: "0" for n in names if n == solver})
+    assert REQUEST.digest() == before[0]
+    assert solved.digest() != before[1]
+
+
+@pytest.mark.parametrize("read", [fm.load, kinds.read_csv])
+def test_an_edited_table_of_a_run_is_not_read(
+    package: Path, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a reader who does not run the workflow: a manuscript, a notebook, the command line."""
+    planned()
+    frame = fm.compare(fm.workload("prefix", 4), 1.0, ["rappor"])
+    work(frame.to_csv(index=False))
+    table = Path(REQUEST.outputs[0])
+    whole = table.read_text()
+    elsewhere = package / "table.csv"
+    elsewhere.write_text(whole.replace("rappor", "rapper", 1))
+    seals.check_table(elsewhere)  # no table of a run
+    for path in (table, table.absolute()):
+        seals.check_table(path)
+        table.write_text(whole.replace("rappor", "rapper", 1))
+        with pytest.raises(BadValue, match=r"table\.csv = 'other bytes"):
+            read(path)
+        table.write_text(whole)
+    monkeypatch.chdir("results")
+    Path(table.name).write_text(whole + "1")
+    with pytest.raises(BadValue, match="other bytes"):
+        read(Path(table.name))
+
+
 def test_a_job_that_was_killed_leaves_nothing_that_is_believed(made: Path) -> None:
     Job(FILE)
     assert planned() is not None
@@ -236,12 +278,16 @@ def test_a_job_does_not_seal_what_other_code_may_have_made(package: Path, change
     assert not REQUEST.seal().exists()
 
 
-def test_a_job_does_not_seal_what_it_made_of_a_file_that_changed(package: Path) -> None:
+@pytest.mark.parametrize("change", [edited, edited_and_restored])
+def test_a_job_does_not_seal_what_it_made_of_a_file_that_changed(package: Path, change: Callable[[Path], None]) -> None:
+    """Also if the file is restored before the job ends: the job may have read what was there in between."""
     planned()
     job = Job(FILE)
-    Path("matrix.csv").write_text("5,6\n")
+    time.sleep(0.02)
+    change(Path("matrix.csv"))
     with pytest.raises(BadValue, match=r"matrix\.csv"):
         job.finish()
+    assert not REQUEST.seal().exists()
 
 
 def test_code_elsewhere_is_compared_by_its_contents(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,8 @@ def test_continuous_integration_runs_what_a_release_needs() -> None:
     every = "\n".join(path.read_text() for path in WORKFLOWS)
     for step in ("make test", "make lint", "make quick", "make site", "twine check --strict", "tests/test_shipped.py"):
         assert step in every
+    for step in ("fuzz.py --inputs 10000\n", "fuzz.py --inputs 250000 --seed", "make mutants"):
+        assert step in every
     assert "id-token: write" in (ROOT / ".github/workflows/release.yml").read_text()
 
 

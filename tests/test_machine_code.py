@@ -143,6 +143,24 @@ def test_the_oldest_files_are_pruned(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == paths[:2]
 
 
+def test_only_the_folders_of_dead_processes_are_swept(tmp_path: Path) -> None:
+    """A process that has been at work for two days keeps its folder: Numba ends it where the folder is gone."""
+    from factormech import compiled
+
+    living, dead, other = (tmp_path / f"factormech-kernels-{name}" for name in ("living", "dead", "new"))
+    for folder in (living, dead, other):
+        folder.mkdir()
+    lock = compiled._in_use(living)
+    os.close(compiled._in_use(dead))
+    for folder in (living, dead):
+        os.utime(folder, (time.time() - 2 * 86400,) * 2)
+    compiled._sweep(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([living, other])
+    os.close(lock)
+    compiled._sweep(tmp_path)
+    assert [*tmp_path.iterdir()] == [other]
+
+
 def test_every_kernel_of_the_package_is_compiled_here() -> None:
     for path in PACKAGE.rglob("*.py"):
         names = {

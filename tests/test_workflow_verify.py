@@ -10,8 +10,7 @@ from pathlib import Path
 import h5py
 import pytest
 
-from factormech.pipeline import freshness
-from factormech.store import content
+from factormech.store import content, seals
 from tests.test_workflow import ROOT, copy_of_project, edited, made, planned, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.slow]
@@ -61,7 +60,7 @@ def forge(seal: Path, name: str, path: Path) -> None:
     """Write what a solver that is wrong would leave: a seal of its wrong file."""
     said = json.loads(seal.read_bytes())
     del said["sha256"]
-    said["outputs"][name] = freshness.digest_of(path)
+    said["outputs"][name] = seals.digest_of(path)
     said["sha256"] = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
     seal.write_text(json.dumps(said, sort_keys=True))
 
@@ -93,7 +92,7 @@ def test_a_strategy_that_does_not_hold_stops_the_run(project: Path) -> None:
     with h5py.File(path, "r+") as file:
         file.attrs["objective"] *= 0.999
     content.stamp(path, path.relative_to(project))  # a file that is whole, and wrong; a damaged one would be made again
-    seal = project / freshness.SEALS / f"{path.relative_to(project)}.json"
+    seal = project / seals.seal_of(str(path.relative_to(project)))
     honest = seal.read_bytes()
     forge(seal, str(path.relative_to(project)), path)
     done = snakemake(project, "verify", "--quiet", "rules", "--show-failed-logs")

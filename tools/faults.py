@@ -32,6 +32,10 @@ UNLOCK = Path(__file__).with_name("unlock.py")
 MADE = ("results", "figures")
 APART = ("results/logs/", "results/benchmarks/", "results/README.md", "figures/README.md")
 PATIENCE = 1800.0
+# Kills after which a run that is killed again and again is taken not to get anywhere.
+MOST_KILLS = 1000
+# What all processes of a run may take together, in KiB, and how many jobs share it.
+MEMORY, JOBS = 8 << 20, 2
 LINE = re.compile(r"^(?:\w*Error: )?(error: .+ = .+: must .+; .+|error: some jobs failed: .+)$", re.MULTILINE)
 
 
@@ -53,6 +57,8 @@ class Trial:
     expected: dict[str, bytes]
     rng: random.Random
     tools: Path
+    part: tuple[float, float] = (0.0, 1.0)  # of an undisturbed run, in which the moment of the fault is drawn
+    every: float = 0.0  # seconds between kills, where a run is killed again and again; more and more, if 0
     moment: float = 0.0
     said: list[str] = field(default_factory=list)
     runs: int = 0
@@ -70,7 +76,7 @@ class Trial:
             "OPENBLAS_NUM_THREADS": "1",
         }
         # As make does: the lock of a dead run goes first.
-        begin = f'"$0" {shlex.quote(str(UNLOCK))} && exec "$0" -m snakemake --cores 2 {self.target}'
+        begin = f'"$0" {shlex.quote(str(UNLOCK))} && exec "$0" -m snakemake --cores {JOBS} {self.target}'
         command = ["sh", "-c", begin, sys.executable]
         self.runs += 1
         # Not a pipe: the jobs of a killed run would hold it, and hide that they live on.
@@ -106,8 +112,8 @@ class Trial:
         return run.returncode
 
     def wait(self) -> None:
-        """Let time pass until a moment between the beginning and the end of an undisturbed run."""
-        self.moment = round(self.rng.uniform(0.0, self.seconds), 2)
+        """Let time pass until a moment in this trial's part of an undisturbed run."""
+        self.moment = round(self.seconds * self.rng.uniform(*self.part), 2)
         time.sleep(self.moment)
 
     def results(self, suffix: str = "") -> list[Path]:
@@ -187,6 +193,31 @@ def kill_job(trial: Trial) -> None:
         time.sleep(0.02)
     trial.ended(run)
     trial.check_sound()
+
+
+def kill_again_and_again(trial: Trial) -> None:
+    """``kill -9`` of Snakemake each time that it has been at work for some seconds, until a run is complete.
+
+    The jobs of a killed run live on, and the next run waits for them. Where no seconds are given, each run has a fifth
+    more than the one before it, from a third of an undisturbed run on.
+    """
+    for number in range(MOST_KILLS):
+        trial.moment = trial.every or round(trial.seconds / 3 * 1.2**number, 2)
+        run = trial.start()
+        with suppress(subprocess.TimeoutExpired):
+            run.wait(trial.moment)
+        if run.poll() is not None:
+            if trial.ended(run) == 0:
+                return
+            if "killed" not in trial.said[-1]:  # jobs of the killed run are still at work
+                raise Broken(f"a run that nobody disturbed has failed: {trial.said[-1]}")
+            while jobs_of(trial.folder):
+                time.sleep(0.1)
+            continue
+        os.kill(run.pid, signal.SIGKILL)
+        trial.ended(run)
+        trial.check_sound()
+    raise Broken(f"not complete after {MOST_KILLS} runs of {trial.moment} s")
 
 
 def two_runs(trial: Trial) -> None:
@@ -319,7 +350,8 @@ def foreign(trial: Trial) -> None:
 
 
 def limited_python(folder: Path) -> Path:
-    """A folder for ``PATH`` with a ``python`` that gives the jobs of one module less memory (``MODULE KILOBYTES``).
+    """A folder for ``PATH`` with a ``python`` that gives the jobs of one module, or of ``every``, less memory
+    (``MODULE KILOBYTES``).
 
     One that begins while a file ``hold`` is beside it waits for a file ``release``.
     """
@@ -330,6 +362,7 @@ def limited_python(folder: Path) -> Path:
         'here="${0%/*}"; if [ -e "$here/hold" ]; then until [ -e "$here/release" ]; do sleep 0.1; done; fi\n'
         'set -- "${FACTORMECH_TRUST_LIMIT%% *}" "${FACTORMECH_TRUST_LIMIT##* }" "$@"\n'
         "module=$1 size=$2; shift 2\n"
+        'if [ "$module" = every ]; then ulimit -v "$size"; fi\n'
         'if [ -n "$module" ]; then case "$*" in *"factormech.pipeline.$module "*) ulimit -v "$size";; esac; fi\n'
         f'exec {sys.executable!r} "$@"\n'
     )
@@ -342,6 +375,13 @@ def little_memory(trial: Trial) -> None:
     module = trial.rng.choice(["evaluate", "tabulate", "draw"])
     run = trial.start(limit=f"{module} {trial.rng.randrange(24, 480) * 1024}")
     trial.ended(run)
+    trial.check_sound()
+
+
+def limited_memory(trial: Trial) -> None:
+    """8 GiB for a whole run: its jobs, so many at a time, have equal shares of it (RLIMIT_AS); it must be enough."""
+    if trial.ended(trial.start(limit=f"every {MEMORY // JOBS}")):
+        raise Broken(f"{MEMORY >> 20} GiB are not enough: {trial.said[-1]}")
     trial.check_sound()
 
 
@@ -375,10 +415,12 @@ def settle(trial: Trial) -> int:
 FAULTS: dict[str, tuple[Callable[[Trial], None], bool]] = {
     "kill -9 of Snakemake": (kill_run, False),
     "kill -9 of a job": (kill_job, False),
+    "kill -9 again and again": (kill_again_and_again, False),
     "two runs at once": (two_runs, False),
     "full disk": (full_disk, False),
     "read-only results": (read_only, False),
     "too little memory": (little_memory, False),
+    "8 GiB of memory": (limited_memory, False),
     "truncated result": (truncated, True),
     "flipped bit": (bit_flip, True),
     "empty result": (empty, True),

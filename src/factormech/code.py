@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -31,19 +31,23 @@ class Code:
         Twelve hexadecimal digits over their names and their syntax (as this version of Python sees it).
     contents
         SHA-256 of the content of each file, as it was read.
+    libraries
+        Modules of other packages that the files import, by the first part of their names; sorted.
     """
 
     files: tuple[Path, ...]
     digest: str
     contents: tuple[str, ...] = field(compare=False, repr=False)
+    libraries: tuple[str, ...] = field(compare=False, repr=False, default=())
 
 
 @dataclass(frozen=True)
 class _Parsed:
-    """One file: its imports as pairs (module, name or ``""``), relative ones resolved, its syntax, and its SHA-256."""
+    """One file: imports as pairs (module, name or ``""``), relative ones resolved; its syntax and SHA-256."""
 
     imports: tuple[tuple[str, str], ...]
     syntax: bytes
+    functions: bytes
     content: str
 
 
@@ -70,10 +74,10 @@ class Sources:
         """All modules of a package that the given modules import, directly or not, and these themselves.
 
         Imports are read from the syntax wherever they stand, inside functions as well; those under
-        ``if TYPE_CHECKING`` do not run and do not count. Modules of other packages do not count. A module named
-        ``registry`` and what only it imports are left out, for a new entry there changes no other name's result;
-        so are the ``__init__.py`` of packages, unless something other than a submodule or a dunder (such as
-        ``__version__``, whose change must not make results stale) is imported from one.
+        ``if TYPE_CHECKING`` do not run and do not count. Modules of other packages do not count. Of a module named
+        ``registry`` only functions and classes count: a new entry in its tables, and what only it imports, changes no
+        other name's result. Left out are the ``__init__.py`` of packages, unless something other than a submodule or a
+        dunder (such as ``__version__``, whose change must not make results stale) is imported from one.
 
         Parameters
         ----------
@@ -88,6 +92,7 @@ class Sources:
             Files and digest, independent of the order of ``modules``.
         """
         found: dict[str, Path] = {}
+        registries: dict[str, Path] = {}
         waiting = list(modules)
         for name in modules:
             if self._file_of(name) is None:
@@ -100,16 +105,22 @@ class Sources:
                 continue
             found[name] = path
             for needed in self._needs(name):
+                file = self._file_of(needed)
                 if through_registries or needed.rpartition(".")[2] != "registry":
                     waiting.append(needed)
-        contents = {path: self._parse(name).content for name, path in found.items()}
+                elif file is not None:
+                    registries[needed] = file
+        contents = {path: self._parse(name).content for name, path in (registries | found).items()}
         files = tuple(sorted(contents))
-        return Code(files, self._digest(found), tuple(contents[file] for file in files))
+        imported = {module.partition(".")[0] for name in found for module, _ in self._parse(name).imports}
+        libraries = tuple(sorted(imported - {name.partition(".")[0] for name in found}))
+        return Code(files, self._digest(found, registries), tuple(contents[file] for file in files), libraries)
 
-    def _digest(self, names: Iterable[str]) -> str:
+    def _digest(self, names: Collection[str], registries: Iterable[str]) -> str:
         total = hashlib.sha256()
-        for name in sorted(names):
-            syntax = self._parse(name).syntax
+        for name in sorted({*names, *registries}):
+            parsed = self._parse(name)
+            syntax = parsed.syntax if name in names else parsed.functions
             total.update(f"{name} {len(syntax)}\n".encode() + syntax)
         return total.hexdigest()[:12]
 
@@ -171,10 +182,14 @@ def _parse_once(name: str, path: Path, content: bytes) -> _Parsed:
         raise BadValue(f"file {path}", str(error), "be valid Python", "correct it") from None
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     imports = tuple(sorted(set(_reduce(tree, package))))
+    functions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    return _Parsed(imports, _syntax(tree), _syntax(functions), hashlib.sha256(content).hexdigest())
+
+
+def _syntax(value: Any) -> bytes:
     words: list[str] = []
-    _spell(tree, words.append)
-    syntax = "\n".join(words).encode(errors="surrogatepass")
-    return _Parsed(imports, syntax, hashlib.sha256(content).hexdigest())
+    _spell(value, words.append)
+    return "\n".join(words).encode(errors="surrogatepass")
 
 
 def _spell(value: Any, say: Callable[[str], None]) -> None:

@@ -20,6 +20,7 @@ be deleted at any time.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import hashlib
 import io
 import os
@@ -173,15 +174,30 @@ def _workplace() -> Path:
     """The folder of this process, removed at its end; those that killed processes left go after a day."""
     _sweep(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    _in_use(folder)
     atexit.register(_end, folder, os.getpid())
     return folder
 
 
+def _in_use(folder: Path) -> int:
+    """Lock a folder until this process and its forks end, however they end; refused where another one has it."""
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
 def _sweep(place: Path) -> None:
+    """Remove the folders of dead processes: a process may be at work for days, and compile again at its end."""
     for left in place.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if left.stat().st_uid == os.getuid() and time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                lock = _in_use(left)
                 shutil.rmtree(left)
+                os.close(lock)
 
 
 def _end(folder: Path, process: int) -> None:

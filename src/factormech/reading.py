@@ -13,7 +13,7 @@ import numpy as np
 from factormech.errors import BadValue, UnknownName
 from factormech.mechanisms import base
 from factormech.shipped import SCHEMA
-from factormech.store import hdf5
+from factormech.store import hdf5, seals
 from factormech.tables import kinds as tables
 from factormech.tabular import SIZE_LIMIT
 
@@ -183,6 +183,7 @@ def _load_csv(path: Path) -> Any:
         raise hdf5.DamagedFile(path, f"{path.stat().st_size} bytes", rule, remedy)
     if tables.has_header(path):
         return tables.read_csv(path)
+    seals.check_table(path)
     try:
         # Exact reading of floats is the default since pandas 3, and had to be asked for before.
         exact = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from scipy.special import ndtr
 from scipy.stats import kstest, norm
 
 from factormech.errors import BadValue
+from factormech.mechanisms.central import mechanism as central
 from factormech.mechanisms.central import moments
 from factormech.mechanisms.central.mechanism import CentralMechanism, system_gaussians
 from factormech.mechanisms.central.registry import build
+from factormech.workloads.matrix import MatrixWorkload
 from factormech.workloads.registry import create
 from tests.statistics import FALSE_ALARM, covariance_p_value, mean_p_value
 from tests.tiers import every
@@ -113,10 +116,49 @@ def test_errors_of_an_approximation_hold_their_bias() -> None:
     for arguments in ({}, {"data": x, "users": 3.0}):
         with pytest.raises(BadValue, match="data, users"):
             found.exact_error(2.0, **arguments)
-    with pytest.raises(BadValue, match="data"):
+    with pytest.raises(BadValue, match=r"data = None.* approximate factorization"):
         found.simulated_max(np.random.default_rng(0))
-    with pytest.raises(BadValue, match="users"):
-        found.exact_error(2.0, users=math.nan)
+    for bad in (math.nan, math.inf, 0.5, True, "12"):
+        with pytest.raises(BadValue, match="users ="):
+            found.exact_error(2.0, users=bad)  # type: ignore[arg-type]
+
+
+def test_the_worst_user_type_of_an_approximation_decides() -> None:
+    """The user types of prefixes have unlike biases, so that the largest error and the smallest differ."""
+    found = mechanism("approximate", "prefix", 6, alpha=0.25)
+    totals = [found.exact_error(4.0, data=100.0 * e).total for e in np.eye(6)]
+    assert max(totals) > 1.001 * min(totals)
+    assert found.exact_error(4.0, users=100.0).total == pytest.approx(max(totals), rel=1e-12)
+
+
+def test_simulated_maxima_scale_with_the_queries() -> None:
+    """By a power of two, to the last bit: so does what bounds the tail of the maximum."""
+    small, one = (
+        build("gaussian-input", MatrixWorkload("scaled", scale * np.eye(4)), 1.0, 1e-6) for scale in (2.0**-12, 1.0)
+    )
+    assert isinstance(small, CentralMechanism)
+    assert isinstance(one, CentralMechanism)
+    first, other = (each.simulated_max(np.random.default_rng(3), 0.05) for each in (small, one))
+    assert first.certain is not None
+    assert other.certain is not None
+    for name in ("mean", "root_mean_square", "certain"):
+        pair = [getattr(each, name) for each in (first, other)]
+        assert (pair[0].low, pair[0].high) == (pair[1].low * 2.0**-12, pair[1].high * 2.0**-12)
+
+
+def test_large_simulations_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many maxima as are asked for, whatever the size of a block; each block has noise of its own."""
+    found, asked = mechanism("gaussian-input", "histogram", 3), (1, 7, 8, 50)
+    monkeypatch.setattr(central, "block_columns", lambda left: 7)
+    drawn: list[np.ndarray] = []
+
+    def estimate(draw: Callable[[int], np.ndarray], *_: object, **__: object) -> None:
+        drawn.extend(draw(count) for count in asked)
+
+    monkeypatch.setattr(moments, "estimate", estimate)
+    found.simulated_max(np.random.default_rng(0))
+    assert [values.size for values in drawn] == list(asked)
+    assert np.unique(np.concatenate(drawn)).size == sum(asked)
 
 
 @pytest.mark.parametrize("k", [1, 64])

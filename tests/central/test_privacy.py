@@ -120,3 +120,15 @@ def test_a_workload_of_zeros_needs_no_noise() -> None:
     assert mechanism.verify().delta_found == 0.0
     assert mechanism.exact_error(2.0).total == 0.0
     assert mechanism.simulate(np.ones(3)).tolist() == [0.0, 0.0]
+
+
+def test_a_small_sensitivity_is_verified_as_well() -> None:
+    """Queries of twentieths: the noise is small, and still has to be proved."""
+    from factormech.workloads.matrix import MatrixWorkload
+
+    eye = np.eye(3)
+    given = of_matrices(MatrixWorkload("twentieths", 0.05 * eye), eye, 0.05 * eye)
+    mechanism = from_factorization("given", given, 1.0, 1e-6)
+    assert 0.999e-6 < mechanism.verify().delta_found <= 1e-6
+    with pytest.raises(BadValue, match="sigma"):
+        dataclasses.replace(mechanism, sigma=0.999 * mechanism.sigma).verify()

@@ -63,11 +63,13 @@ def parameters_of(owner, own, wildcards):
 
 def request_of(owner, own, modules, wildcards):
     """What a rule's job is asked; ``own`` is the function that asks."""
+    behind = code_once(modules)
     return freshness.Request(
         tuple(files_of(owner.output, wildcards)),
         tuple(files_of(owner.input, wildcards, but=own)),
         parameters_of(owner, own, wildcards),
-        code_once(modules).digest,
+        behind.digest,
+        behind.libraries,
     )
 
 

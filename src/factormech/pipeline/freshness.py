@@ -30,15 +30,18 @@ from typing import Any
 
 from factormech.code import Code
 from factormech.errors import BadValue
+from factormech.store import seals
 from factormech.store.atomic import write_whole
+from factormech.store.seals import digest_of
 
-SEALS = Path("results/seals")
 AGAIN = "run the same command again"
 _SOURCE = Path(__file__).resolve().parents[1]
 # The time stamp of the file of a request whose outputs are fresh, in seconds since 1970: before any result (2001).
 _BEFORE = 1_000_000_000
 # Whose version decides on the bits of numbers; those of a figure are the plotting library's, too.
 _LIBRARIES, _PLOTTING = ("numpy", "scipy", "numba"), ("matplotlib",)
+# Those of code that imports a general solver are the solver's, too.
+_SOLVERS = {"clarabel": ("clarabel",), "cvxpy": ("clarabel", "cvxpy", "scs")}
 
 
 @dataclass(frozen=True)
@@ -53,28 +56,32 @@ class Request:
         What the job is told, as JSON can write it.
     code
         The digest of the code behind the job (:class:`factormech.code.Code`).
+    libraries
+        What that code imports from other packages.
     """
 
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
     parameters: Mapping[str, Any]
     code: str
+    libraries: tuple[str, ...] = ()
 
     def digest(self) -> str:
         """Return the SHA-256 of all this, and of the versions of the libraries that compute."""
         drawn = any(name.startswith("figures/") for name in self.outputs)
+        solvers = {each for name in self.libraries for each in _SOLVERS.get(name, ())}
         said = {
             "outputs": self.outputs,
             "inputs": [_portable(name) for name in self.inputs],
             "parameters": self.parameters,
             "code": self.code,
-            "versions": versions(_LIBRARIES + (_PLOTTING if drawn else ())),
+            "versions": versions((*_LIBRARIES, *(_PLOTTING if drawn else ()), *sorted(solvers))),
         }
         return hashlib.sha256(_json(said)).hexdigest()
 
     def seal(self) -> Path:
         """Return the path of the seal of the outputs."""
-        return SEALS / f"{self.outputs[0]}.json"
+        return seals.seal_of(self.outputs[0])
 
 
 @cache
@@ -91,12 +98,6 @@ def _portable(name: str) -> str:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, default=str).encode()
-
-
-def digest_of(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file's content."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # Before a run plans -------------------------------------------------------------------------------------------------
@@ -117,7 +118,7 @@ def why_stale(request: Request, read: Callable[[str], str] = digest_of) -> str |
     str or None
         A few words on one line; ``None`` where the outputs are fresh, or were fresh when somebody deleted them.
     """
-    seal = _read_seal(request.seal())
+    seal = seals.read(request.seal())
     if seal is None:
         return "no seal of a finished job"
     if seal["request"] != request.digest():
@@ -216,7 +217,7 @@ class Job:
         check_code(self._code)
         if self._said["seal"]:
             Path(self._said["seal"]).unlink(missing_ok=True)
-        self._read = self._inputs()
+        self._read, self._changed = self._inputs(), self._changes()
 
     def finish(self) -> None:
         """Seal the outputs, if the code and the inputs are those that the job began with.
@@ -227,16 +228,21 @@ class Job:
             If they are not; the outputs stay without a seal, and are not believed.
         """
         check_code(self._code)
-        for name, before, now in zip(self._said["inputs"], self._read, self._inputs(), strict=True):
-            if before != now:
-                raise BadValue(name, "other content than when the job began", "stay as it is during a run", AGAIN)
+        before, now = (zip(self._read, self._changed, strict=True), zip(self._inputs(), self._changes(), strict=True))
+        for name, one, other in zip(self._said["inputs"], before, now, strict=True):
+            if one != other:  # or restored: the job may have read what was there in between
+                raise BadValue(name, "changed since the job began", "stay as it is during a run", AGAIN)
         if self._said["seal"]:
             outputs = {name: digest_of(name) for name in self._said["outputs"]}
-            _write_seal(Path(self._said["seal"]), self._said["digest"], self._read, outputs)
+            seals.write(Path(self._said["seal"]), self._said["digest"], self._read, outputs)
         os.utime(self._path, (_BEFORE, _BEFORE))  # the outputs are fresh now
 
     def _inputs(self) -> list[str]:
         return [digest_of(name) for name in self._said["inputs"]]
+
+    def _changes(self) -> list[int]:
+        """The times of the last changes of the inputs, which no program can set."""
+        return [os.stat(name).st_ctime_ns for name in self._said["inputs"]]
 
 
 @contextmanager
@@ -268,22 +274,3 @@ def check_code(planned: Mapping[str, Any]) -> None:
             same = False
         if not same:
             raise BadValue(str(path), "edited since the run was planned", "stay as it is during a run", AGAIN)
-
-
-# Seals --------------------------------------------------------------------------------------------------------------
-
-
-def _write_seal(path: Path, request: str, inputs: list[str], outputs: Mapping[str, str]) -> None:
-    said = {"request": request, "inputs": inputs, "outputs": dict(outputs)}
-    write_whole(path, _json(said | {"sha256": hashlib.sha256(_json(said)).hexdigest()}))
-
-
-def _read_seal(path: Path) -> dict[str, Any] | None:
-    """What a seal says; nothing where there is none that is whole."""
-    try:
-        said = json.loads(path.read_bytes())
-        own = said.pop("sha256")
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
-        return None
-    whole = own == hashlib.sha256(_json(said)).hexdigest() and {"request", "inputs", "outputs"} <= said.keys()
-    return said if whole else None

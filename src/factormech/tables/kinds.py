@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factormech.errors import BadValue, UnknownName
+from factormech.store import seals
 from factormech.store.atomic import write_whole
 from factormech.studies import registry as experiments
 from factormech.studies.base import Experiment, TableKind
@@ -74,8 +75,12 @@ def from_rows(rows: Iterable[Mapping[str, Any]], kind: str = "sample-complexity"
 
 
 def read_csv(path: Path | str) -> pd.DataFrame:
-    """The table in a CSV file of :func:`write_csv`; anything else is refused with its line and the remedy."""
+    """The table in a CSV file of :func:`write_csv`; anything else is refused with its line and the remedy.
+
+    So is a table of a run that has other bytes than its job has sealed.
+    """
     path = Path(path)
+    seals.check_table(path)
     lines = read_lines(path)
     remedy = "give a file of results/tables, or run the workflow again"
     kind = lines[1][1] if lines[0][1:2] == [KIND] and len(lines) > 1 and len(lines[1]) > 1 else ""
