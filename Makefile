@@ -29,61 +29,61 @@ FAST := not slow and not report and not latex and not cluster
 .PHONY: all quick report verify claims sweep setup test test-core test-slow test-report test-latex test-cluster trust fuzz mutants lint environment docs site gallery archive \
 	race peers-env clean help
 
-all: $(STAMP)  ## every study of config.yaml: figures/ and results/
+all: $(STAMP)  ## make every study of config.yaml: figures/ and results/
 	@factormech check --config "$(CONFIG)"
 	$(call RUN,all)
 	@factormech study list --config "$(CONFIG)" --made
 
-quick: $(STAMP)  ## every study on small grids: figures/quick/ and results/quick/
+quick: $(STAMP)  ## make every study on small grids: figures/quick/ and results/quick/
 	@factormech check --config "$(CONFIG)" --quick
 	$(call RUN,quick,quick/)
 	@factormech study list --config "$(CONFIG)" --made --quick
 
-report: $(if $(QUICK),quick,all)  ## all studies in one page, results/report.html; QUICK=1: those of make quick
+report: $(if $(QUICK),quick,all)  ## put all studies into one page, results/report.html; QUICK=1: those of make quick
 	$(call REPORT,$(if $(QUICK),quick,all),results/$(if $(QUICK),quick/)report.html)
 
-verify: $(STAMP)  ## an independent check of every optimised strategy: results/verification.txt
+verify: $(STAMP)  ## check every optimised strategy independently: results/verification.txt
 	$(call RUN,verify) || { grep FAILED results/logs/verify/verification.log; exit 1; }
 	@tail -n 1 results/verification.txt
 
-claims: $(STAMP)  ## the ledger of claims, judged: results/claims.md and .csv
+claims: $(STAMP)  ## judge the claims of the papers: results/claims.md and .csv
 	$(call RUN,claims)
 	@grep -v "^processor:" results/logs/judge/claims.log | tail -n 6
-sweep: $(STAMP)  ## CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/cluster.md
+sweep: $(STAMP)  ## run CONFIG through PROFILE (PROFILE=slurm: on a cluster): docs/cluster.md
 	@PYTHONPATH="workflow/logger$${PYTHONPATH:+:$$PYTHONPATH}" python tools/sweep.py --config "$(CONFIG)" --profile $(PROFILE) --partition "$(PARTITION)" --account "$(ACCOUNT)" \
 		-- --logger factormech $(ARGS)
 
-setup: $(STAMP)  ## make .venv from requirements.lock
+setup: $(STAMP)  ## set up .venv from requirements.lock
 
-test: $(STAMP)  ## the fast tests
+test: $(STAMP)  ## run the fast tests
 	$(call PYTEST,--durations 12)
 
-test-core: $(STAMP)  ## the fast tests without the workflow and without what solves, simulates or draws for seconds
+test-core: $(STAMP)  ## run the fast tests, without the workflow and without those that solve, simulate or draw for seconds
 	$(call PYTEST,-m "not workflow and not heavy and $(FAST)")
 
-test-slow: $(STAMP)  ## the slow tests
+test-slow: $(STAMP)  ## run the slow tests
 	$(call PYTEST,-m slow)
 
-test-report: $(STAMP)  ## the report of the last make quick, in a browser (tools/ci_packages.sh installs one)
+test-report: $(STAMP)  ## test the report of the last make quick in a browser (tools/ci_packages.sh installs one)
 	$(call REPORT,quick,results/quick/report.html)
 	@pytest -q -m report tests/report
 
-test-latex: $(STAMP)  ## every table of the last make quick and of the gallery, and the example manuscript, compiled (tools/ci_packages.sh installs LaTeX)
+test-latex: $(STAMP)  ## compile every table of the last make quick and of the gallery, and the example manuscript (tools/ci_packages.sh installs LaTeX)
 	@pytest -q -m latex tests/latex
 
-trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; what came of it: docs/trust-faults.csv
+trust: $(STAMP)  ## kill, fill up, damage and starve a hundred runs; outcomes: docs/trust-faults.csv
 	@python tools/trust.py --table
 
-fuzz: $(STAMP)  ## broken input for every reader, a night of it (INPUTS=10000: two minutes); counts: docs/trust-fuzz.csv
+fuzz: $(STAMP)  ## feed broken input to every reader for a night (INPUTS=10000: two minutes); counts: docs/trust-fuzz.csv
 	@python tools/fuzz.py --inputs $(or $(INPUTS),1000000) --table
 
-mutants: $(STAMP)  ## small faults in the code that privacy rests on, each judged by its tests; MODULE=one of them
+mutants: $(STAMP)  ## plant small faults in the code that privacy rests on, and see whether its tests fail; MODULE=one of them
 	@python tools/mutants.py $(MODULE)
 
-test-cluster: $(STAMP)  ## sweeps on a real two-node SLURM on this machine (needs root and Debian's slurm-wlm and munge)
+test-cluster: $(STAMP)  ## run sweeps on a real two-node SLURM on this machine (needs root and Debian's slurm-wlm and munge)
 	@pytest -q -m cluster tests/cluster
 
-lint: $(STAMP)  ## ruff, mypy, snakefmt, snakemake --lint, generated files
+lint: $(STAMP)  ## check with ruff, mypy, snakefmt and snakemake --lint, and that generated files are up to date
 	ruff check .
 	ruff format --check .
 	mypy
@@ -123,22 +123,22 @@ docs: $(STAMP)  ## write the generated pages again
 	python tools/paper_numbers.py
 	python tools/run_page.py
 
-site: $(STAMP)  ## the site, docs/_build/html/index.html: every page, with its notebooks run; any warning is an error
+site: $(STAMP)  ## build the site, docs/_build/html/index.html, with its notebooks run; any warning is an error
 	@sphinx-build -b html -q -W --keep-going docs docs/_build/html && echo docs/_build/html/index.html
 
-archive: all  ## the strategies of Figures 1 and 2, with digests and certificates: results/published
+archive: all  ## write the strategies of Figures 1 and 2 with digests and certificates: results/published
 	@python tools/strategy_archive.py
 
-race: $(STAMP) $(PEERS)/.ready  ## other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: all anew
+race: $(STAMP) $(PEERS)/.ready  ## measure other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: measure all again
 	@python -m benchmarks.race $(if $(AGAIN),--again)
 
-peers-env: $(PEERS)/.ready  ## make .peers, with the packages of requirements-peers.txt
+peers-env: $(PEERS)/.ready  ## set up .peers, with the packages of requirements-peers.txt
 
 clean:  ## remove what runs made, and the environments
 	rm -rf $(VENV) $(PEERS) .snakemake
 	git clean -fdxq results figures
 
-help:  ## this list
+help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 14
 
 $(STAMP): requirements.lock pyproject.toml

@@ -40,6 +40,29 @@ def test_continuous_integration_runs_what_a_release_needs() -> None:
     assert "id-token: write" in (ROOT / ".github/workflows/release.yml").read_text()
 
 
+# What .ci/run does, in its order, and what the jobs of GitHub do.
+STEPS = re.findall(r"^ *(?:if .+ then )?step ([\w./-]+(?: [\w-]+)?)", (ROOT / ".ci/run").read_text(), re.MULTILINE)
+JOBS = {
+    f"{path.stem}/{name}": [step["run"] for step in job["steps"] if "run" in step]
+    for path in WORKFLOWS
+    for name, job in yaml.safe_load(path.read_text())["jobs"].items()
+}
+
+
+def test_github_runs_every_step_of_a_whole_run() -> None:
+    assert {"make test", "make quick", "make test-latex", "tools/ci_packages.sh"} <= set(STEPS)
+    assert set(STEPS) <= {run for runs in JOBS.values() for run in runs}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_takes_its_steps_in_the_order_of_a_whole_run(name: str) -> None:
+    shared = [run for run in JOBS[name] if run in STEPS]
+    places = [STEPS.index(run) for run in shared]
+    assert places == sorted(places)
+    assert [run for run in JOBS[name] if run.startswith("make ") and run not in STEPS] == []
+    assert shared.count("make quick") in (0, STEPS.count("make quick"))  # the second run finds nothing to do
+
+
 def test_one_version() -> None:
     project = (ROOT / "pyproject.toml").read_text()
     assert f'version = "{factormech.__version__}"' in project

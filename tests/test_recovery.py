@@ -147,6 +147,30 @@ def test_a_disk_without_room_or_rights(tmp_path: Path, monkeypatch: pytest.Monke
     assert "give yourself the right" in recovery.after_failure(tmp_path)
 
 
+def test_the_errors_of_failed_jobs_are_found_in_their_logs(tmp_path: Path) -> None:
+    logs = {
+        "solve/a.log": "error: Q.h5 = 'full': must have room; free some space\n",
+        "solve/b.log": "Traceback (most recent call last):\n  …\nZeroDivisionError: division by zero\n",
+        "solve/c.log": "error: caught, and gone on\nprocessor: 0.3 s to start, 0.5 s of work\n",
+        "draw/d.log": "",
+        "draw/old.log": "error: of an earlier run\n",
+    }
+    for name, text in logs.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    os.utime(tmp_path / "draw/old.log", (1000.0, 1000.0))
+    assert recovery.errors_in(tmp_path, 2000.0) == [
+        f"{tmp_path / 'solve/a.log'}: error: Q.h5 = 'full': must have room; free some space",
+        f"{tmp_path / 'solve/b.log'}: ZeroDivisionError: division by zero",
+    ]
+    for k in range(7):
+        (tmp_path / f"{k}.log").write_text("error: again\n")
+    found = recovery.errors_in(tmp_path, 2000.0)
+    assert len(found) == recovery.SHOWN + 1
+    assert found[-1] == "… and 4 more"
+    assert recovery.errors_in(tmp_path / "none", 0.0) == []
+
+
 @pytest.mark.parametrize(
     ("error", "words"),
     [

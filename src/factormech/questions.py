@@ -305,6 +305,7 @@ def plan(
     seed: int = 0,
     root_seed: int = 0,
     step: Any = None,
+    report: Any = None,
 ) -> Ranking: ...
 @overload
 def plan(
@@ -328,6 +329,7 @@ def plan(
     seed: int = 0,
     root_seed: int = 0,
     step: Any = None,
+    report: Any = None,
     concept_class: str | None = None,
     **task: Any,
 ) -> Ranking | ClassPlan:
@@ -348,7 +350,9 @@ def plan(
     seed, root_seed
         Of the solvers, as in a study.
     step
-        A function that is told which mechanism comes next.
+        A function that is called before each mechanism with how many are done, how many there are, and its name.
+    report
+        A function that is called with the objective and the lower bound that a solver has reached (``mse``).
     concept_class
         In the place of queries, a class of concepts that is to be learned, such as ``conjunctions``, ``thresholds`` or
         ``file:labels.csv``; ``alpha`` is then the loss beyond that of the best concept.
@@ -394,8 +398,10 @@ def plan(
         raise BadValue("rmse", rmse, "not be given for metric linf", remedy)
     W, target, epsilon = as_workload(queries), mean_square(rmse, alpha), check_budget(epsilon)
     check_target(W, target, metric, rmse)
-    rank = ranking.by_mean_squared_error if metric == "mse" else ranking.by_largest_error
-    return rank(W, epsilon, target, seed=seed, root_seed=root_seed, step=step)
+    told: dict[str, Any] = {"seed": seed, "root_seed": root_seed, "step": step}
+    if metric == "mse":
+        return ranking.by_mean_squared_error(W, epsilon, target, **told, report=report)
+    return ranking.by_largest_error(W, epsilon, target, **told)
 
 
 def _plan_of_class(

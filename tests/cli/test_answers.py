@@ -257,6 +257,18 @@ def test_large_semidefinite_programs_are_not_started(ask: Ask, monkeypatch: pyte
     assert found["lower_bound"] > 0
 
 
+def test_a_reason_that_several_mechanisms_share_stands_once() -> None:
+    from factormech.cli.ranked import lines
+    from factormech.mechanisms.ranking import Ranked, Ranking
+
+    reasons = {"polynomial/half-sphere": "no", "polynomial/priv-unit": "no", "shifted/half-sphere": "too large"}
+    absent = [Ranked(name, "unavailable", reason) for name, reason in reasons.items()]
+    ranked = Ranked("one-query", "ok", sample_complexity=9.0, predicted_users=7.0)
+    said = lines(Ranking("linf", 0.1, 4.5, [ranked, *absent]))
+    labels = [one.label for one in absent]
+    assert said[-3:] == ["cannot run here:", f"  {labels[0]}; {labels[1]}: no", f"  {labels[2]}: too large"]
+
+
 @pytest.mark.slow
 def test_every_mechanism_has_a_place_in_a_plan_for_the_largest_error(ask: Ask) -> None:
     from factormech.mechanisms.local.factorized import registry

@@ -100,6 +100,31 @@ def test_progress_shows_the_share_the_gap_and_the_time_left(monkeypatch: pytest.
     assert "99 %, 5 min, longer than the expected 4 min" in progress.line()
 
 
+@pytest.mark.parametrize(("kind", "shown"), [(Terminal, "hadamard, gap 10 %"), (io.StringIO, "hadamard")])
+def test_a_terminal_shows_the_gap_of_the_solve_that_runs(kind: type[io.StringIO], shown: str) -> None:
+    progress = Progress("planning", kind())
+    progress.step(3, 12, "hadamard")
+    progress.told_within(Step("pricing", 30, 60, 1.1, 1.0))
+    assert progress.line() == f"planning: [####............] 3 of 12, 0 s, {shown}"
+    progress.step(4, 12, "rappor")  # the next mechanism has no gap yet
+    assert progress.line().endswith("4 of 12, 0 s, rappor")
+    progress.told_within(Step("pricing", 30, 60, 1.1, 0.0))
+    assert progress.line().endswith("rappor")
+
+
+@pytest.mark.parametrize("command", [("plan", "--alpha", 0.01), ("strategy", "compare")])
+def test_a_plan_passes_on_what_its_solver_reports(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str | float, ...]
+) -> None:
+    told: list[Step] = []
+    monkeypatch.setattr(Progress, "told_within", lambda _, step: told.append(step))
+    assert run(*command, "prefix", "--domain-size", 4, "--epsilon", 1).code == 0
+    assert told
+    gaps = [step.objective / step.lower_bound - 1.0 for step in told if step.lower_bound > 0.0]
+    assert gaps
+    assert min(gaps) < 1e-3
+
+
 def test_the_time_of_a_large_solve_is_predicted_by_the_benchmark() -> None:
     small, large = (expected_seconds(n, ["optimised"]) for n in (64, 4096))
     assert small < 2.0 < large

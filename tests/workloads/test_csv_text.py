@@ -67,7 +67,33 @@ def test_what_pandas_writes_is_read_back(tmp_path: Path) -> None:
     assert fm.workload(tmp_path / "n.csv").type_names == ("0", "1", "2")
 
 
+NUMBERS_ALONE = {
+    "parities": "-1,1\n1,1\n",
+    "prefix sums": "0,0,1\n0,1,1\n1,1,1\n",
+    "moments": "1,2,3\n1,4,9\n1,8,27\n",
+    "rows of a running number": "0,1,2\n3,4,5\n",
+    "means below counts": "1,1,0\n18,30,45\n",
+    "weights": "0.1,0.5\n0.25,0.3\n",
+    "one query": "1,2,3\n",
+    "one type": "5\n1\n",
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_ALONE)
+def test_a_first_query_is_not_taken_for_a_header(name: str) -> None:
+    text = NUMBERS_ALONE[name]
+    want = [[float(cell) for cell in line.split(",")] for line in text.split()]
+    assert parse(text.encode(), "w.csv").values.tolist() == want
+
+
 REFUSED = {
+    "a header of ages": (
+        "18,30,45\n1,0,1\n0,1,1\n",
+        r"line 1 = '18, 30, 45': must be a query; it looks like a header, because the other lines .* 0, 1 and -1; "
+        r"if it is a header, remove it, or begin it with 'query' and each row with a name; if a query, move it down",
+    ),
+    "a header of years, backwards": ("2026,2025\n1,0\n", r"line 1 = '2026, 2025': must be a query; it looks like"),
+    "a header of many numbers": ("0,1,2,3,4,5,6,7\n" + "2,9,9,9,9,9,9,0.5\n", r"'0, 1, 2, 3, 4, 5, …': .* consecutive"),
     "a wrong cell": ("1,2\n3,four\n", r"w.csv, line 2, column 2 = 'four': must be a number; correct this cell"),
     "a line below a header": ("a,b\n1,2\n3,x\n", r"line 3, column 2 = 'x'"),
     "a decimal comma": ("0,5;1\n1;2\n", r"line 1, column 1 = '0,5': .* decimal point: 0\.5"),

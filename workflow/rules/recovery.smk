@@ -6,6 +6,7 @@ what depends on it is made again.
 
 import atexit
 import logging
+import time
 
 from snakemake.logging import logger
 
@@ -13,6 +14,7 @@ from factormech.store import atomic
 from factormech.pipeline import recovery
 
 NOTES = Path(".snakemake/factormech")
+BEGAN = time.time()
 # From here on: a log file on a full disk would fill the screen with tracebacks.
 logging.raiseExceptions = False
 
@@ -46,6 +48,8 @@ def begin():
 def failed():
     """Say what to do; also where Snakemake itself cannot go on, as on a full disk."""
     atexit.unregister(failed)
+    if workflow.output_settings.quiet:  # with --quiet rules, Snakemake does not show what failed jobs say
+        print(*recovery.errors_in(Path("results/logs"), BEGAN), sep="\n", file=sys.stderr)
     print(f"error: {recovery.after_failure(Path('results'))}", file=sys.stderr, flush=True)
 
 

@@ -26,9 +26,8 @@ def compare(args: argparse.Namespace) -> Answer:
     check_not_constant(workload)
     expected = expected_seconds(workload.domain_size, registry.names())
     with Progress(f"comparing on {workload.name}", expected=expected) as progress:
-        ranking = by_mean_squared_error(
-            workload, epsilon, alpha, seed=args.seed, root_seed=args.root_seed, step=progress.step
-        )
+        given = {"seed": args.seed, "root_seed": args.root_seed, "step": progress.step, "report": progress.told_within}
+        ranking = by_mean_squared_error(workload, epsilon, alpha, **given)
     data = {
         "workload": workload.name,
         "domain_size": workload.domain_size,

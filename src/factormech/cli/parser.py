@@ -213,11 +213,11 @@ def _asks_workload(parser: Parser, *, optional: bool = False) -> None:
     parser.add_argument("workload", metavar="NAME|FILE", help=_WORKLOAD, **given)
     text = "the number of user types; needed for a name, and not for a file"
     parser.add_argument("--domain-size", type=whole, metavar="D", help=text)
-    text = "draws random workloads and solvers: the value on a study's axis seed (default: 0)"
+    text = "the seed of random workloads and of solvers, as on the axis seed of a study (default: 0)"
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help=text)
-    text = "the root of every random stream: the seed of a configuration (default: 0)"
+    text = "the root of every random stream, as the key seed of a configuration (default: 0)"
     parser.add_argument("--root-seed", type=whole, default=0, metavar="R", help=text)
-    text = "a configuration: its workloads and plugins can then be named"
+    text = "a configuration, whose workloads and plugins can then be named"
     parser.add_argument("--config", type=Path, metavar="FILE.yaml", help=text)
 
 
@@ -304,7 +304,7 @@ def _norm_command(groups: Any) -> None:
 
 
 def _plan_command(groups: Any) -> None:
-    text = "Say how many users a target error needs, by mechanism, or a class of concepts, beside lower bounds."
+    text = "Say how many users a target error takes with each mechanism, or learning a class takes, beside lower bounds."
     example = "plan prefix --domain-size 64 --epsilon 1 --rmse 1%"
     plan = _command(groups, "plan", "plan:plan", text, example)
     _asks_workload(plan, optional=True)
@@ -322,9 +322,9 @@ def _plan_command(groups: Any) -> None:
     plan.add_argument("--class", dest="concept_class", metavar="CLASS", help=text)
     text = "with --class: the number of bits of a point (of thresholds and points, --domain-size is their number)"
     plan.add_argument("--attributes", type=whole, metavar="D", help=text)
-    text = "with --class: some concept of the class labels the data without an error"
+    text = "with --class: assume that some concept of the class labels the data without an error"
     plan.add_argument("--realizable", action="store_true", help=text)
-    text = "with --class: tell data that a concept fits from data that none does, and do not learn it"
+    text = "with --class: do not learn; tell data that a concept fits from data that no concept fits"
     plan.add_argument("--refute", action="store_true", help=text)
     text = "with --class: the probability of a failure (default: 0.1)"
     plan.add_argument("--failure", type=real, metavar="B", help=text)

@@ -24,14 +24,14 @@ _BAR, _WIDTH = 16, 80
 
 
 class Progress:
-    """A context that shows where a long command stands; ``told`` is the report of a solver."""
+    """A context that shows where a long command stands; ``told`` and ``told_within`` are reports of a solver."""
 
     def __init__(self, task: str, stream: TextIO | None = None, *, first: float = FIRST, expected: float = 0.0) -> None:
         """``expected`` are the seconds that the benchmark predicts for the whole task; 0 if it says nothing."""
         self._task, self._first, self._expected = task, first, expected
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty()
-        self._done, self._total, self._note = 0, 0, ""
+        self._done, self._total, self._note, self._within = 0, 0, "", ""
         self._stop, self._thread = threading.Event(), threading.Thread(target=self._run, daemon=True)
         self._start = time.monotonic()
 
@@ -47,14 +47,15 @@ class Progress:
 
     def step(self, done: int, total: int, note: str = "") -> None:
         """Note that ``done`` of ``total`` steps are done."""
-        self._done, self._total, self._note = done, total, note
+        self._done, self._total, self._note, self._within = done, total, note, ""
 
     def told(self, step: Step) -> None:
         """Note what a solver reports."""
-        note = step.stage
-        if step.lower_bound > 0.0:
-            note += f", gap {100.0 * (step.objective / step.lower_bound - 1.0):.3g} %"
-        self.step(step.iteration, step.limit, note)
+        self.step(step.iteration, step.limit, step.stage + _gap(step))
+
+    def told_within(self, step: Step) -> None:
+        """Note the gap that the solver of this one of several steps has reached; a terminal shows it."""
+        self._within = _gap(step) if self._terminal else ""
 
     def line(self) -> str:
         """Where it stands: the share that is done, the time so far and the time left, the step and the gap."""
@@ -65,7 +66,7 @@ class Progress:
             said = [f"{_bar(share)} {100.0 * share:.0f} %", duration(elapsed), self._left(elapsed), steps]
         else:
             said = [f"{_bar(self._done / self._total)} {steps}" if steps else "", duration(elapsed)]
-        return f"{self._task}: {', '.join(text for text in (*said, self._note) if text)}"
+        return f"{self._task}: {', '.join(text for text in (*said, self._note) if text)}{self._within}"
 
     def _left(self, elapsed: float) -> str:
         if elapsed < self._expected:
@@ -92,6 +93,13 @@ class Progress:
         if drawn and self._terminal:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
+
+
+def _gap(step: Step) -> str:
+    """Return the gap with a comma before it, or nothing where the solver has no lower bound yet."""
+    if not step.lower_bound > 0.0:
+        return ""
+    return f", gap {100.0 * (step.objective / step.lower_bound - 1.0):.3g} %"
 
 
 def _bar(share: float) -> str:

@@ -38,10 +38,11 @@ def lines(ranking: Ranking) -> list[str]:
     """Return the table; mechanisms that cannot run are listed below it with the reason."""
     mse = ranking.metric == "mse"
     head = ["mechanism", "users", "over bound", *(["worst variance", "average"] if mse else ["predicted"])]
-    rows, absent = [], []
+    rows: list[list[str]] = []
+    absent: dict[str, list[str]] = {}
     for found in ranking.mechanisms:
         if found.status != "ok":
-            absent.append(f"  {found.label}: {found.reason}")
+            absent.setdefault(found.reason, []).append(found.label)
             continue
         gap = ranking.gap(found)
         over = f"δ = {found.delta:g}" if found.delta else over_bound(gap) if math.isfinite(gap) else "–"
@@ -50,7 +51,8 @@ def lines(ranking: Ranking) -> list[str]:
         rows.append([found.label, number(found.users), over, *numbers])
     least = number(whole(ranking.lower_bound)) if ranking.lower_bound > 0.0 else "vacuous"
     bound = [CLASSES[ranking.metric], least, "", *([""] * (2 if mse else 1))]
-    found_lines = [*table(head, [*rows, bound]), *(["cannot run here:", *absent] if absent else [])]
+    reasons = [f"  {'; '.join(names)}: {reason}" for reason, names in absent.items()]
+    found_lines = [*table(head, [*rows, bound]), *(["cannot run here:", *reasons] if reasons else [])]
     return [*found_lines, *biased(ranking)]
 
 

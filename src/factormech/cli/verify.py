@@ -68,7 +68,7 @@ def _data(stored: Stored, found: Verification) -> dict[str, Any]:
 
 
 def _lines(data: dict[str, Any], found: Verification) -> list[str]:
-    privacy = f"ε = {found.privacy_loss!r} at most, by {found.privacy_by} (promised: {data['epsilon']!r})"
+    privacy = f"ε = {found.privacy_loss!r} at most, by {found.privacy_by} (requested: {data['epsilon']!r})"
     claimed = f"{number(found.claimed_bound, 10)}, a gap of {percent(found.claimed_gap)}, not proved: {found.claim}"
     claim = {"solver's bound": claimed} if found.claimed_bound else {}
     return pairs(

@@ -3,14 +3,12 @@
 Two metrics, never mixed:
 
 * ``mse``: the exact worst-case variance of every mechanism of ``mechanisms/local/registry.py`` over queries × α, and
-the strongest
-  lower bound on it over all unbiased linear ε-LDP strategies, in the same unit. ``optimised`` is solved for the worst
-  case. Biased answers are outside of that class: beside each strategy stand the users it needs when it is shrunk
-  towards the best constant answer, and the error of the constant itself (``mechanisms/local/shrinkage.py``).
-* ``linf``: the users that are *proved* to give every mechanism of ``mechanisms/local/factorized/registry.py`` an
-expected largest
-  error of at most α for every distribution they are drawn from, the number that the central limit predicts, and
-  the certified lower bound on any non-interactive ε-LDP mechanism (``bounds/hard/release.py``).
+  the strongest lower bound on it over all unbiased linear ε-LDP strategies, in the same unit. ``optimised`` is solved
+  for the worst case. Biased answers are outside of that class: beside each strategy stand the users it needs when it
+  is shrunk towards the best constant answer, and the error of the constant itself (``mechanisms/local/shrinkage.py``).
+* ``linf``: the users that are *guaranteed* to give every mechanism of ``mechanisms/local/factorized/registry.py`` an
+  expected largest error of at most α for every distribution they are drawn from, the number that the central limit
+  predicts, and the certified lower bound on any non-interactive ε-LDP mechanism (``bounds/hard/release.py``).
 """
 
 from __future__ import annotations
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from factormech.arrays import FloatArray
+    from factormech.mechanisms.local.optimal.problem import Report
 
 # Queries plus types of the semidefinite programs that are solved here: minutes.
 SEMIDEFINITE_LIMIT = 600
@@ -236,9 +235,16 @@ class Ranking:
 
 
 def by_mean_squared_error(
-    workload: Workload, epsilon: float, alpha: float, *, seed: int = 0, root_seed: int = 0, step: Step | None = None
+    workload: Workload,
+    epsilon: float,
+    alpha: float,
+    *,
+    seed: int = 0,
+    root_seed: int = 0,
+    step: Step | None = None,
+    report: Report | None = None,
 ) -> Ranking:
-    """Rank every strategy by its exact worst-case variance."""
+    """Rank every strategy by its exact worst-case variance; ``report`` is told where each solver stands."""
     names, constant = registry.names(), best_constant(workload.centred_gram())
     found: list[Ranked] = []
     bound, best, least = math.nan, None, math.inf
@@ -248,7 +254,7 @@ def by_mean_squared_error(
         start = time.perf_counter()
         options = {"objective": "worst"} if name == "optimised" else {}
         asked = Mechanism(name, "local", epsilon, options=options)
-        fitted = fit(asked, workload, seed, root_seed, None)
+        fitted = fit(asked, workload, seed, root_seed, report)
         if name == "optimised":
             bound = bound_of(fitted)
         found.append(_evaluated(fitted, constant, alpha, start))

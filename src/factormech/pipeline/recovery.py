@@ -30,6 +30,9 @@ VARIABLE = "FACTORMECH_JOB"
 # Free bytes below which no run begins (its first results and logs would fill the disk), and a failed one says so.
 ROOM = 2**24
 _RUN, _JOBS = "run.lock", "jobs.lock"
+# How a log of a job that failed ends, and of how many such logs the last line is shown.
+_ERROR = re.compile(r"error: |\w*(Error|Exception|Interrupt)\b")
+SHOWN = 5
 AGAIN = "run the same command again: what is complete is kept"
 
 
@@ -153,6 +156,15 @@ def after_failure(folder: Path) -> str:
     except BadValue as problem:
         return str(problem)
     return f"some jobs failed: correct what the lines above name, and {AGAIN}"
+
+
+def errors_in(logs: Path, since: float) -> list[str]:
+    """Return the last line of each log, written since a time, that ends with an error; the first five of many."""
+    changed = [path for path in sorted(logs.rglob("*.log")) if path.stat().st_mtime >= since]
+    last = {path: path.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2] for path in changed}
+    found = [f"{path}: {line}" for path, line in last.items() if _ERROR.match(line)]
+    more = [f"… and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return found[:SHOWN] + more
 
 
 def _full(folder: Path, free: int) -> BadValue:

@@ -2,7 +2,7 @@
 
 Read are commas, semicolons and tabs; quotes; UTF-8 with or without a byte order mark, UTF-16 with one, Windows-1252
 (Latin-1); line ends of every system; a header; a first column of names. Values are read strictly: a cell that is not a
-plain number with a decimal point is refused, and a first line that could be a header or a query is not guessed at.
+plain number with a decimal point is refused, and a first line that could be a header or a query is refused, too.
 
 ``parse`` is a pure function of the bytes: it opens no file and keeps nothing.
 """
@@ -28,6 +28,8 @@ _LOOKED_AT = 20
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|nan|inf(inity)?)\s*", re.IGNORECASE)
 # What may be meant as a number: 1_000, 1'000, 0x10; as the name of a row it would hide the number.
 _MISTYPED = re.compile(r"\s*[+-]?(0x[0-9a-f]+|\d[\d_.' ]*)\s*", re.IGNORECASE)
+# What rows of counts and of parities consist of.
+_SIGNS = {-1.0, 0.0, 1.0}
 _QUOTED = re.compile(r'"[^"]*"')
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
@@ -65,6 +67,8 @@ def parse(content: bytes, where: str) -> Table:
     columns = _common_length(cells, first, where)
     check_dense_size(where, len(lines) - first, columns - named)
     values = _numbers(cells, first, named, where)
+    if not header and not named:
+        _check_first_query(cells, values, where)
     column_names = _header_names(cells, columns, named, where) if header else None
     row_names = _row_names(cells, first, where) if named else None
     return Table(values, row_names, column_names, first + 1)
@@ -197,6 +201,25 @@ def _refuse_mixed(cells: _Cells, where: str) -> None:
     if len(head) > 2:
         remedy += "; or, if line 1 is a header, let its first cell be 'query' and begin each row with a name"
     raise BadValue(f"{where}, line 1, column {j + 1}", head[j], "be a number", remedy)
+
+
+def _check_first_query(cells: _Cells, values: FloatArray, where: str) -> None:
+    """Refuse a first line of rising or falling numbers above rows that are unlike it: 18,30,45 above zeros and ones."""
+    head, rest = values[0], values[1:]
+    steps = np.diff(head)
+    if not (len(rest) and len(steps) and (np.all(steps > 0) or np.all(steps < 0))) or set(head) <= _SIGNS:
+        return
+    if np.isin(rest, list(_SIGNS)).all():
+        beside = "the other lines have no other numbers than 0, 1 and -1"
+    elif len(head) > 2 and np.all(steps == 1) and not np.all(np.diff(rest, axis=1) > 0, axis=1).any():
+        beside = "its numbers are consecutive, unlike those of the other lines"
+    else:
+        return
+    first = cells.row(0)
+    shown = ", ".join(first[:6]) + (", …" if len(first) > 6 else "")
+    rule = f"be a query; it looks like a header, because {beside}"
+    remedy = "if it is a header, remove it, or begin it with 'query' and each row with a name; if a query, move it down"
+    raise BadValue(f"{where}, line 1", shown, rule, remedy)
 
 
 def _all_named(cells: _Cells) -> bool:
