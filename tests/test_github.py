@@ -59,7 +59,8 @@ def test_a_job_takes_its_steps_in_the_order_of_a_whole_run(name: str) -> None:
     shared = [run for run in JOBS[name] if run in STEPS]
     places = [STEPS.index(run) for run in shared]
     assert places == sorted(places)
-    assert [run for run in JOBS[name] if run.startswith("make ") and run not in STEPS] == []
+    if name.startswith("tests/"):
+        assert [run for run in JOBS[name] if run.startswith("make ") and run not in STEPS] == []
     assert shared.count("make quick") in (0, STEPS.count("make quick"))  # the second run finds nothing to do
 
 

@@ -18,7 +18,6 @@ from factormech.store.atomic import write_whole
 from factormech.store.content import DamagedFile
 
 SEALS = Path("results/seals")
-_RULE, _REMEDY = "be as the run has written it", "run the workflow again, or edit a copy elsewhere"
 
 
 def seal_of(name: str) -> Path:
