@@ -106,8 +106,9 @@ environment: $(STAMP)  ## write requirements.lock and environment.yml again from
 	uv pip compile pyproject.toml --universal --generate-hashes --all-extras --no-header -o requirements.lock
 	python tools/environment.py
 
-gallery: report  ## copy figures, tables and times of a full run into docs/gallery
+gallery: report archive  ## copy figures, tables and times of a full run into docs/gallery
 	python tools/gallery.py
+	install -D -m 644 -t docs/gallery/strategies results/published/SHA256SUMS results/published/certificates.csv
 	python tools/artefacts.py
 	python tools/readme.py
 
@@ -126,7 +127,8 @@ docs: $(STAMP)  ## write the generated pages again
 site: $(STAMP)  ## build the site, docs/_build/html/index.html, with its notebooks run; any warning is an error
 	@sphinx-build -b html -q -W --keep-going docs docs/_build/html && echo docs/_build/html/index.html
 
-archive: all  ## write the strategies of Figures 1 and 2 with digests and certificates: results/published
+archive: $(STAMP)  ## write the strategies of Figures 1 and 2 with digests and certificates: results/published
+	$(call RUN,mckenna2020-figure-1 mckenna2020-figure-2)
 	@python tools/strategy_archive.py
 
 race: $(STAMP) $(PEERS)/.ready  ## measure other packages beside this one: benchmarks/race.csv and docs/race.md; AGAIN=1: measure all again
