@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -55,19 +55,41 @@ KNOWN: dict[str, set[str]] = {
 }
 
 
+# Public names that nothing but tests uses, by name, and no page of the docs names: module: names.
+ONLY_FOR_TESTS: dict[str, set[str]] = {
+    # What a registry holds: tests run on every name.
+    "norms.registry": {"methods", "solvers"},
+    # Laws of a mechanism, from which tests compute its privacy loss.
+    "mechanisms.local.randomizers.cap_randomizers": {"density"},
+    "mechanisms.pure.bodies": {"gauge"},
+    # Rules for guarantees of a user's own, beside those that mechanisms state.
+    "privacy.composition": {"compose"},
+    # The seal has the place of a file, and this is the check of it.
+    "store.content": {"check_place"},
+    # Named by a format string in studies/sample_complexity.py.
+    "tables.compare": {"improvement_of_study", "slopes_of_study"},
+}
+
+
 @cache
-def imports() -> dict[str, set[str]]:
-    """Return the full names that every module imports, at its top or on demand: ``measure.norms: {numpy, …}``."""
+def nodes() -> dict[str, list[ast.AST]]:
+    """Return the syntax of every module, one list of nodes for each."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
-        found[name] = set(imported_by(ast.parse(path.read_text())))
+        found[name] = list(ast.walk(ast.parse(path.read_text())))
     return found
 
 
-def imported_by(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+@cache
+def imports() -> dict[str, set[str]]:
+    """Return the full names that every module imports, at its top or on demand: ``measure.norms: {numpy, …}``."""
+    return {name: set(imported_by(found)) for name, found in nodes().items()}
+
+
+def imported_by(found: Iterable[ast.AST]) -> Iterator[str]:
+    for node in found:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module == "factormech":
@@ -87,6 +109,52 @@ def edges() -> Iterator[tuple[str, str]]:
         for name in names:
             if re.match(r"factormech\.(?!__version__)", name) and name.split(".")[1] != package_of(module):
                 yield module, name.split(".")[1]
+
+
+def written() -> set[str]:
+    """Words in the code of the documentation and in the rules of the workflow."""
+    rules = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow" / "Snakefile"]
+    pages = [path.read_text() for path in (ROOT / "docs").rglob("*.md") if "gallery" not in path.parts]
+    code = [part for page in pages for part in re.findall(r"```.*?```|`[^`\n]+`", page, re.DOTALL)]
+    return set(re.findall(r"\w+", " ".join([*code, *(path.read_text() for path in rules)])))
+
+
+def used() -> tuple[set[tuple[str, str]], set[str]]:
+    """Names with their module, imported or used in it; and names used as attributes or in strings, of any module."""
+    folders = ("benchmarks", "docs", "examples", "tools", "workflow")
+    scripts = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    sources = [(f"factormech.{name}", found) for name, found in nodes().items()]
+    sources += [("", list(ast.walk(ast.parse(path.read_text())))) for path in scripts]
+    pairs, names = set(), written()
+    for module, found in sources:
+        for node in found:
+            if isinstance(node, ast.ImportFrom):
+                pairs.update((node.module or "", alias.name) for alias in node.names)
+            elif isinstance(node, ast.Name):
+                pairs.add((module, node.id))
+            elif isinstance(node, ast.Attribute):
+                names.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+                names.update(re.findall(r"\w+", node.value))
+    return pairs, names
+
+
+def test_no_two_classes_have_one_name() -> None:
+    names = [node.name for found in nodes().values() for node in found if isinstance(node, ast.ClassDef)]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_public_functions_are_used_by_more_than_tests() -> None:
+    """By name: an attribute or a string of the same name anywhere counts as a use."""
+    pairs, names = used()
+    unused: dict[str, set[str]] = {}
+    for module, (top, *_) in nodes().items():
+        assert isinstance(top, ast.Module)
+        defined = [node.name for node in top.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        for name in defined:
+            if not (name.startswith("_") or name in names or (f"factormech.{module}", name) in pairs):
+                unused.setdefault(module, set()).add(name)
+    assert unused == ONLY_FOR_TESTS
 
 
 def test_every_package_has_one_layer() -> None:

@@ -12,7 +12,7 @@ from factormech.cli.progress import Progress
 from factormech.errors import BadValue
 
 if TYPE_CHECKING:
-    from factormech.learning.plans import Bound, Candidate, ClassPlan
+    from factormech.learning.plans import Bound, ClassPlan, PlannedProtocol
 
 # The symbols of a prediction's constants, in the order in which they are printed.
 _SYMBOLS = {
@@ -104,7 +104,7 @@ def _data(found: ClassPlan, seconds: float) -> dict[str, Any]:
     }
 
 
-def _entry(one: Candidate) -> dict[str, Any]:
+def _entry(one: PlannedProtocol) -> dict[str, Any]:
     return {
         "protocol": one.name, "users": one.users, "proved_users": one.proved_users, "interaction": one.protocol,
         "theorem": one.theorem, "constants": dict(one.constants),
@@ -154,7 +154,7 @@ def _advice(found: ClassPlan) -> str:
     return f"{said} are proved to. {fewest} does it with fewer than {least} ({_PAGE})."
 
 
-def _predicted(best: Candidate) -> list[str]:
+def _predicted(best: PlannedProtocol) -> list[str]:
     """The constants of the prediction."""
     said = [f"{symbol} {best.constants[name]:.5g}" for name, symbol in _SYMBOLS.items() if name in best.constants]
     return [f"Its prediction has {', '.join(said)}."] if said else []

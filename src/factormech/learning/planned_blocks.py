@@ -12,7 +12,7 @@ from factormech.bounds.hard.divergence import PROTOCOLS
 from factormech.learning import bounds, every_protocol, naming, planned_dense, realizable_bounds
 from factormech.learning.concepts import ConceptClass, from_matrix
 from factormech.learning.planned_dense import FANO, KEARNS_CLASSES, PAIRED, PAIRS, REALIZABLY_REFUTED, REFUTED
-from factormech.learning.plans import EVERY, Bound, Candidate
+from factormech.learning.plans import EVERY, Bound, PlannedProtocol
 from factormech.learning.reports import checked_loss_gap
 from factormech.learning.subset_users import SubsetReports, agnostic_reports, realizable_reports
 from factormech.norms.subsets.classes import SubsetClass, subset_class
@@ -28,7 +28,7 @@ _REACH = (1.5, 3.0)
 
 def protocols(
     queries: SubsetClass, *, epsilon: float, alpha: float, beta: float, refute: bool, realizable: bool
-) -> list[Candidate]:
+) -> list[PlannedProtocol]:
     """Return the protocols for a task."""
     return list(_protocols(queries, epsilon, alpha, beta, refute, realizable))
 
@@ -56,7 +56,7 @@ def listed(queries: SubsetClass) -> ConceptClass:
 
 def _protocols(
     queries: SubsetClass, epsilon: float, alpha: float, beta: float, refute: bool, realizable: bool
-) -> Iterator[Candidate]:
+) -> Iterator[PlannedProtocol]:
     d = queries.attributes
     if realizable and queries.name in KEARNS_CLASSES:
         kearns = planned_dense.kearns_round if refute else planned_dense.kearns_candidate
@@ -70,13 +70,15 @@ def _protocols(
         yield _candidate(name, label, "Theorem 29", reports, beta, refute)
 
 
-def _candidate(name: str, label: str, theorem: str, reports: SubsetReports, beta: float, refute: bool) -> Candidate:
+def _candidate(
+    name: str, label: str, theorem: str, reports: SubsetReports, beta: float, refute: bool
+) -> PlannedProtocol:
     users, proved = (reports.users(beta, refute=refute, proved=proved) for proved in (False, True))
     constants = {
         "gamma": reports.norm.upper, "distance": reports.distance, "margin": reports.margin,
         "coth": 1.0 / math.tanh(0.5 * reports.epsilon), "spread": reports.spread,
     }  # fmt: skip
-    return Candidate(
+    return PlannedProtocol(
         f"{name}/half-sphere", f"{label} (half sphere)", users, proved, "non-interactive", theorem, constants
     )
 

@@ -10,7 +10,7 @@ from factormech.bounds.hard.divergence import PROTOCOLS
 from factormech.learning import bounds, every_protocol, naming, realizable_bounds
 from factormech.learning.agnostic import AgnosticLearner, AgnosticRefuter, refuter_of
 from factormech.learning.concepts import ConceptClass
-from factormech.learning.plans import EVERY, Bound, Candidate
+from factormech.learning.plans import EVERY, Bound, PlannedProtocol
 from factormech.learning.realizable import KearnsLearner, RealizableLearner, RealizableRefuter
 
 RANDOMIZERS = {"half-sphere": "half sphere", "priv-unit": "PrivUnit"}
@@ -29,10 +29,10 @@ PAIRED = "two laws on one point, any interaction"
 
 def protocols(
     concepts: ConceptClass, *, epsilon: float, alpha: float, beta: float, refute: bool, realizable: bool
-) -> list[Candidate]:
+) -> list[PlannedProtocol]:
     """Return the protocols for a task."""
     if concepts.size < 2 and not refute:
-        return [Candidate("constant", "The one concept", 1, 1, "non-interactive", "nothing to tell apart", {})]
+        return [PlannedProtocol("constant", "The one concept", 1, 1, "non-interactive", "nothing to tell apart", {})]
     return list((_refuters if refute else _learners)(concepts, epsilon, alpha, beta, realizable))
 
 
@@ -57,7 +57,9 @@ def constants_of(reports: Any, margin: float, epsilon: float, variance: float) -
     }
 
 
-def _learners(C: ConceptClass, epsilon: float, alpha: float, beta: float, realizable: bool) -> Iterator[Candidate]:
+def _learners(
+    C: ConceptClass, epsilon: float, alpha: float, beta: float, realizable: bool
+) -> Iterator[PlannedProtocol]:
     kinds: list[tuple[str, str, str, Any]] = [("agnostic-learner", "Agnostic learner", "Theorem 29", AgnosticLearner)]
     if realizable:
         kinds.append(("realizable-learner", "Learner by η", "Theorem 42", RealizableLearner))
@@ -67,13 +69,15 @@ def _learners(C: ConceptClass, epsilon: float, alpha: float, beta: float, realiz
         for randomizer, said in RANDOMIZERS.items():
             learner = make(C, epsilon, alpha, randomizer=randomizer)
             largest = float(learner.difference_variances.max())
-            yield Candidate(
+            yield PlannedProtocol(
                 f"{name}/{randomizer}", f"{label} ({said})", learner.likely_users(beta), learner.confident_users(beta),
                 "non-interactive", theorem, constants_of(learner.reports, learner.margin, epsilon, largest),
             )  # fmt: skip
 
 
-def _refuters(C: ConceptClass, epsilon: float, alpha: float, beta: float, realizable: bool) -> Iterator[Candidate]:
+def _refuters(
+    C: ConceptClass, epsilon: float, alpha: float, beta: float, realizable: bool
+) -> Iterator[PlannedProtocol]:
     make: Any = RealizableRefuter if realizable else AgnosticRefuter
     name, label, theorem = (
         ("realizable-refuter", "Refuter by η", "Theorem 42")
@@ -83,7 +87,7 @@ def _refuters(C: ConceptClass, epsilon: float, alpha: float, beta: float, realiz
     for randomizer, said in RANDOMIZERS.items():
         refuter = make(C, epsilon, alpha, randomizer=randomizer)
         largest = float(refuter.reports.variances.max())
-        yield Candidate(
+        yield PlannedProtocol(
             f"{name}/{randomizer}", f"{label} ({said})", refuter.predicted_users(beta), refuter.guaranteed_users(beta),
             "non-interactive", theorem, constants_of(refuter.reports, refuter.signal, epsilon, largest),
         )  # fmt: skip
@@ -91,18 +95,18 @@ def _refuters(C: ConceptClass, epsilon: float, alpha: float, beta: float, realiz
         yield kearns_round(C.domain_size.bit_length() - 1, epsilon, alpha, beta)
 
 
-def kearns_candidate(d: int, epsilon: float, alpha: float, beta: float) -> Candidate:
+def kearns_candidate(d: int, epsilon: float, alpha: float, beta: float) -> PlannedProtocol:
     """Kearns' learner of monotone conjunctions of d bits, or of disjunctions with bits and labels negated."""
     users = KearnsLearner(d, epsilon, alpha).confident_users(beta)
     constants = {"margin": alpha / d, "groups": float(d), "coth": 1.0 / math.tanh(0.5 * epsilon)}
-    return Candidate("kearns-learner", "Kearns' learner", users, users, "non-interactive", KEARNS, constants)
+    return PlannedProtocol("kearns-learner", "Kearns' learner", users, users, "non-interactive", KEARNS, constants)
 
 
-def kearns_round(d: int, epsilon: float, alpha: float, beta: float) -> Candidate:
+def kearns_round(d: int, epsilon: float, alpha: float, beta: float) -> PlannedProtocol:
     """Kearns' learner and one more round of users."""
     found = refuter_of(lambda part: KearnsLearner(d, epsilon, part), epsilon, alpha, beta, proved=True)
     constants = {"accuracy": found.accuracy, "first_round": float(found.first), "second_round": float(found.second)}
-    return Candidate(
+    return PlannedProtocol(
         "kearns-one-more-round", "Kearns' learner, one more round", found.users, found.users, "sequential", ROUND,
         constants,
     )  # fmt: skip

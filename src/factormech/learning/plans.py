@@ -22,7 +22,7 @@ ENGINES = {
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PlannedProtocol:
     """A protocol for the task.
 
     Attributes
@@ -115,11 +115,11 @@ class ClassPlan:
     refute: bool
     realizable: bool
     engine: str
-    candidates: Sequence[Candidate]
+    candidates: Sequence[PlannedProtocol]
     bounds: Sequence[Bound]
 
     @property
-    def best(self) -> Candidate:
+    def best(self) -> PlannedProtocol:
         """The protocol of the fewest predicted users."""
         return self.candidates[0]
 

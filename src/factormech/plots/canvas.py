@@ -16,7 +16,7 @@ def empty_figure(width: float, height: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    class Shown(Figure):
+    class NotebookFigure(Figure):
         """A figure that a notebook shows where it is the value of a cell, without pyplot and its backends."""
 
         def _repr_png_(self) -> bytes:
@@ -24,6 +24,6 @@ def empty_figure(width: float, height: float) -> Figure:
             self.savefig(stream, format="png", dpi=120, facecolor=style.WHITE)
             return stream.getvalue()
 
-    figure = Shown(figsize=form.figure_size(width, height))
+    figure = NotebookFigure(figsize=form.figure_size(width, height))
     FigureCanvasAgg(figure)
     return figure

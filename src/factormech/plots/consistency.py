@@ -19,7 +19,7 @@ from factormech.plots.canvas import empty_figure
 from factormech.plots.data_dependent import standin_words
 from factormech.plots.style import Style
 from factormech.studies.consistency import FIXED, FREE, NONE
-from factormech.tables.consistency_view import LABELS, Panel, Series, View, view
+from factormech.tables.consistency_view import LABELS, ConsistencyPanel, ConsistencyView, Series, view
 from factormech.tables.panels import number
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def words(title: str, text: str, frame: pd.DataFrame) -> captions.Words:
     )
 
 
-def _gain(table: View, name: str) -> str:
+def _gain(table: ConsistencyView, name: str) -> str:
     parts = []
     for processing in (FREE, FIXED):
         ratios = table.ratios(name, processing)
@@ -95,13 +95,13 @@ def _gain(table: View, name: str) -> str:
     return f"{labels.mechanism_label(name)}: error after over before from {' and '.join(parts)}" if parts else ""
 
 
-def _bars(table: View) -> str:
+def _bars(table: ConsistencyView) -> str:
     hull = f", their hull over {table.seeds} seeds" if table.seeds > 1 else ""
     level = f"each at two-sided level {table.level:g}"
     return f"Student's intervals, {level}, those of ratios from pairs of one collection{hull}"
 
 
-def _seeds(table: View) -> str:
+def _seeds(table: ConsistencyView) -> str:
     return f", {table.seeds} seeds" if table.seeds > 1 else ""
 
 
@@ -109,7 +109,7 @@ def _list(values: FloatArray) -> str:
     return ", ".join(map(number, values.tolist()))
 
 
-def _places(table: View) -> dict[str, FloatArray]:
+def _places(table: ConsistencyView) -> dict[str, FloatArray]:
     shifts = np.linspace(-1, 1, len(table.drawn)) if len(table.drawn) > 1 else np.zeros(1)
     reach = min(SPREAD * scales.half_gap(table.users), MOST_SPREAD)
     return {
@@ -130,7 +130,7 @@ def _canvas(panels: int, data: int) -> tuple[Figure, list[tuple[Axes, Axes]], in
     return figure, pairs, columns
 
 
-def _prepare(ax: Axes, strip: Axes, panel: Panel, table: View) -> None:
+def _prepare(ax: Axes, strip: Axes, panel: ConsistencyPanel, table: ConsistencyView) -> None:
     """Scales, limits and ticks of a panel and its strip."""
     from matplotlib.ticker import NullLocator
 
@@ -149,7 +149,7 @@ def _prepare(ax: Axes, strip: Axes, panel: Panel, table: View) -> None:
     strip.set_yticks([0.0, 0.5, 1.0])
 
 
-def _highest_ratio(table: View) -> float:
+def _highest_ratio(table: ConsistencyView) -> float:
     """The end of all strips: above 1, and above every interval but the widest."""
     parts = [s.by_processing[p] for panel in table.panels for s in panel.series for p in LINES]
     highest = [v for part in parts for v in (part.ratio, part.ratio_high)]
@@ -161,7 +161,7 @@ def _size(users: float) -> str:
     return f"$10^{{{int(exponent)}}}$" if users >= 100 and float(exponent).is_integer() else number(users)
 
 
-def _limits(panel: Panel) -> tuple[float, float]:
+def _limits(panel: ConsistencyPanel) -> tuple[float, float]:
     """log₁₀ of the limits: all that is exact or measured, at least a decade; intervals that reach 0 are cut off."""
     parts = [m for s in panel.series for m in s.by_processing.values()]
     values = [s.exact for s in panel.series] + [v for m in parts for v in (m.middle, m.high)]
@@ -205,7 +205,7 @@ def _marker(look: Style, processing: str) -> dict[str, Any]:
     }
 
 
-def _finish(figure: Figure, table: View, looks: dict[str, Style]) -> None:
+def _finish(figure: Figure, table: ConsistencyView, looks: dict[str, Style]) -> None:
     """Legend and footer."""
     from matplotlib.lines import Line2D
 

@@ -16,7 +16,7 @@ from factormech.seeds import rng_for
 from factormech.studies.asked import Asked
 from factormech.studies.measures.pure import LEVEL, signs, users_of
 from factormech.studies.pure import PROJECTED, RAW
-from factormech.studies.pure_random_points import CHOOSING, Found, Setup, everywhere, projected, thinned
+from factormech.studies.pure_random_points import CHOOSING, Found, QueriesWithData, everywhere, projected, thinned
 
 # Relative width of the interval of w(K).
 WIDTH = 0.02
@@ -31,7 +31,7 @@ def measured(k: int, N: int, asked: Asked) -> Iterator[dict[str, Any]]:
     Q, epsilon = signs(k, N, chance("queries")), asked["epsilon"]
     users = tuple(users_of(product, epsilon) for product in asked["users_times_epsilon"])
     streams = chance("data")
-    setup = Setup(Q, epsilon, users, tuple(candidates(Q, n, streams) for n in users))
+    setup = QueriesWithData(Q, epsilon, users, tuple(candidates(Q, n, streams) for n in users))
     width = gaussian_width(Q, chance("width"), WIDTH).mean.value
     ready, found = prepare(Q), _found(setup, asked, chance)
     for i, (product, n) in enumerate(zip(asked["users_times_epsilon"], users, strict=True)):
@@ -53,7 +53,7 @@ def measured(k: int, N: int, asked: Asked) -> Iterator[dict[str, Any]]:
             yield row | ends | {"error_constant": one.error.value * product / (2.0 * width), "sparsity": one.sparsity}
 
 
-def _found(setup: Setup, asked: Asked, chance: Any) -> dict[str, list[Found]] | Unavailable:
+def _found(setup: QueriesWithData, asked: Asked, chance: Any) -> dict[str, list[Found]] | Unavailable:
     """The errors of both mechanisms at every n, from one sample of directions."""
     noise = knorm_noise(setup.queries, setup.epsilon)
     sample = noise.directions.sample(chance("k-norm"), asked["directions"])

@@ -35,7 +35,7 @@ _DIRECTIONS, CHOOSING, _CHOOSING_MATRICES = 2000, 16, 2
 
 
 @dataclass(frozen=True)
-class Setup:
+class QueriesWithData:
     """One matrix with the data sets tried at each n."""
 
     queries: FloatArray
@@ -61,7 +61,7 @@ def measured(name: str, k: int, N: int, asked: Asked) -> Iterator[dict[str, Any]
     epsilon, products = asked["epsilon"], asked["users_times_epsilon"]
     users = tuple(users_of(product, epsilon) for product in products)
     chance = rng_for(asked.seed, "pure-random-queries", name, "data")
-    setup = Setup(Q, epsilon, users, tuple(candidates(Q, n, chance) for n in users))
+    setup = QueriesWithData(Q, epsilon, users, tuple(candidates(Q, n, chance) for n in users))
     ready = prepare(Q, name=name)
     bounds = [lower_bound(ready, n, epsilon) for n in users]
     for mechanism, rows, found in _every(setup, name, asked):
@@ -101,7 +101,9 @@ def _best(found: list[list[Found] | Unavailable], places: int) -> list[int]:
     return [int(at) for at in errors.argmin(axis=0)]
 
 
-def _every(setup: Setup, name: str, asked: Asked) -> Iterator[tuple[str, list[int], list[list[Found] | Unavailable]]]:
+def _every(
+    setup: QueriesWithData, name: str, asked: Asked
+) -> Iterator[tuple[str, list[int], list[list[Found] | Unavailable]]]:
     """Each mechanism with its numbers of rows (0 where there are none) and their errors at every n."""
 
     def chance(*stream: str) -> np.random.Generator:
@@ -141,7 +143,7 @@ def _laplace(Q: FloatArray, epsilon: float) -> Estimate:
     return Estimate(value, value, value)
 
 
-def _recursive(setup: Setup, rng: np.random.Generator) -> list[Found] | Unavailable:
+def _recursive(setup: QueriesWithData, rng: np.random.Generator) -> list[Found] | Unavailable:
     """The recursion to its end, with the best shares of ε."""
     steps = ladder(setup.queries, rng, form="projected", draws=_DIRECTIONS)
     if isinstance(steps, Unavailable):
@@ -150,7 +152,7 @@ def _recursive(setup: Setup, rng: np.random.Generator) -> list[Found] | Unavaila
     return moments if isinstance(moments, Unavailable) else everywhere(setup, moments.mean_norm)
 
 
-def everywhere(setup: Setup, norm: Estimate) -> list[Found]:
+def everywhere(setup: QueriesWithData, norm: Estimate) -> list[Found]:
     """Noise without projection: E‖Z‖/(n√k) on all data."""
     return [Found(scaled(norm, 1.0 / (n * math.sqrt(len(setup.queries))))) for n in setup.users]
 
@@ -164,7 +166,7 @@ def thinned(noise: KNormNoise, sample: Sample, draws: int, rng: np.random.Genera
     return np.asarray((radius[..., None] * D) @ noise.frame.T)
 
 
-def projected(setup: Setup, Z: FloatArray, independent: bool) -> list[Found]:
+def projected(setup: QueriesWithData, Z: FloatArray, independent: bool) -> list[Found]:
     """Noise (chains, draws, k) and projection, on the worst data found."""
     Q = setup.queries
     k, hull = len(Q), Hull(np.unique(Q, axis=1))
@@ -182,7 +184,7 @@ def projected(setup: Setup, Z: FloatArray, independent: bool) -> list[Found]:
     return found
 
 
-def _jl(setup: Setup, rows: int, asked: Asked, rng: np.random.Generator) -> list[Found] | Unavailable:
+def _jl(setup: QueriesWithData, rows: int, asked: Asked, rng: np.random.Generator) -> list[Found] | Unavailable:
     """JL release with this many rows, Gaussian matrices and K-norm noise of TK − TK, on the worst data found."""
     Q, matrices = setup.queries, asked["matrices"]
     release = JLRelease.of(Q, pure_law("k-norm", setup.epsilon), rows)

@@ -28,7 +28,7 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class ProcessedErrors:
     """One processing along the numbers of users: errors times users, and ratios to the unprocessed ones.
 
     Means over the seeds, and the hull of their intervals.
@@ -48,11 +48,11 @@ class Series:
 
     name: str
     exact: FloatArray
-    by_processing: dict[str, Measured]
+    by_processing: dict[str, ProcessedErrors]
 
 
 @dataclass(frozen=True)
-class Panel:
+class ConsistencyPanel:
     """One workload, domain size, ε and data set."""
 
     workload: str
@@ -69,7 +69,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class View:
+class ConsistencyView:
     """A whole table."""
 
     metric: str
@@ -79,7 +79,7 @@ class View:
     users: FloatArray
     data: tuple[str, ...]
     mechanisms: tuple[str, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[ConsistencyPanel, ...]
     violation: float
     missing: tuple[str, ...]
 
@@ -98,7 +98,7 @@ class View:
         return np.array([s.by_processing[processing].ratio for p in self.panels for s in p.series if s.name == name])
 
 
-def view(frame: pd.DataFrame) -> View:
+def view(frame: pd.DataFrame) -> ConsistencyView:
     """Arrange a table of consistent estimates."""
     format_named("consistency").check(frame)
     arrange.check_one_study(frame)
@@ -106,7 +106,7 @@ def view(frame: pd.DataFrame) -> View:
     sizes, epsilons = (np.unique(frame[c]).tolist() for c in ("domain_size", "epsilon"))
     users = np.unique(frame["users"]).astype(float)
     places = itertools.product(names["workload"], sizes, epsilons, names["data"])
-    return View(
+    return ConsistencyView(
         metric=str(frame["metric"].iloc[0]),
         trials=int(frame["trials"].iloc[0]),
         level=float(frame["level"].iloc[0]),
@@ -120,10 +120,10 @@ def view(frame: pd.DataFrame) -> View:
     )
 
 
-def _panel(frame: pd.DataFrame, place: tuple[str, int, float, str], users: FloatArray) -> Panel:
+def _panel(frame: pd.DataFrame, place: tuple[str, int, float, str], users: FloatArray) -> ConsistencyPanel:
     at = arrange.rows_at(frame, dict(zip(KEYS, place, strict=True)))
     series = [_series(str(name), rows, users) for name, rows in at.groupby("mechanism", sort=False)]
-    return Panel(*place, tuple(series))
+    return ConsistencyPanel(*place, tuple(series))
 
 
 def _series(name: str, rows: pd.DataFrame, users: FloatArray) -> Series:
@@ -132,10 +132,10 @@ def _series(name: str, rows: pd.DataFrame, users: FloatArray) -> Series:
     return Series(name, exact, {p: _measured(part, users) for p, part in parts.items()})
 
 
-def _measured(rows: pd.DataFrame, users: FloatArray) -> Measured:
+def _measured(rows: pd.DataFrame, users: FloatArray) -> ProcessedErrors:
     columns = (("measured_error", "mean"), ("measured_low", "min"), ("measured_high", "max"))
     ratios = (("ratio_to_unprocessed", "mean"), ("ratio_low", "min"), ("ratio_high", "max"))
-    return Measured(
+    return ProcessedErrors(
         *(_along(rows, column, how, users) * users for column, how in columns),
         *(_along(rows, column, how, users) for column, how in ratios),
     )

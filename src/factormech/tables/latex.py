@@ -23,7 +23,7 @@ from factormech.studies.base import Column
 from factormech.studies.drawn import PaperTable
 from factormech.tables.cells import Cell
 from factormech.tables.panels import check_one_study
-from factormech.tables.pivot import Grid, grids, named, value_label
+from factormech.tables.pivot import TableFloat, grids, named, value_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,14 +220,14 @@ def typeset(
     return "\n".join([f"% The table of {study}. It needs \\usepackage{{booktabs,siunitx}}.", *floats])
 
 
-def _fitting(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column], width: float) -> list[Grid]:
+def _fitting(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column], width: float) -> list[TableFloat]:
     """The floats, with fewer rows where columns are stacked."""
     found = grids(frame, paper, columns, LINES - HEAD)
     stacks = max((len(_stacks(grid, width)) for grid in found), default=1)
     return found if stacks == 1 else grids(frame, paper, columns, LINES // stacks - HEAD)
 
 
-def _caption(grid: Grid, paper: PaperTable, columns: Mapping[str, Column]) -> str:
+def _caption(grid: TableFloat, paper: PaperTable, columns: Mapping[str, Column]) -> str:
     shown = _listed(dict.fromkeys(one.label or columns[one.column].label for one in paper.shown))
     by = _listed([*(column.label for column in grid.keys), *(columns[name].label for name in paper.columns)])
     text = paper.text or (f"{shown}, by {by}" if by else shown)
@@ -239,7 +239,7 @@ def _listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _float(grid: Grid, caption: str, label: str, best: bool, width: float, star: str) -> str:
+def _float(grid: TableFloat, caption: str, label: str, best: bool, width: float, star: str) -> str:
     tabulars = [_tabular(grid, stack) for stack in _stacks(grid, width)] if grid.heads else []
     notes = "\n".join(f"\\par {note}" for note in _notes(grid, best))
     return "\n".join(
@@ -256,7 +256,7 @@ def _float(grid: Grid, caption: str, label: str, best: bool, width: float, star:
     )
 
 
-def _notes(grid: Grid, best: bool) -> list[str]:
+def _notes(grid: TableFloat, best: bool) -> list[str]:
     marks = _marks(grid)
     cells = [cell for column in grid.cells for cell in column]
     said = [
@@ -268,13 +268,13 @@ def _notes(grid: Grid, best: bool) -> list[str]:
     return [text for text in said if text]
 
 
-def _marks(grid: Grid) -> dict[str, str]:
+def _marks(grid: TableFloat) -> dict[str, str]:
     """The dagger of every reason."""
     reasons = dict.fromkeys(cell.reason for column in grid.cells for cell in column if cell.reason)
     return {reason: f"$\\dagger_{{{i}}}$" if len(reasons) > 1 else "$\\dagger$" for i, reason in enumerate(reasons, 1)}
 
 
-def _stacks(grid: Grid, width: float) -> list[list[int]]:
+def _stacks(grid: TableFloat, width: float) -> list[list[int]]:
     """The columns of each tabular: as few tabulars as fit, of about equal widths."""
     widths = [_width(head, cells) + GAP for head, cells in zip(grid.heads, grid.cells, strict=True)]
     room = width - _label_width(grid)
@@ -305,7 +305,7 @@ def _numbers_width(cells: Sequence[Cell]) -> float:
     return max(DIGIT * (whole + places + (whole - 1) // 3 / 3 + 0.6) + exponent, DIGIT * brackets)
 
 
-def _label_width(grid: Grid) -> float:
+def _label_width(grid: TableFloat) -> float:
     texts = [value_label(grid.keys[-1].name, place[-1]) for place in grid.places]
     return LETTER * max(map(len, [*texts, grid.keys[-1].short]))
 
@@ -319,7 +319,7 @@ def _format(cells: Sequence[Cell]) -> tuple[int, int, int]:
     return whole, places, power
 
 
-def _tabular(grid: Grid, stack: Sequence[int]) -> str:
+def _tabular(grid: TableFloat, stack: Sequence[int]) -> str:
     """Some columns of a grid, with the labels of the rows."""
     import pandas as pd
 
@@ -341,7 +341,7 @@ def _tabular(grid: Grid, stack: Sequence[int]) -> str:
     return _with_blocks(text, grid, len(specs)).rstrip()
 
 
-def _with_blocks(text: str, grid: Grid, width: int) -> str:
+def _with_blocks(text: str, grid: TableFloat, width: int) -> str:
     """A tabular with a line above every block of rows that share all keys but the innermost."""
     lines = text.splitlines()
     start = lines.index("\\midrule") + 1

@@ -1,7 +1,8 @@
 """The table of a study pivoted as a paper prints it.
 
-A paper prints the tables that the kind of the study declares, or else those that its figure suggests. A :class:`Grid`
-is one floating table of LaTeX. Its cells are numerals of :mod:`factormech.tables.cells`, or reasons why there is none.
+A paper prints the tables that the kind of the study declares, or else those that its figure suggests. One floating
+table of LaTeX is a :class:`TableFloat`. Its cells are numerals of :mod:`factormech.tables.cells`, or reasons why there
+is none.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ HEADING = 1.5
 
 
 @dataclass(frozen=True)
-class Grid:
+class TableFloat:
     """One float.
 
     Parameters
@@ -75,7 +76,7 @@ class Grid:
     notes: tuple[str, ...]
 
 
-def grids(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column], lines: int) -> list[Grid]:
+def grids(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column], lines: int) -> list[TableFloat]:
     """Return the floats of a paper's table, each of at most so many lines.
 
     Rows that differ in the innermost key alone are a block, and floats have whole blocks. Where more than
@@ -136,7 +137,9 @@ def _spread(rows: Rows, names: Sequence[str]) -> Rows:
     return rows
 
 
-def _grid(rows: Rows, paper: PaperTable, columns: Mapping[str, Column], said: Sequence[str], thinned: str) -> Grid:
+def _grid(
+    rows: Rows, paper: PaperTable, columns: Mapping[str, Column], said: Sequence[str], thinned: str
+) -> TableFloat:
     """The float of some rows, of which ``paper.rows`` vary among the keys ``said``."""
     by_place = _groups(rows, paper.rows)
     places = _in_order(rows, paper.rows)
@@ -153,7 +156,7 @@ def _grid(rows: Rows, paper: PaperTable, columns: Mapping[str, Column], said: Se
         _shared(rows, paper),
         _width(rows, paper),
     ]
-    return Grid(
+    return TableFloat(
         fixed=tuple(dict.fromkeys(filter(None, (named(columns[name], rows[0][name]) for name in fixed)))),
         keys=tuple(columns[name] for name in paper.rows),
         places=tuple(places),

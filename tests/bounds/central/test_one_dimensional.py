@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from factormech.bounds.central.line import _Program, _Windows, least_noise, pure_interval, pure_unit
+from factormech.bounds.central.line import _SolvedProgram, _Windows, least_noise, pure_interval, pure_unit
 from factormech.errors import BadValue
 from factormech.privacy.gaussian import gaussian_noise_multiplier
 from tests.bounds.central.oracles import lattice_noise
@@ -126,7 +126,7 @@ def test_the_constraints_of_the_certificate_written_out() -> None:
     multipliers, tests = np.array([0.3, 0.4, 2.0]), np.zeros((M + 1, J + M + 1))
     for s in range(1, M + 1):
         tests[s, s // 2 + 1 : J + s + 1] = multipliers[s - 1] * rng.random(J + s - s // 2)
-    program = _Program(epsilon, M, 1.0, np.ones(J + 1), multipliers, tests, 1.0)
+    program = _SolvedProgram(epsilon, M, 1.0, np.ones(J + 1), multipliers, tests, 1.0)
     reach = 20
     f = program._extended(reach + M + 1)
     rest = program._without_unit_test(f, reach, math.exp(epsilon))

@@ -271,7 +271,7 @@ def _window(epsilon: float, delta: float) -> int:
 
 
 @dataclass(frozen=True)
-class _Program:
+class _SolvedProgram:
     """A solved program: its value, its noise on 0 … J (mass of one point), its multipliers and tests."""
 
     epsilon: float
@@ -348,7 +348,7 @@ def _cells(M: int, J: int) -> tuple[IntArray, IntArray]:
     return np.concatenate(shifts), np.concatenate(points)
 
 
-def _solve(epsilon: float, delta: float, M: int, window: int) -> _Program | None:
+def _solve(epsilon: float, delta: float, M: int, window: int) -> _SolvedProgram | None:
     """The program over symmetric noise, p_j in units of b^{j/M} and excesses in units that balance its rows."""
     import scipy.sparse as sparse
     from scipy.optimize import linprog
@@ -376,4 +376,4 @@ def _solve(epsilon: float, delta: float, M: int, window: int) -> _Program | None
     multipliers = 0.5 * dual[cells:] / delta
     theta = float(answer.fun) + 2.0 * delta * float(multipliers.sum())
     masses = np.maximum(np.asarray(answer.x[: J + 1]), 0.0) * decay
-    return _Program(epsilon, M, float(answer.fun), masses, multipliers, tests, theta)
+    return _SolvedProgram(epsilon, M, float(answer.fun), masses, multipliers, tests, theta)

@@ -213,7 +213,7 @@ def lower_bound_release(
         raise UnknownName("protocol", protocol, PROTOCOLS)
     widest = float(np.ptp(W, axis=1).max())
     single = users_for_query(widest, epsilon, alpha)
-    search = _searched(_Search(W, epsilon, alpha, protocol, gap), {})
+    search = _searched(_CertificateSearch(W, epsilon, alpha, protocol, gap), {})
     users = max(search.users, float(single))
     formula = "hard-pairs" if search.users > single else "single-query"
     return ReleaseBound(
@@ -244,7 +244,7 @@ def best_t(witness: Pairs, epsilon: float, alpha: float, protocol: Protocol = "n
     return max(((users_at(witness, epsilon, alpha, t, protocol), t) for t in ends), default=(0.0, 0.0))
 
 
-def _searched(search: _Search, known: dict[bytes, _Search]) -> _Search:
+def _searched(search: _CertificateSearch, known: dict[bytes, _CertificateSearch]) -> _CertificateSearch:
     """The search for W and for the problems within it, each solved once."""
     W = search.W
     key = W.tobytes() + repr(W.shape).encode()
@@ -253,7 +253,7 @@ def _searched(search: _Search, known: dict[bytes, _Search]) -> _Search:
     known[key] = search
     search.run()
     for rows, columns in _within(W):
-        part = _Search(W[np.ix_(rows, columns)], search.epsilon, search.alpha, search.protocol, search.gap)
+        part = _CertificateSearch(W[np.ix_(rows, columns)], search.epsilon, search.alpha, search.protocol, search.gap)
         search.keep(rows, columns, _searched(part, known))
     return search
 
@@ -272,7 +272,7 @@ def _within(W: FloatArray) -> Iterator[tuple[IntArray, IntArray]]:
         yield from ((np.flatnonzero(sizes == kind), whole) for kind in kinds)
 
 
-class _Search:
+class _CertificateSearch:
     """Certificates at a few θ = tα, until no other t could do much better."""
 
     def __init__(self, W: FloatArray, epsilon: float, alpha: float, protocol: Protocol, gap: float) -> None:
@@ -303,7 +303,7 @@ class _Search:
         if users > self.users:
             self.users, self.t, self.witness = users, t, found.witness
 
-    def keep(self, rows: IntArray, columns: IntArray, part: _Search) -> None:
+    def keep(self, rows: IntArray, columns: IntArray, part: _CertificateSearch) -> None:
         """Keep the certificate of some rows and columns, with zeros elsewhere, if it is better."""
         if part.users <= self.users:
             return
