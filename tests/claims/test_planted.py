@@ -23,7 +23,7 @@ QUANTITY = {
     "attribute-norms": ("norm_value", "lower", "upper"),
     "conjunction-separation": ("needed_users",),
     "marginals-growth": ("norm_value", "lower", "upper"),
-    "marginals-users": ("needed_users",),
+    "marginals-users": ("needed_users", "measured_error", "measured_low", "measured_high"),
     "masked-parities": ("success", "success_low", "success_high"),
     "agnostic-learning": ("excess", "low", "high"),
     "central-bounds": ("total_error", "ratio_to_bound"),
