@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from factormech.bounds.hard.release import lower_bound_release
-from factormech.mechanisms.local.factorized.marginal_users import least_users, sufficient_users
+from factormech.mechanisms.local.factorized.marginal_users import largest_errors, least_users, sufficient_users
 from factormech.mechanisms.local.factorized.registry import build
+from factormech.norms.subsets.marginals import best_polynomial
 from factormech.plots import registry as figures
 from factormech.studies import registry
 from factormech.workloads.given import workload
@@ -44,10 +45,36 @@ def test_users_of_marginals_are_those_of_the_dense_bounds() -> None:
     assert mechanism.guaranteed_users(0.1) <= guaranteed
 
 
+def test_collections_of_marginals_err_as_the_dense_mechanism_does() -> None:
+    """The same mean of the largest errors, from 16 × 16 matrices and types; and the bias where there is no noise."""
+    counts, users, rng = np.eye(16, dtype=np.int64)[0] * 5000, 5000, np.random.default_rng(7)
+    found = largest_errors(4, 2, 1.0, 0.1, users, 2000, rng)
+    W = workload("2-way-marginals", 16)
+    dense = build("symmetric-polynomial", W, 1.0, alpha=0.1).estimates(counts, 2000, rng)
+    other = np.abs(dense - W.matrix()[:, 0]).max(axis=1)
+    error = math.hypot(found.std(), other.std()) / math.sqrt(2000)
+    assert abs(found.mean() - other.mean()) < 5.0 * error < 0.05 * found.mean()
+    quiet = largest_errors(4, 2, 8.0, 0.3, 10**6, 5, rng)
+    assert quiet == pytest.approx(best_polynomial(4, 2, 0.3)[1], abs=0.01)
+
+
+def test_one_attribute_has_the_variance_of_one_bit() -> None:
+    """n·Var = (c² − 1)/4 of ½ ± bit/2, c = coth(ε/2), where all users are alike."""
+    errors = largest_errors(1, 1, 1.0, 0.1, 400, 20000, np.random.default_rng(8))
+    exact = (1.0 / math.tanh(0.5) ** 2 - 1.0) / 4.0 / 400
+    assert (errors**2).mean() == pytest.approx(exact, rel=0.05)
+
+
 def test_the_norm_of_marginals_grows_faster_for_wider_ones() -> None:
     rows = quick("marginals-growth").set_index(["marginal_width", "attributes_over_width"])["local_exponent"]
     assert rows[1, 64] < 0.5 < 0.9 < rows[4, 64]
     assert np.isnan(rows[1, 1])
+
+
+def test_collections_that_are_run_keep_their_target() -> None:
+    rows = quick("marginals-users").set_index(["marginal_width", "attributes", "shown"])["measured_high"]
+    assert 0.03 < rows[1, 16, "users/predicted"] < 0.05
+    assert rows[3, 4096, "users/predicted"] != rows[3, 4096, "users/predicted"]  # too many users to run
 
 
 def test_users_of_marginals_at_thousands_of_attributes() -> None:
@@ -100,6 +127,18 @@ BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
         "needed_users",
     ),
     ("masked-parities", {"success_high": 0.8, "target_share": 0.9}, "success_high"),
+    (
+        "marginals-growth",
+        {
+            "lower": 1.0,
+            "upper": 1.0,
+            "attributes": 9,
+            "marginal_width": 1,
+            "conjunctions_lower": 2.0,
+            "conjunctions_upper": 1.0,
+        },
+        "conjunctions_lower",
+    ),
     ("marginals-users", {"needed_users": 3.0, "least_users": 4.0}, "needed_users"),
 )
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import factormech as fm
+from factormech.arrays import FloatArray
 from factormech.errors import BadValue, UnknownName
 from factormech.learning.concepts import concept_class
 from factormech.norms.approximate import approximate_norm, eta_norm, margin_complexity, numerator
@@ -19,7 +20,7 @@ from factormech.norms.certificates import dual_norm
 from factormech.norms.certified import CertifiedNorm
 from factormech.norms.subsets import certificate, semidefinite, zonal
 from factormech.norms.subsets.classes import doubled, names, subset_class
-from factormech.norms.subsets.marginals import krawtchouk, marginals_norm
+from factormech.norms.subsets.marginals import conjunctions_norm, krawtchouk, marginals_norm
 from factormech.norms.subsets.norms import QUANTITIES, certified, subset_norm
 from factormech.numerics import rational
 from factormech.workloads.given import workload
@@ -209,6 +210,30 @@ def test_marginals_by_coefficients_meet_the_dense_solver(d: int, w: int, shifted
     assert found.lower <= dense.upper
     assert dense.lower <= found.upper
     assert found.gap < 1e-15
+
+
+@pytest.mark.parametrize(("d", "w"), [(2, 1), (3, 2), (4, 1), (4, 2), (5, 2)])
+def test_ends_of_conjunctions_hold_the_dense_solver(d: int, w: int) -> None:
+    lower, upper = conjunctions_norm(d, w, 0.125)
+    dense = approximate_norm(workload(f"conjunctions-{w}", 1 << d), 0.125, gap=1e-4)
+    assert lower <= dense.upper
+    assert dense.lower <= upper
+    assert upper <= 4.0 * lower
+
+
+@pytest.mark.parametrize(("d", "w"), [(2, 1), (2, 2), (3, 2)])
+def test_conjunctions_and_marginals_are_parts_of_each_other(d: int, w: int) -> None:
+    """The two embeddings of ``conjunctions_norm``, as matrices: rows are compared as sets."""
+
+    def rows(matrix: FloatArray) -> set[tuple[float, ...]]:
+        return {tuple(row) for row in matrix}
+
+    marginals = workload(f"{w}-way-marginals", 1 << d).matrix()
+    doubled_types = [y | (y ^ (1 << d) - 1) << d for y in range(1 << d)]
+    assert rows(marginals) <= rows(workload(f"conjunctions-{w}", 1 << 2 * d).matrix()[:, doubled_types])
+    padded_types = [y | ((1 << w) - 1) << d for y in range(1 << d)]
+    padded = workload(f"{w}-way-marginals", 1 << d + w).matrix()[:, padded_types]
+    assert rows(workload(f"conjunctions-{w}", 1 << d).matrix()) <= rows(padded)
 
 
 def test_marginals_at_thousands_of_attributes_are_proved_exactly() -> None:

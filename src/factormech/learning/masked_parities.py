@@ -84,17 +84,18 @@ class MaskedParities:
     def learned(self, users: tuple[int, int], trials: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """(trials,): whether simulated runs end with the concept itself, uniform points being labelled by it.
 
-        Counts of signs have the law of the users' reports: of n reports of the first round, those with b = 1 and i = j
-        are multinomial, and all other products with z_j are fair, independently.
+        Counts of signs have the law of the users' reports. Randomized response is right with the probability ½ + m/2:
+        it is the truth with probability m, else a fair coin. So of n reports of the first round those that tell bit j
+        the truth, with probability m/2d each, are multinomial, and all other products with z_j are fair, independently.
         """
         d, (first, second) = self.attributes, users
         right = _likelier(self.epsilon)
-        own = rng.multinomial(first, [0.5 / d] * d + [0.5], size=trials)[:, :d]
-        agreed = rng.binomial(own, right) + rng.binomial(first - own, 0.5)
-        mask = (2 * agreed > first).all(axis=1)
-        told = rng.binomial(second, 0.5, size=trials)
+        told = (right - 0.5) / d
+        true = rng.multinomial(first, [told] * d + [1.0 - d * told], size=trials)[:, :d]
+        mask = (2 * (true + rng.binomial(first - true, 0.5)) > first).all(axis=1)
+        labelled = rng.binomial(second, 0.5, size=trials)
         # With a wrong mask the products are fair coins: the bit is then guessed, and the concept is not learned.
-        bit = 2 * (rng.binomial(told, right) + rng.binomial(second - told, 0.5)) > second
+        bit = 2 * (rng.binomial(labelled, right) + rng.binomial(second - labelled, 0.5)) > second
         return np.asarray(mask & bit)
 
     def _users(self, share: float, error: float) -> int:

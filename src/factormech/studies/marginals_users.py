@@ -2,19 +2,24 @@
 thousands.
 
 The factorization mechanism with the best polynomial (guaranteed for every number of users, and predicted by the central
-limit theorem) over certified lower bounds (:mod:`factormech.mechanisms.local.factorized.marginal_users`). Nothing is
-simulated."""
+limit theorem) over certified lower bounds (:mod:`factormech.mechanisms.local.factorized.marginal_users`). Where the
+predicted users are few enough, their collection is run, and the mean of its largest error is beside α."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from factormech.errors import BadValue
 from factormech.studies.axes import ALPHA, ATTRIBUTES, EPSILON, WIDTH
-from factormech.studies.base import Asked, Column, Curves, Experiment, Problem, split
+from factormech.studies.base import Asked, Column, Curves, Experiment, Problem, Setting, split
 
+# A collection of more users is not run, nor one whose parities are more.
+_MOST_USERS, _MOST_PARITIES = 3_000_000, 2_000
+# Two-sided error of the interval of a mean error.
+_LEVEL = 1e-3
 SERIES = ("users/guaranteed", "users/predicted", "users/bound")
 
 
@@ -26,10 +31,26 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         guaranteed, predicted = sufficient_users(attributes, width, epsilon, alpha)
         below = least_users(attributes, width, epsilon, alpha)
         for series, users in zip(SERIES, (guaranteed, predicted, below), strict=True):
+            run = _run(asked, attributes, width, epsilon, alpha, predicted) if series == SERIES[1] else {}
             yield {
                 "marginal_width": width, "epsilon": epsilon, "alpha": alpha, "attributes": attributes, "shown": series,
-                "needed_users": float(users), "least_users": below,
+                "needed_users": float(users), "least_users": below, **run,
             }  # fmt: skip
+
+
+def _run(asked: Asked, attributes: int, width: int, epsilon: float, alpha: float, users: int) -> dict[str, float]:
+    """The mean of the largest errors of collections that are run, and its interval; nothing for larger ones."""
+    from factormech.mechanisms.local.factorized.marginal_users import largest_errors
+    from factormech.numerics.intervals import student_half_width
+    from factormech.seeds import rng_for
+
+    parities = sum(math.comb(attributes, t) for t in range(1, width + 1))
+    if users > _MOST_USERS or parities > _MOST_PARITIES:
+        return {}
+    axes = ("marginals-users", str(width), repr(epsilon), repr(alpha), str(attributes))
+    errors = largest_errors(attributes, width, epsilon, alpha, users, asked["trials"], rng_for(asked.seed, *axes))
+    mean, half = float(errors.mean()), student_half_width(errors, _LEVEL)
+    return {"measured_error": mean, "measured_low": mean - half, "measured_high": mean + half}
 
 
 def check(row: Mapping[str, Any]) -> Problem:
@@ -52,13 +73,17 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 def _seconds(asked: Asked) -> float:
     points = len(asked["alpha"]) * len(asked["attributes"]) * len(asked["epsilon"])
-    return 0.5 + float(points * sum(6e-5 * float(w) ** 4.2 for w in asked["marginal_width"]))
+    collections = 1.5e-8 * _MOST_USERS * asked["trials"]
+    return 0.5 + float(points * sum(6e-5 * float(w) ** 4.2 + collections / 8**w for w in asked["marginal_width"]))
 
 
 EXPERIMENT = Experiment(
     kind="marginals-users",
     description="Users for all marginals of one width, above and below, at thousands of attributes.",
     axes=(WIDTH, replace(EPSILON, default=(1.0,)), replace(ALPHA, default=(0.05,)), ATTRIBUTES),
+    settings=(
+        Setting("trials", {"type": "integer", "minimum": 2, "maximum": 10000}, "Collections of each.", 50, default=50),
+    ),
     columns=(
         WIDTH.column(),
         EPSILON.column(),
@@ -67,6 +92,9 @@ EXPERIMENT = Experiment(
         Column("shown"),
         Column("needed_users", at_least=0.0),
         Column("least_users", at_least=0.0),
+        Column("measured_error", empty="free", at_least=0.0, added=math.nan),
+        Column("measured_low", empty="free", added=math.nan),
+        Column("measured_high", empty="free", at_least=0.0, added=math.nan),
     ),
     keys=("marginal_width", "epsilon", "alpha", "attributes", "shown"),
     measure=measure,
@@ -85,4 +113,5 @@ EXPERIMENT = Experiment(
         text="Users for expected largest error α of all marginals of one width; shaded: below the lower bound.",
     ),
     seconds=_seconds,
+    seeded=True,
 )

@@ -17,6 +17,8 @@ from factormech.studies.base import Asked, Column, Curves, Experiment, Problem, 
 SERIES = ("users/sequential", "users/bound")
 # Two ends of a share of successes: missed this often, over all rows of a study.
 LEVEL = 1e-4
+# Runs that are drawn at a time: counts of all bits of a run are held at once.
+_BLOCK = 20_000
 _SHARE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "rule": "be above 0 and below 1/2"}
 
 
@@ -31,7 +33,8 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         problem = MaskedParities(d, epsilon)
         first, second = problem.sequential_users(beta)
         rng = rng_for(asked.seed, "masked-parities", str(d), repr(epsilon))
-        right = int(problem.learned((first, second), trials, rng).sum())
+        blocks = (min(_BLOCK, trials - done) for done in range(0, trials, _BLOCK))
+        right = sum(int(problem.learned((first, second), block, rng).sum()) for block in blocks)
         low, high = clopper_pearson(right, trials, LEVEL)
         needed = problem.non_interactive_users(beta)
         row = {

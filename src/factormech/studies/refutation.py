@@ -3,7 +3,10 @@
 A refuter says whether some concept loses at most ½ − α, or labels are fair coins
 (:mod:`factormech.learning.agnostic`). It may miss a concept that fits, on the worst law found
 (:mod:`factormech.learning.populations`), or give a false alarm, on fair coins at the worst points found, uniform ones
-among them. The lower bound is for the larger of the two errors."""
+among them. The lower bound is for the larger of the two errors.
+
+A run takes as long as its users are many, so that each number of users has as many runs as take the time of
+``trials`` runs at the largest one: with fewer users errors are larger, and take more runs to be known as well."""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from factormech.studies.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS, EPSILON, U
 from factormech.studies.base import NAMES, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.sweeps import quantity, swept
 
+# With few users runs cost more than their users do.
+_MOST_TIMES = 50
 REFUTERS = {"refuter/half-sphere": "half-sphere", "refuter/priv-unit": "priv-unit"}
 
 
@@ -28,7 +33,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
     from factormech.numerics.intervals import clopper_pearson
     from factormech.seeds import rng_for
 
-    alpha, beta, trials = asked["loss_gap"], asked["error"], asked["trials"]
+    alpha, beta = asked["loss_gap"], asked["error"]
     for name, size in asked.points("concept_class", "class_size"):
         concepts = concept_class(name, size)
         witness = refutation_certificate(concepts, alpha)
@@ -37,6 +42,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             refuter = AgnosticRefuter(concepts, epsilon, alpha, randomizer=REFUTERS[title])
             exact = AgnosticRefuter(concepts, epsilon, alpha, randomizer=REFUTERS[title], distance=0.0)
             for users in asked["users"]:
+                trials = _runs(asked, users)
                 axes = ("refutation", name, str(size), str(epsilon), str(users))
                 law = worst_for_refuter(refuter, family, users, rng_for(asked.seed, *axes, "search"))
                 coins = worst_coins(refuter, family, users, rng_for(asked.seed, *axes, "search coins"))
@@ -74,8 +80,14 @@ def check(row: Mapping[str, Any]) -> Problem:
     return None
 
 
+def _runs(asked: Asked, users: int) -> int:
+    """How many runs take as long as the trials at the largest number of users."""
+    return int(asked["trials"] * min(max(asked["users"]) // users, _MOST_TIMES))
+
+
 def _seconds(asked: Asked) -> float:
-    users: float = 2.0 * sum(asked["users"]) * len(asked["epsilon"]) * len(asked["refuters"]) * asked["trials"]
+    users: float = 2.0 * sum(users * _runs(asked, users) for users in asked["users"])
+    users *= len(asked["epsilon"]) * len(asked["refuters"])
     cells = len(asked["concept_class"]) * len(asked["class_size"])
     return cells * (1.0 + 6e-8 * users)
 
@@ -101,7 +113,13 @@ _KIND = Experiment(
             names=listed("refuter", REFUTERS),
         ),
         Setting("error", _SHARE, "β, the error probability that users are predicted for.", 0.05, default=0.05),
-        Setting("trials", {"type": "integer", "minimum": 2, "maximum": 100000}, "Runs of each kind.", 200, default=200),
+        Setting(
+            "trials",
+            {"type": "integer", "minimum": 2, "maximum": 100000},
+            "Runs of each kind at the largest number of users; with fewer users as many more as take the same time.",
+            200,
+            default=200,
+        ),
     ),
     columns=(
         CONCEPT_CLASS.column(),

@@ -208,6 +208,41 @@ def marginals_norm(attributes: int, width: int, alpha: float, *, shifted: bool =
     return PolynomialNorm(max(rounded_down(lower), 0.0), rounded_up(upper), f, y, distance(w, f), record)
 
 
+def conjunctions_norm(attributes: int, width: int, alpha: float) -> tuple[float, float]:
+    """Return both ends of γ₂(W, α) of all monotone conjunctions of at most w of d attributes.
+
+    *Below.* With the types (y, ȳ) alone, y of ⌊d/2⌋ bits, a marginal is the conjunction of the attributes that its
+    literals name: W has all marginals of one width of ⌊d/2⌋ attributes as a part, and an entry 1, so a norm of at least
+    1 − α.
+
+    *Above.* With w more attributes that all types have, a conjunction of v attributes is one of these v and of w − v
+    new ones: W is a part of all marginals of width w over d + w attributes.
+
+    Parameters
+    ----------
+    attributes, width
+        d and w.
+    alpha
+        The entrywise error, below 1.
+
+    Raises
+    ------
+    BadValue
+        If d, w or α is out of range.
+
+    Examples
+    --------
+    >>> lower, upper = conjunctions_norm(1024, 4, 1 / 6)
+    >>> lower < upper < 2.1 * lower
+    True
+    """
+    d, w = checked_sizes(attributes, width)
+    lower = rounded_down(1 - Fraction(checked_alpha(alpha)))
+    if d > 1:
+        lower = max(lower, marginals_norm(d // 2, min(w, d // 2), alpha).lower)
+    return lower, marginals_norm(d + w, w, alpha).upper
+
+
 def hardness(attributes: int, width: int, theta: float) -> Hardness:
     r"""Return the best certificate of all marginals of one width at θ: the largest W•U/γ₂*(U) over W_v•U_v ≥ θ‖U_v‖₁.
 
@@ -232,7 +267,15 @@ def hardness(attributes: int, width: int, theta: float) -> Hardness:
 
 
 def best_polynomial(attributes: int, width: int, alpha: float) -> tuple[float, float]:
-    r"""Return γ̂₂(W, a) and a of the least γ̂₂(W, a)/(α − a), both from above, for all marginals of one width.
+    """Return γ̂₂(W, a) and a of the least γ̂₂(W, a)/(α − a), both from above, for all marginals of one width."""
+    f = best_coefficients(attributes, width, alpha)
+    d, w = checked_sizes(attributes, width)
+    norm = sum((root_above(comb(d, t) * comb(w, t)) * abs(f[t]) for t in range(1, w + 1)), start=Fraction(0))
+    return rounded_up(norm), rounded_up(distance(w, f))
+
+
+def best_coefficients(attributes: int, width: int, alpha: float) -> tuple[Fraction, ...]:
+    r"""Return f, (w + 1,), of the least γ̂₂(W, a)/(α − a) for all marginals of one width.
 
     With z = 1/(α − a) and f' = zf it is one program: least cost of f' over |Σ_t f'_tκ_t(s) − z[s = w]| ≤ αz − 1.
     """
@@ -242,9 +285,7 @@ def best_polynomial(attributes: int, width: int, alpha: float) -> tuple[float, f
         raise BadValue("alpha", alpha, "be above 0 and below 1/2, the error of a constant", "give for example 0.1")
     found = least([*costs(d, w, shifted=True)] * 2 + [Fraction(0)], _scaled_box(w, a), [-1] * (2 * w + 2))
     z = found.x[-1]
-    f = tuple((found.x[t] - found.x[w + 1 + t]) / z for t in range(w + 1))
-    norm = sum((root_above(comb(d, t) * comb(w, t)) * abs(f[t]) for t in range(1, w + 1)), start=Fraction(0))
-    return rounded_up(norm), rounded_up(distance(w, f))
+    return tuple((found.x[t] - found.x[w + 1 + t]) / z for t in range(w + 1))
 
 
 def _scaled_box(width: int, radius: Fraction) -> list[list[Fraction | int]]:

@@ -1,7 +1,7 @@
 r"""Users that all marginals of one width take, from above and from below, to thousands of attributes.
 
-Nothing here has the size of the domain, 2^d, or of the queries, k = 2^w C(d, w): the norms are programs in w + 1
-numbers (``norms.subsets.marginals``).
+Nothing here has the size of the domain, 2^d; and only collections that are run have that of the queries, k = 2^w C(d,
+w): the norms are programs in w + 1 numbers (``norms.subsets.marginals``).
 
 **Above.** Users send a column of A through the half sphere. Its report BZ has E e^{λ⟨BZ,θ⟩} = C + S with C the mean of
 cosh(λB⟨Z,θ⟩) over the whole sphere (Z and −Z differ in the odd part S alone). For two independent reports of one user
@@ -16,17 +16,24 @@ enough: *predicted*, no guarantee.
 **Below.** The bound of ``bounds.hard.release`` for the pairs of ``norms.subsets.marginals``. All rows and all columns
 are alike, so the weights of the columns are uniform, and the uniform law is a centre of all pairs as long as no mass
 exceeds it: φ is 1 or 0.
+
+**Run.** With χ_T the parity of the signs of the attributes of T, W̃_{S,y} = Σ_{T⊆S} f_{|T|}χ_T(y)χ_T(x). So A_x has
+the coordinates c_{|T|}χ_T(x) for 1 ≤ |T| ≤ w, c_t² = |f_t|√(C(w,t)/C(d,t))/Γ, which is a unit vector, and answers are
+f_0 + Σ_T f_{|T|}χ_T(y)Y_T/c_{|T|}, Y the mean of the reports. Flips of attributes carry all types into each other.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from math import comb
 
-from factormech.arrays import check_epsilon
+import numpy as np
+
+from factormech.arrays import FloatArray, check_epsilon
 from factormech.bounds.hard.divergence import Protocol
 from factormech.bounds.hard.release import best_t, users_for_query
-from factormech.norms.subsets.marginals import best_polynomial, checked_sizes, hardness
+from factormech.norms.subsets.marginals import best_coefficients, best_polynomial, checked_sizes, hardness
 from factormech.numerics.rounding import above
 
 # Half-gaps over α at which certificates are solved; each serves every smaller one.
@@ -84,3 +91,60 @@ def sufficient_users(attributes: int, width: int, epsilon: float, alpha: float) 
         return math.ceil(above(2.0 * signs * (share * noise + sampling) / (alpha - distance) ** 2, 16))
 
     return users(1.0), users(0.5)
+
+
+def largest_errors(
+    attributes: int, width: int, epsilon: float, alpha: float, users: int, trials: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the largest errors of collections that are run by the mechanism made for α, all users of one type.
+
+    Parameters
+    ----------
+    attributes, width, epsilon, alpha
+        As of ``least_users``; the sets of at most w attributes are counted one by one.
+    users
+        n.
+    trials
+        How many collections.
+    rng
+        Where the reports come from.
+
+    Returns
+    -------
+    FloatArray
+        (trials,): the largest |answer − truth| of each collection.
+
+    Examples
+    --------
+    >>> errors = largest_errors(8, 1, 1.0, 0.1, sufficient_users(8, 1, 1.0, 0.1)[1], 100, np.random.default_rng(1))
+    >>> bool(errors.mean() < 0.1)
+    True
+    """
+    from factormech.mechanisms.local.randomizers.cap_randomizers import HalfSphere
+
+    d, w = checked_sizes(attributes, width)
+    f = np.array([float(value) for value in best_coefficients(d, w, alpha)])
+    weights = np.array([abs(f[t]) * math.sqrt(comb(w, t) / comb(d, t)) for t in range(w + 1)])
+    sets = [T for t in range(1, w + 1) if f[t] for T in combinations(range(d), t)]
+    point = np.sqrt([weights[len(T)] for T in sets])
+    point /= np.linalg.norm(point)
+    sums = HalfSphere(len(sets), epsilon).sample_sums(point[None, :], np.array([users]), trials, rng)
+    # The parities of the one type are 1: so are their estimates but for the noise.
+    parities = dict(zip(sets, (sums / (users * point)).T, strict=True))
+    signs = _signs(w)
+    truth = np.array([1.0] + [0.0] * (2**w - 1))
+    worst = np.zeros(trials)
+    for S in combinations(range(d), w):
+        answers = np.full((trials, 2**w), f[0])
+        for mask in range(1, 2**w):
+            T = tuple(S[i] for i in range(w) if mask >> i & 1)
+            if T in parities:
+                answers += np.outer(parities[T], f[len(T)] * signs[mask])
+        worst = np.maximum(worst, np.abs(answers - truth).max(axis=1))
+    return worst
+
+
+def _signs(width: int) -> FloatArray:
+    """χ_T(y), (2^w, 2^w): −1 where an odd number of the bits of T are bits of y."""
+    bits = np.arange(2**width)
+    return 1.0 - 2.0 * (np.bitwise_count(bits[:, None] & bits[None, :]) % 2)
