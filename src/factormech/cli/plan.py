@@ -42,7 +42,7 @@ def plan(args: argparse.Namespace) -> Answer:
     expected = expected_seconds(workload.domain_size, names)
     with Progress(f"planning for {workload.name}", expected=expected) as progress:
         given = {"rmse": args.rmse, "alpha": args.alpha, "seed": args.seed, "root_seed": args.root_seed}
-        told = {"step": progress.step, "report": progress.told_within}
+        told: dict[str, Any] = {"step": progress.step, "report": progress.told_within}
         ranking = questions.plan(workload, epsilon, metric=args.metric, **given, **told)
     best = ranking.best
     if best is None:

@@ -279,7 +279,7 @@ def _write_seal(path: Path, request: str, inputs: list[str], outputs: Mapping[st
 
 
 def _read_seal(path: Path) -> dict[str, Any] | None:
-    """What a seal says; nothing where there is none that is whole."""
+    """Return the content of a seal; nothing where no whole seal is there."""
     try:
         said = json.loads(path.read_bytes())
         own = said.pop("sha256")

@@ -109,7 +109,7 @@ def _simulated(p: FloatArray, q: FloatArray, users: int, trials: int, rng: np.ra
 
 
 def _all_counts(outputs: int, users: int) -> IntArray:
-    """All ways to share ``users`` reports among the outputs."""
+    """Return all ways to share ``users`` reports among the outputs."""
     from itertools import combinations
 
     number = math.comb(users + outputs - 1, outputs - 1)

@@ -36,7 +36,7 @@ _FOR_ACCURACY = frozenset({"approximate", "shifted", "half-alpha", "polynomial",
 
 
 def names() -> list[str]:
-    """Every mechanism, in the order in which legends and tables show them."""
+    """Return the names of all mechanisms, in the order in which legends and tables show them."""
     return [*_SOURCES, *strategies.names()]
 
 
