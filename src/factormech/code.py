@@ -71,7 +71,7 @@ class Sources:
         self._needed: dict[str, tuple[str, ...]] = {}
 
     def code_of(self, *modules: str, through_registries: bool = False) -> Code:
-        """All modules of a package that the given modules import, directly or not, and these themselves.
+        """Return all modules of a package that the given modules import, directly or not, and these themselves.
 
         Imports are read from the syntax wherever they stand, inside functions as well; those under
         ``if TYPE_CHECKING`` do not run and do not count. Modules of other packages do not count. Of a module named
@@ -164,7 +164,7 @@ class Sources:
                 yield module
 
     def _parse(self, name: str) -> _Parsed:
-        """What there is to know of a module that has a file."""
+        """Return the imports, the syntax and the digest of a module that has a file."""
         if name not in self._parsed:
             path = self._files[name]
             if path is None:
@@ -208,7 +208,7 @@ def _spell(value: Any, say: Callable[[str], None]) -> None:
 
 
 def _reduce(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
-    """Every import in a tree, from which docstrings and what only a type checker sees are removed."""
+    """Yield every import in a tree, from which docstrings and what only a type checker sees are removed."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()

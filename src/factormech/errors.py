@@ -85,7 +85,7 @@ class MissingExtra(ImportError):
 
     @classmethod
     def of(cls, error: ModuleNotFoundError) -> MissingExtra:
-        """What to say of a failed import."""
+        """Return the error for a failed import: the library, and the extra to install."""
         return cls((error.name or "a library").partition(".")[0])
 
 

@@ -285,12 +285,12 @@ def _setting(option: str, value: Any) -> str:
 
 
 def bound_label(name: str) -> str:
-    """What a reader calls a lower bound."""
+    """Return the label of a lower bound."""
     return BOUNDS.get(name, f"Lower bound ({name})")
 
 
 def workload_label(name: str) -> str:
-    """What a reader calls a workload: by family, else its name in title case."""
+    """Return the label of a workload: by family, else its name in title case."""
     if name in WORKLOADS:
         return WORKLOADS[name]
     if name in plugins.LABELS["workload"]:
@@ -305,19 +305,19 @@ def workload_label(name: str) -> str:
 
 
 def norm_label(name: str, alpha: float | None = None) -> str:
-    """What a reader calls a norm, at an α if one is given."""
+    """Return the label of a norm, at an α if one is given."""
     order = re.fullmatch(r"gamma-p(\d+)", name)
     label = f"γ₍{_subscript(order[1])}₎(W)" if order else NORMS.get(name, name)
     return label if alpha is None else label.replace("α", f"{alpha:g}")
 
 
 def factorization_label(name: str) -> str:
-    """What a reader calls a factorization."""
+    """Return the label of a factorization."""
     return FACTORIZATIONS.get(name, name)
 
 
 def value_label(column: str, value: Any) -> str:
-    """What a reader calls a value in a column of an experiment."""
+    """Return the label of a value in a column of an experiment."""
     if not isinstance(value, str):
         return _number(value)
     if column in ("workload", "family", "concept_class", "set_class", "statistic"):
@@ -367,14 +367,14 @@ def capital(text: str) -> str:
 
 
 def order_label(p: float) -> str:
-    """What a reader calls an order of error."""
+    """Return the label of an order of error."""
     if p == float("inf"):
         return "p = ∞ (largest)"
     return f"p = {p:g}" + (" (root of the mean square)" if p == 2 else "")
 
 
 def data_label(name: str) -> str:
-    """What a reader calls a data set; a stand-in is always called one."""
+    """Return the label of a data set; that of a stand-in says so."""
     if name == WORST_CASE:
         return "Worst case"
     label = name.removesuffix(STANDIN).upper()
@@ -382,12 +382,12 @@ def data_label(name: str) -> str:
 
 
 def standins(names: Iterable[str]) -> tuple[str, ...]:
-    """Which of these data sets are synthetic."""
+    """Return the data sets among these that are synthetic."""
     return tuple(name for name in names if name.endswith(STANDIN))
 
 
 def accuracy(metric: str, alpha: float | str) -> str:
-    """What α, or its letter, means; a metric without words of its own goes by its name."""
+    """Return the meaning of α, or of its letter; a metric without a text of its own goes by its name."""
     value = alpha if isinstance(alpha, str) else f"{alpha:g}"
     return METRICS.get(metric, metric.replace("{", "{{").replace("}", "}}") + " {}").format(value)
 

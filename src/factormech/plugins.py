@@ -127,7 +127,7 @@ def unload(plugin: Plugin) -> None:
 
 
 def loaded() -> list[Plugin]:
-    """All plugins of this process, in the order in which they were loaded."""
+    """Return all plugins of this process, in the order in which they were loaded."""
     return list(_LOADED.values())
 
 

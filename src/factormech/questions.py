@@ -661,7 +661,7 @@ def _table(W: Workload, epsilon: float, alpha: float, seed: int, fits: Sequence[
 
 
 def _row(fitted: Fitted, alpha: float) -> dict[str, Any]:
-    """What the table says of one mechanism."""
+    """Return the row of one mechanism in the table."""
     found: dict[str, Any] = {"mechanism": variant(fitted.mechanism.name, fitted.spec.options)}
     found |= {"status": fitted.status, "reason": fitted.unavailable}
     found |= {"sample_complexity": fitted.sample_complexity(alpha)}

@@ -79,12 +79,12 @@ class StudyView:
 
     @property
     def table_path(self) -> Path:
-        """Where a run makes the table."""
+        """The path of the table that a run makes."""
         return self.folder / "results" / "tables" / f"{self.name}.csv"
 
     @property
     def figure_path(self) -> Path:
-        """Where a run makes the figure."""
+        """The path of the figure that a run makes."""
         return self.folder / "figures" / f"{self.name}.pdf"
 
     @property

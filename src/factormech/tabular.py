@@ -276,7 +276,7 @@ def below(row: Mapping[str, Any], columns: Iterable[str], least: int) -> Problem
 
 
 def not_among(row: Mapping[str, Any], column: str, known: Sequence[str]) -> Problem:
-    """Whether the text of a column is none of the known ones."""
+    """Return whether the text of a column is none of the known ones."""
     return None if row[column] in known else (column, f"be one of {', '.join(known)}")
 
 
@@ -287,14 +287,14 @@ def filled(row: Mapping[str, Any], columns: Iterable[str]) -> Problem:
 
 
 def unreasoned(row: Mapping[str, Any], *, needed: bool) -> Problem:
-    """Whether the reason is missing where one is needed, or there where it is not."""
+    """Return whether the reason is missing where one is needed, or there where it is not."""
     if needed == (row["reason"] != ""):
         return None
     return "reason", f"{'say why' if needed else 'be empty'} where the status is {row['status']}"
 
 
 def below_bound(row: Mapping[str, Any], column: str, bound: str = "lower_bound") -> Problem:
-    """Return what is wrong with a row whose value is below the lower bound that it states itself; else nothing.
+    """Return the problem of a row whose value is below the lower bound in the same row; else None.
 
     A value or a bound that is not there (NaN) contradicts nothing.
     """

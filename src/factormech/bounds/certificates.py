@@ -98,7 +98,7 @@ def _checked(quadratic: FloatArray, multiplier: FloatArray) -> tuple[FloatArray,
 
 
 def _corners(length: int, low: float) -> FloatArray:
-    """All of {low, 1}^length, (2^length, length)."""
+    """Return all of {low, 1}^length, (2^length, length)."""
     bits = np.arange(2**length)[:, None] >> np.arange(length) & 1
     return np.where(bits == 1, 1.0, low)
 
@@ -251,7 +251,7 @@ def rounded_up(x: Fraction, bits: int) -> Fraction:
 
 
 def never_positive(N: IntMatrix, ratio: Fraction) -> bool:
-    """Whether vᵀNv ≤ 0 for all v ∈ {1, ratio}ⁿ, N symmetric; each v differs from the one before in one entry."""
+    """Return whether vᵀNv ≤ 0 for all v ∈ {1, ratio}ⁿ, N symmetric; each v differs from the one before in one entry."""
     n, low = len(N), ratio.denominator
     step = ratio.numerator - low
     up = [[step * entry for entry in row] for row in N]

@@ -161,7 +161,7 @@ class Halves:
 
     @classmethod
     def of(cls, centred_gram: FloatArray) -> Halves:
-        """For any C = PCP."""
+        """Build the two halves for any C = PCP."""
         C, n = centred_gram, len(centred_gram)
         reflected = np.abs(C - C[::-1, ::-1]).max() <= REFLECTION_TOLERANCE * np.abs(C).max()
         partner = np.arange(n)[::-1] if reflected else np.arange(n)
@@ -301,7 +301,7 @@ def slopes(weights: PairWeights, found: RootTrace, B: Limit, kappa: float, barri
 
 
 def pairs_gain(halves: Halves, limit: SizeLimit, weights: PairWeights) -> bool:
-    """Whether F falls where the weight of some pair becomes positive."""
+    """Return whether F falls where the weight of some pair becomes positive."""
     found = halves.root_trace(weights.types, weights.pairs, weights.types, weights.omega)
     if found is None:
         return True

@@ -66,7 +66,7 @@ def proved_variance(gram: CentredGram, epsilon: float, weights: PairWeights) -> 
 
 
 def clearly_better(epsilon: float, objective: float, other: float, trace: float) -> bool:
-    """Whether a bound on tr(X_c⁺C) leaves no doubt that the other proves less of the variance."""
+    """Return whether a bound on tr(X_c⁺C) leaves no doubt that the other proves less of the variance."""
     return epsilon <= _COMPARED_UP_TO and objective - trace > (1.0 + _CLEARLY) * max(other - trace, 0.0)
 
 
@@ -77,7 +77,7 @@ def uniform_weights(domain_size: int) -> PairWeights:
 
 
 def is_uniform(weights: PairWeights) -> bool:
-    """Whether these weights are those of ``centred-svd``; ω does not matter then."""
+    """Return whether these weights are those of ``centred-svd``; ω does not matter then."""
     return not weights.pairs.any() and float(np.ptp(weights.types)) == 0.0
 
 

@@ -26,7 +26,7 @@ _BOUNDS = {
 
 
 def names() -> list[str]:
-    """Every bound."""
+    """Return the names of all bounds."""
     return list(_BOUNDS)
 
 

@@ -111,7 +111,7 @@ class TranslationProblem:
         return point
 
     def value(self, point: FloatArray, barrier: float) -> float:
-        """What is minimised: t − 2Σ√(c_sy_s) − β Σ log of the slacks; infinite outside."""
+        """Return the objective t − 2Σ√(c_sy_s) − β Σ log of the slacks; infinite outside."""
         slack = self.slacks @ point
         if not slack.min() > 0.0:
             return math.inf

@@ -85,7 +85,7 @@ BITS, LARGEST = 64, 2.0**200
 
 @dataclass(frozen=True)
 class TripleCertificate:
-    """What proves a bound.
+    """The numbers that prove a bound by triples.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class Program:
         self.blocks = [self._block(k, m, entries) for k, (m, entries) in enumerate(self.scheme.blocks)]
 
     def _block(self, k: int, m: int, entries: Iterable[tuple[int, ...]]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What normalises the rows, and A_k and B_k, normalised, as maps of y."""
+        """Return the factors that normalise the rows, and A_k and B_k, normalised, as maps of y."""
         scale = np.array([comb(self.d - 2 * k, i) ** -0.5 for i in range(m)])
         A, B = (np.zeros((m, m, self.scheme.kinds)) for _ in range(2))
         for i, j, triple, pair, beta in entries:

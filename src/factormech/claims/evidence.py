@@ -141,7 +141,7 @@ class Predictions:
         return cls(frozenset(entry.get("columns", ())), sets("tables"), sets("rows"))
 
     def has(self, operand: Mapping[str, Any], first: str) -> bool:
-        """Whether an operand takes no number that was measured, simulated or certified."""
+        """Return whether an operand takes no number that was measured, simulated or certified."""
         where, table = operand.get("where", {}), operand.get("table", first)
         if any(where.get(column) in values for column, values in self.rows if isinstance(where.get(column), str)):
             return True

@@ -251,7 +251,7 @@ def _checks(entry: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def _expected(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What is expected: of an inequality, where nothing is said, that it holds at every point."""
+    """Return the expectation of a check; an inequality without one must hold at every point."""
     wanted: Mapping[str, Any] | None = said.get("expect")
     return wanted or (EVERYWHERE if said.get("measure", {}).get("name") == "holds" else None)
 
@@ -275,7 +275,7 @@ def _pinned(setting: Any, grid: Mapping[str, Any]) -> Any:
 
 
 def _relations(name: str, entry: Mapping[str, Any], predictions: Predictions) -> Iterator[BadValue]:
-    """What is wrong between the entries of one claim."""
+    """Yield the contradictions between the entries of one claim."""
     here = f"claims.{name}"
     tested = "measure" in entry or "readings" in entry
     yield from evidence.problems(here, entry, predictions)

@@ -218,7 +218,7 @@ def check(name: str) -> None:
 
 
 def parameters(name: str) -> tuple[set[str], set[str]]:
-    """What a measure takes in the ledger: all settings, and those that it needs."""
+    """Return the settings that a measure takes in the ledger, and those among them that it needs."""
     check(name)
     taken = [p for p in inspect.signature(MEASURES[name]).parameters.values() if p.name != "tables"]
     said = {p.name: "points" if p.name == "points_needed" else p.name for p in taken}
@@ -295,7 +295,7 @@ def _fitted(
 
 
 def _decades(part: pd.DataFrame, x: str) -> float:
-    """How many decades the columns of an expression span."""
+    """Return how many decades the columns of an expression span."""
     ends = [(part[column].min(), part[column].max()) for column in names_in(x)]
     return min(math.log10(high / low) if low > 0 else math.inf for low, high in ends)
 

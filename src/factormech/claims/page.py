@@ -68,7 +68,7 @@ def summary(judged: Sequence[Judged]) -> str:
 
 
 def _first(judged: Sequence[Judged]) -> str:
-    """What is reproduced, what is refuted and what is left, with counts."""
+    """Return a paragraph that counts the claims that are reproduced, refuted and left open."""
     n = Counter(found.verdict for found in judged)
     as_printed = n[REPRODUCED] + n[GROWTH]
     sentences = [
@@ -158,7 +158,7 @@ def _item(found: Judged) -> str:
 
 
 def _notes(found: Judged) -> str:
-    """What the reader has to know, in italics, and the test."""
+    """Return the notes that the reader needs, in italics, and the test."""
     claim = found.claim
     words = [words for words in (claim.note, claim.why) if words]
     words += [f"Range: {claim.range}."] if claim.range else []

@@ -64,7 +64,7 @@ class Folder:
 
 
 def judge(ledger: Ledger, folder: Folder) -> list[Judged]:
-    """Every claim of a ledger, judged on the tables of a folder."""
+    """Judge every claim of a ledger on the tables of a folder."""
     return [judged(claim, [outcome(check, claim, folder) for check in claim.checks]) for claim in ledger.claims]
 
 
@@ -93,7 +93,7 @@ def rows_of(claim: Claim, study: str, frame: pd.DataFrame) -> npt.NDArray[np.boo
 
 
 def compared(measured: Measured, expect: Expectation) -> str:
-    """Whether an interval is within the expectation, outside it, or neither."""
+    """Return whether an interval is within the expectation, outside it, or neither."""
     least = -float("inf") if expect.least is None else expect.least
     most = float("inf") if expect.most is None else expect.most
     if least <= measured.low and measured.high <= most:

@@ -145,7 +145,7 @@ def _whom(one: Bound) -> str:
 
 
 def _advice(found: ClassPlan) -> str:
-    """Which protocol to use, and how far it is above its bound."""
+    """Return a sentence on which protocol to use, and how far it is above its bound."""
     best, bound = found.best, found.bound
     said = f"Use {best.label}: {number(best.users)} users are predicted to {found.task}, {number(best.proved_users)}"
     whom = {"every": "protocol", "sequential": "sequential protocol", "non-interactive": "protocol without interaction"}

@@ -71,7 +71,7 @@ def _candidates(level: Parser, before: Sequence[str], last: str) -> Iterable[str
 
 
 def _position(level: Parser, before: Sequence[str]) -> int:
-    """How many words of these are no options, and no values of options."""
+    """Return how many words of these are no options, and no values of options."""
     count, skipped = 0, False
     for word in before:
         if not skipped and not word.startswith("-"):

@@ -63,7 +63,7 @@ def norm(args: argparse.Namespace) -> Answer:
 
 
 def _subject(args: argparse.Namespace) -> tuple[str, dict[str, Any], Callable[[str], CertifiedNorm | PolynomialNorm]]:
-    """What the norm is of, what the answer says of it, and the function that computes a norm of it."""
+    """Return the subject of the norm, its part of the answer, and the function that computes a norm of it."""
     from factormech import questions
 
     if args.attributes is not None:

@@ -304,9 +304,7 @@ def _norm_command(groups: Any) -> None:
 
 
 def _plan_command(groups: Any) -> None:
-    text = (
-        "Say how many users a target error takes with each mechanism, or learning a class, beside lower bounds."
-    )
+    text = "Say how many users a target error takes with each mechanism, or learning a class, beside lower bounds."
     example = "plan prefix --domain-size 64 --epsilon 1 --rmse 1%"
     plan = _command(groups, "plan", "plan:plan", text, example)
     _asks_workload(plan, optional=True)

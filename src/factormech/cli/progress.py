@@ -58,7 +58,7 @@ class Progress:
         self._within = _gap(step) if self._terminal else ""
 
     def line(self) -> str:
-        """Where it stands: the share that is done, the time so far and the time left, the step and the gap."""
+        """Return the line: the share that is done, the time so far and the time left, the step and the gap."""
         elapsed = time.monotonic() - self._start
         steps = f"{self._done} of {self._total}" if self._total > 0 else ""
         if self._expected > FIRST:
@@ -74,7 +74,7 @@ class Progress:
         return f"longer than the expected {duration(self._expected)}"
 
     def _width(self) -> int:
-        """Of the terminal that is written to; standard output may be elsewhere."""
+        """Return the columns of the terminal that is written to; standard output may be elsewhere."""
         try:
             return os.get_terminal_size(self._stream.fileno()).columns or _WIDTH
         except OSError:

@@ -132,7 +132,7 @@ def _request(file: str, request: Solve) -> dict[str, Any]:
 
 
 def _kind_of(request: Solve) -> str:
-    """What is solved, with the settings that the file's name does not spell out."""
+    """Return a label of what was solved, with the settings that the file's name does not spell out."""
     from factormech.labels import mechanism_label
 
     label = mechanism_label(request.name, request.options) if request.family == "strategy" else request.name
@@ -163,7 +163,7 @@ def _part(study: str, part: str) -> str:
 
 
 def _is_study_file(path: Path) -> bool:
-    """Whether it is the table of a whole study, ``results/{study}.h5``."""
+    """Return whether it is the table of a whole study, ``results/{study}.h5``."""
     inner = ("strategies", "bounds", "factorizations", "parts", "workloads")
     return path.parts[:1] == ("results",) and len(path.parts) > 1 and path.parts[1] not in inner
 

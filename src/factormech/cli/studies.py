@@ -51,7 +51,7 @@ def init(args: argparse.Namespace) -> Answer:
 
 
 def _announced(studies: list[str], unjudged: list[str]) -> list[str]:
-    """What synthetic data change, and how to get the real data."""
+    """Return lines on what synthetic data change, and how to get the real data."""
     claims = f"; {len(unjudged)} claims about the data sets are not judged" if unjudged else ""
     return [
         f"      the data sets are not here: synthetic stand-ins are used in {', '.join(studies)}{claims}",

@@ -14,7 +14,7 @@ MOST = 8
 
 
 def trace(args: argparse.Namespace) -> Answer:
-    """Where the rows of a point come from."""
+    """Say where the rows of a point come from."""
     from factormech.pipeline.provenance import trace as traced
 
     found = traced(args.figure, point_of(args.point), folder=args.folder)

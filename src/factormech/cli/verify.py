@@ -42,7 +42,7 @@ def verify(args: argparse.Namespace) -> Answer:
 
 
 def _refused(known: dict[str, Any], reason: str) -> Answer:
-    """Return the answer for a strategy that is not private as promised."""
+    """Return the answer for a strategy that does not have the privacy that its file states."""
     data = known | {"status": "no-certificate", "reason": reason}
     return Answer(data, pairs({"strategy": known["file"], "refused": reason}), certified=False)
 

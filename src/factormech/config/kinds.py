@@ -82,7 +82,7 @@ def study_schema(kind: Experiment, common: Node) -> dict[str, Any]:
 def problems(
     path: Key, settings: Node, replaced: Node | None, name_problem: NameProblem, size_problem: SizeProblem
 ) -> Iterator[BadValue]:
-    """Names that nothing has, and sizes that a workload lacks, in a study or its quick settings.
+    """Yield unknown names, and sizes that a workload does not have, in a study or its quick settings.
 
     ``replaced`` are the settings that quick ones replace some of.
     """
@@ -107,7 +107,7 @@ def problems(
 
 
 def refusals(path: Key, settings: Node) -> list[BadValue]:
-    """What a study that obeys its schema asks, and its experiment or the figure of its kind refuses."""
+    """Return the mistakes that the experiment, or the figure of its kind, finds in a study that obeys its schema."""
     kind = experiment(settings["kind"])
     names = [column.name for column in kind.drawable]
     numbers = [column.name for column in kind.drawable if column.type != "text"]
@@ -127,7 +127,7 @@ def _said_twice(kind: Experiment, settings: Node) -> Iterator[BadValue]:
 
 
 def asked(settings: Node, *, seed: int = 0, definitions: Node | None = None) -> Asked:
-    """What a study asks, defaults filled in: numbers are floats, whatever YAML made of them."""
+    """Return the request of a study, defaults filled in: numbers are floats, whatever YAML made of them."""
     kind = experiment(settings["kind"])
     grid = mapping(settings["grid"])
     axes = {axis.name: tuple(_canonical(axis.entry, v) for v in _values(axis, grid, settings)) for axis in kind.axes}

@@ -103,7 +103,7 @@ def table(schema: schemas.Node) -> str:
 
 
 def _values(path: str, node: schemas.Node) -> str:
-    """What a setting may be, in a few words."""
+    """Return the values that a setting may have, in a few words."""
     if path == "studies.<name>.kind":
         return "a [kind of study](#kinds-of-study)"
     words = _short(schemas.rule(node))

@@ -38,7 +38,7 @@ DERIVED = ("-improvement", "-slopes")
 
 @dataclass(frozen=True)
 class Known:
-    """What the package can do, as far as a configuration names it.
+    """The names of the package that a configuration may use.
 
     ``workload_reason`` takes a name, a domain size, the user's definitions and the folder of their files; it
     says why there is no such workload at that size, or gives ``None``, and raises ``BadValue`` for a definition
@@ -50,7 +50,7 @@ class Known:
 
 
 def registries() -> Known:
-    """What the registries of the package know."""
+    """Return the names that the registries of the package know."""
     from factormech.workloads import definitions
     from factormech.workloads import registry as workloads
 
@@ -58,7 +58,7 @@ def registries() -> Known:
 
 
 def plugin_problems(config: Any, base: Path) -> list[BadValue]:
-    """Load the plugins of a configuration, before any name is looked up; what is wrong with one, a line each."""
+    """Load the plugins of a configuration, before any name is looked up; return a line for each mistake."""
     found: list[BadValue] = []
     for i, path in _texts(mapping(config).get("plugins")):
         key = place(("plugins", i))
@@ -76,7 +76,7 @@ def plugin_problems(config: Any, base: Path) -> list[BadValue]:
 
 
 def relation_problems(config: Any, base: Path, known: Known) -> list[BadValue]:
-    """Every broken relation of a configuration, defaults not filled in; ``base`` is where its files are."""
+    """Return every broken relation of a configuration, defaults not filled in; ``base`` is where its files are."""
     given = mapping(config)
     workloads = _Workloads(mapping(given.get("workloads")), base, known)
     found = [*_path_problems(("data",), given.get("data"), base), *workloads.problems()]
@@ -121,7 +121,7 @@ class _Workloads:
         self.circular = False  # whether any of them is made from itself
 
     def problems(self) -> Iterator[BadValue]:
-        """What is wrong with the definitions; afterwards ``sound`` has the ones that can be used."""
+        """Yield the mistakes in the definitions; afterwards ``sound`` has the definitions that can be used."""
         sound = {name: value for name, value in self.definitions.items() if _has_a_shape(value)}
         try:
             TopologicalSorter({name: self._parts(name) for name in self.definitions}).prepare()
@@ -231,7 +231,7 @@ def _name_problem(key: Key, name: str, family: Family, more_names: Iterable[str]
 
 
 def _has_a_shape(definition: Any) -> bool:
-    """Whether a definition is of one of the three shapes, as far as its meaning needs it."""
+    """Return whether a definition is of one of the three shapes, as far as its meaning needs it."""
     definition = mapping(definition)
     match [key for key in ("file", "union", "kronecker") if key in definition]:
         case ["file"]:

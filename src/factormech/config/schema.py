@@ -62,7 +62,7 @@ def plain(value: Any) -> tuple[Any, list[BadValue]]:
 
 
 def _entries(value: Any) -> int:
-    """How many values a configuration has, aliases written out; one more than the limit if there are more.
+    """Return how many values a configuration has, aliases written out; one more than the limit if there are more.
 
     A few lines of aliases of aliases stand for more values than any memory holds. Below the deepest level nothing is
     counted: only a configuration inside itself gets there, which is refused in words of its own.
@@ -130,7 +130,7 @@ def with_defaults(node: Node, value: Any) -> Any:
 
 
 def rule(node: Node) -> str:
-    """What holds of a good value, continuing "must …"."""
+    """Return the rule for a good value, continuing "must …"."""
     if "rule" in node:
         return str(node["rule"])
     if "enum" in node:
@@ -150,12 +150,12 @@ def rule(node: Node) -> str:
 
 
 def defaults(schema: Node) -> dict[str, Any]:
-    """Every default by key, as the pages of settings show them."""
+    """Return every default by key, as the pages of settings show them."""
     return {path: copy.deepcopy(node["default"]) for path, node, _ in settings(schema) if "default" in node}
 
 
 def settings(node: Node, path: str = "", required: bool = True) -> Iterator[tuple[str, Node, bool]]:
-    """Every setting below a node: key, rules, and whether it has to be given."""
+    """Yield every setting below a node: key, rules, and whether it has to be given."""
     if path:
         yield path, node, required
     if node.get("partial"):
@@ -211,7 +211,7 @@ def _unknown_key(path: tuple[str | int, ...], value: Any, known: list[str], now:
 
 
 def _remedy(node: Node, value: Any) -> str:
-    """What to do; for the commonest slips of YAML and the command line, exactly that."""
+    """Return the remedy, which is specific for the most common slips of YAML and the command line."""
     if node.get("type") in ("number", "integer") and isinstance(value, str) and _is_number(value):
         return f"write it without quotes (YAML takes 1e-3 for text: write 1.0e-3); {node['remedy']}"
     if node.get("type") == "array" and isinstance(value, (int, float, str)) and value != "":

@@ -140,7 +140,7 @@ def load(config: Mapping[str, Any], schema: FilePath, *, base: FilePath, known: 
 
 
 def _refusals(given: Any, found: Iterable[BadValue]) -> list[BadValue]:
-    """What the experiments of studies that are sound so far refuse; of the quick settings, what these bring about."""
+    """Return what experiments refuse in studies that are sound so far, and what the quick settings add to that."""
     told = [problem.name for problem in found]
     refused = []
     for name, settings in schemas.mapping(schemas.mapping(given).get("studies")).items():

@@ -159,7 +159,7 @@ def seen_from(config: Any, base: Path, here: Path) -> Any:
 
 
 def leads_outside(value: str, base: Path) -> bool:
-    """Whether a relative path climbs out of the project; an absolute one is where its user says.
+    """Return whether a relative path climbs out of the project; an absolute one is where its user says.
 
     A link inside the project may lead anywhere: whoever made it had the right to, as no text of a configuration has.
     """

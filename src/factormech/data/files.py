@@ -39,7 +39,7 @@ from factormech.store.atomic import write_whole
 
 
 def _rising(b: FloatArray) -> FloatArray:
-    """HEPTH: rising nearly to the end, then nothing."""
+    """Return the shape of HEPTH: rising nearly to the end, then zeros."""
     t = b / (0.9 * BINS)
     return np.asarray(np.where(t < 1, t**1.7, 0.0) * _roughness(b))
 
@@ -146,7 +146,7 @@ def paths(names: Iterable[str], folder: Path | None) -> list[Path]:
 
 
 def problems(names: Iterable[str], folder: Path | None) -> Iterator[BadValue]:
-    """What is wrong with the files that these data sets need, each in one line."""
+    """Yield a line for each mistake in the files that these data sets need."""
     for path in paths(names, folder):
         try:
             read(path)

@@ -67,24 +67,24 @@ PUBLIC = {
 
 
 def names() -> list[str]:
-    """Every data set, the public ones first."""
+    """Return the names of all data sets, the public ones first."""
     return [*PUBLIC, *(name + STANDIN for name in PUBLIC)]
 
 
 def is_standin(name: str) -> bool:
-    """Whether a name is that of a synthetic stand-in."""
+    """Return whether a name is that of a synthetic stand-in."""
     return check_name(name).endswith(STANDIN)
 
 
 def check_name(name: str) -> str:
-    """The name, if there is such a data set."""
+    """Return the name of a data set; refuse one that is not known."""
     if name not in names():
         raise UnknownName("data set", name, names())
     return name
 
 
 def public(name: str) -> DataSet:
-    """What is known of a data set, or of the one that a stand-in stands for."""
+    """Return the record of a data set, or of the one that a stand-in stands for."""
     return PUBLIC[check_name(name).removesuffix(STANDIN)]
 
 

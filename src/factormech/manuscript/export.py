@@ -93,7 +93,7 @@ POINTS, ACROSS = 72.27, 4.5
 
 @dataclass(frozen=True)
 class Selection:
-    """What of a study a figure and a table show; everything, where a tuple is empty."""
+    """The panels and mechanisms of a study that a figure and a table show; everything, where a tuple is empty."""
 
     panels: tuple[str, ...] = ()
     mechanisms: tuple[str, ...] = ()

@@ -114,7 +114,7 @@ def _infinite(value: float) -> str:
 
 
 def _grid(frame: pd.DataFrame, keys: Iterable[Column]) -> Iterator[Number]:
-    """Where the table is: the ends and the number of values of each axis."""
+    """Yield the ends and the number of values of each axis of the table."""
     for column in keys:
         every = frame[column.name].unique().tolist()
         values = [value for value in every if not is_empty(value) and value not in ("", LOWER_BOUND)]
@@ -134,7 +134,7 @@ def _ends(column: Column, values: list[float]) -> Iterator[Number]:
 
 
 def _settings(frame: pd.DataFrame, columns: Mapping[str, Column], keys: Iterable[str]) -> Iterator[Number]:
-    """What is the same in all rows."""
+    """Yield the settings that are the same in all rows."""
     for name, column in columns.items():
         if name in keys or column.type == "text" or not len(frame):
             continue
@@ -144,7 +144,7 @@ def _settings(frame: pd.DataFrame, columns: Mapping[str, Column], keys: Iterable
 
 
 def _shown(frame: pd.DataFrame, column: Column, by: list[Column]) -> Iterator[Number]:
-    """What is measured: its minimum, median and maximum, of all rows and of those of each series."""
+    """Yield minimum, median and maximum of the measured columns, over all rows and over those of each series."""
     yield from _statistics(frame[column.name], column, "", "")
     if not by:
         return
@@ -216,7 +216,7 @@ def with_macros(caption: str, typed: Iterable[str], found: Sequence[Number], pre
 
 
 def _places(caption: str, text: str) -> list[tuple[int, int]]:
-    """Where a text stands in a caption, sentence by sentence."""
+    """Return the positions of a text in a caption, sentence by sentence."""
     sentences = [part.strip() for part in re.split(r"(?<=[.!?])\s", " ".join(text.split())) if part.strip()]
     starts = [(caption.find(part[1:].rstrip(".")), len(part)) for part in sentences]
     return [(start, start + length) for start, length in starts if start >= 0]
@@ -231,7 +231,7 @@ def _in_context(before: str, value: float, found: Iterable[Number]) -> Number | 
 
 
 def _follows(one: Number) -> str:
-    """What stands before a setting in a caption."""
+    """Return the text that stands before a setting in a caption."""
     label = re.escape(one.meaning.removesuffix(", minimum").removesuffix(", maximum"))
     if one.name.endswith("Min"):
         return rf"{label} from $"

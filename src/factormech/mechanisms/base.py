@@ -156,7 +156,7 @@ class Mechanism:
 
     @property
     def label(self) -> str:
-        """What a reader calls it, settings included."""
+        """The label of the mechanism, settings included."""
         return mechanism_label(self.name, self.options)
 
     def fit(self, workload: Workload, seed: int = 0, root_seed: int = 0, report: Any = None) -> Fitted:
@@ -257,7 +257,7 @@ class Fitted(ABC):
     @property
     @abstractmethod
     def lower_bound(self) -> float:
-        """What the worst variance of no mechanism of the same guarantee is below; NaN where no bound is offered."""
+        """A lower bound on the worst variance of every mechanism of the same guarantee; NaN where none is offered."""
 
     @property
     @abstractmethod

@@ -78,7 +78,7 @@ class Ranked:
 
     @property
     def label(self) -> str:
-        """What a reader calls it, settings included."""
+        """The label of the mechanism, settings included."""
         base, _, randomizer = self.mechanism.partition("/")
         if self.mechanism in labels.RELEASES:
             return labels.RELEASES[self.mechanism]

@@ -270,7 +270,7 @@ class _BestEnds:
         return self.upper <= (1.0 + self.gap) * self.lower
 
     def answer(self, record: dict[str, object]) -> CertifiedNorm:
-        """What is known of the reduced problem, said of the whole one; its upper end is proved anew there."""
+        """Return the result for the whole problem from that of the reduced one; its upper end is proved again there."""
         reduced, e = self.reduced, self.reduced.exponent
         R, A = reduced.rows.spread(self.factors[0]), reduced.columns.spread(self.factors[1].T).T
         shift = reduced.shift(self.shift)

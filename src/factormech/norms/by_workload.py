@@ -118,7 +118,7 @@ _WHOLE = 2**22
 
 
 def suits(workload: Workload | Any, p: float, gap: float = 1e-6) -> bool:
-    """Whether :func:`structured_norm` answers for this workload, order and gap."""
+    """Return whether :func:`structured_norm` answers for this workload, order and gap."""
     if not (isinstance(p, (int, float)) and isinstance(gap, (int, float)) and LEAST_GAP <= gap <= LARGEST_GAP):
         return False
     large = isinstance(workload, Kronecker) and workload.queries * workload.domain_size > _WHOLE

@@ -40,7 +40,7 @@ class Signed:
     signs: FloatArray
 
     def commutes(self, other: Signed) -> bool:
-        """Whether both products are the same."""
+        """Return whether both products are the same."""
         return np.array_equal(self.image[other.image], other.image[self.image]) and np.array_equal(
             self.signs * other.signs[self.image], other.signs * self.signs[other.image]
         )
@@ -293,7 +293,7 @@ def _polynomial(x: int, coefficients: tuple[float, ...]) -> float:
 
 
 def _tree(symmetries: list[Signed], size: int) -> Involution:
-    """What splits by the first of the symmetries, then by the others."""
+    """Return the tree of blocks: split by the first symmetry, then by the others."""
     if not symmetries:
         lines = np.arange(size)
         return Involution("none", (lines, lines[:0]), (lines[:0], lines[:0]), np.zeros(0))
@@ -312,7 +312,7 @@ def _tree(symmetries: list[Signed], size: int) -> Involution:
 
 
 def _restricted(T: Signed, split: Involution, e: int) -> Signed:
-    """What T does to the lines of a block: it commutes with what splits it, so pairs become pairs."""
+    """Return the action of T on the lines of a block: T commutes with what splits the block, so pairs become pairs."""
     alone, (i, j) = split.alone[e], split.pairs
     a = len(alone)
     place, turned = np.zeros(split.size, dtype=np.int64), np.ones(split.size)

@@ -171,7 +171,7 @@ RATIO = 4
 
 @dataclass(frozen=True)
 class Ends:
-    """What a problem says of one choice of weights.
+    """The two ends that a problem proves for one choice of weights.
 
     Attributes
     ----------
@@ -254,7 +254,7 @@ class Classical:
     columns: FloatArray
 
     def error(self, p: float = math.inf) -> float:
-        """Of order p: 2 for the root of the mean square, infinite for the largest."""
+        """Return the error of order p: 2 for the root of the mean square, infinite for the largest."""
         p = check_order(p)
         largest = float(self.rows.max())
         if math.isinf(p):

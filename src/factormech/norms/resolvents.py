@@ -254,7 +254,7 @@ def in_lanes(rule: ResolventSum) -> tuple[FloatArray, FloatArray]:
 
 
 def _slack(rule: ResolventSum, n: int) -> float:
-    """What the rule and the roundings can change: 5 a node, 8 to form a term, and a sum over the shifts."""
+    """Return a bound on what the rule and roundings change: 5 a node, 8 to form a term, and a sum over the shifts."""
     roundings = 5.0 * n + rule.shifts.size + 12.0 + 4.0 * ROUNDINGS
     # 1/(1 − δ) exceeds 1 + δ: it is the larger of the two sides.
     return growth(roundings) / (1.0 - rule.relative_error) * growth(3.0)

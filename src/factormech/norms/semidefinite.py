@@ -128,6 +128,6 @@ def solve(boxes: Boxes, solver: str, **options: Any) -> tuple[Iterate, str]:
 
 
 def _side(inside: Any, bound: FloatArray, sign: float) -> tuple[Any, Any]:
-    """Where a bound is finite, and the constraint there."""
+    """Return where a bound is finite, and the constraint there."""
     places = np.nonzero(np.isfinite(bound))
     return places, sign * inside[places] >= sign * bound[places]

@@ -174,7 +174,7 @@ def _norm(values: FloatArray, order: float) -> float:
 
 
 def _inner_gap(gap: float, problem: PrefixDual) -> float:
-    """What the iterations must reach so that the outward margins still fit into the gap."""
+    """Return the gap that the iterations must reach so that the outward margins still fit into the whole gap."""
     return max(0.95 * gap - 2.0 * (gap / 100.0) - 12.0 * problem.n * 2.0**-53, 0.2 * gap)
 
 

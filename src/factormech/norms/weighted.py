@@ -112,14 +112,14 @@ class DualOutcome:
         return self.best_upper.upper / self.best_lower.lower - 1.0
 
     def or_better(self, point: DualPoint) -> DualOutcome:
-        """With whatever the point improves."""
+        """Return the outcome with the ends that the point improves."""
         lower = point if point.lower > self.best_lower.lower else self.best_lower
         upper = point if point.upper < self.best_upper.upper else self.best_upper
         return DualOutcome(lower, upper, self.iterations, self.stopped)
 
 
 class DualProblem(Protocol):
-    """What the solvers see of W and p."""
+    """A dual problem as its solvers see it: products with W, and the exponents of the order p."""
 
     @property
     def exponents(self) -> FloatArray:
@@ -299,7 +299,7 @@ def _plain(problem: DualProblem, point: DualPoint) -> FloatArray:
 
 
 def _floored(problem: DualProblem, weights: FloatArray, floor: float) -> FloatArray:
-    """At least a fixed fraction of the largest weight of the same side."""
+    """Return the weights, each raised to a fixed fraction of the largest weight of its side."""
     k, floored = problem.rows, weights.copy()
     for side in (floored[:k], floored[k:]):
         if side.size:

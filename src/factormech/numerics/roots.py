@@ -34,7 +34,7 @@ def bisect(holds: Callable[[float], bool], low: float, high: float, *, halvings:
 def bisect_each(
     holds: Callable[[FloatArray, IntArray | slice], FloatArray], low: FloatArray, high: FloatArray, width: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """The same of many brackets side by side, (k,) each, until each is at most ``width`` wide.
+    """Return many brackets, (k,) each, halved side by side until each is at most ``width`` wide.
 
     ``holds(x, which)`` says it of one number x of each of the brackets ``which``.
     """
@@ -74,13 +74,13 @@ def least_whole(error: Callable[[int], float], goal: float, *, smooth: bool = Tr
 
 
 def _further(n: int, error: float, goal: float) -> int:
-    """At least 2n: where an error that falls as 1/√n would be at the goal, but not much further."""
+    """Return the next n, at least 2n: where an error that falls as 1/√n would reach the goal, but not much further."""
     ratio = min(error / goal, _FURTHEST) if goal > 0.0 else _FURTHEST
     return max(2 * n, math.ceil(n * ratio**2))
 
 
 def _between(low: int, at_low: float, high: int, at_high: float, goal: float) -> int:
-    """Where power laws through both ends meet the goal, strictly between them; their middle where there are none."""
+    """Return where power laws through both ends meet the goal, strictly between them; else the middle."""
     if low == 0 or not (math.isfinite(at_low) and at_low > at_high > 0.0 and goal > 0.0):
         return (low + high) // 2
     share = math.log(at_low / goal) / math.log(at_low / at_high)

@@ -37,7 +37,7 @@ def nearest(values: FloatArray) -> FloatArray:
 
 
 def nearest_long(v: FloatArray) -> FloatArray:
-    """The same of one line, (d,), bit for bit; most of a long one is not sorted.
+    """Return the nearest point for one line, (d,), bit for bit the same; most of a long line is not sorted.
 
     Entries at most max v − 1 end at 0; and of any set S that has all entries above t, those at most
     (Σ_S v − 1)/|S| ≤ t (Michelot, J. Optim. Theory Appl. 50, 1986).

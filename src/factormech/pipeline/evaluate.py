@@ -17,7 +17,7 @@ from factormech.tables.rows import part_of
 
 
 def main() -> None:
-    """Read what is asked and what was solved, measure, write the rows."""
+    """Read the request and the solutions, measure, and write the rows."""
     parser = job_parser(__doc__)
     parser.add_argument("--kind", required=True)
     parser.add_argument("--study", required=True)

@@ -74,7 +74,7 @@ class Plan:
         return [] if start is None else [start.file]
 
     def solved_for(self, studies: Iterable[str]) -> dict[str, Solve]:
-        """What the parts of these studies need, with what their solves begin with."""
+        """Return the solves that the parts of these studies need, and those that these solves begin with."""
         waiting = [file for study in studies for files in self.needs[study].values() for file in files]
         found: dict[str, Solve] = {}
         while waiting:
@@ -90,7 +90,7 @@ class Plan:
         return experiment(declared.kind).derived(declared.asked)
 
     def text(self, study: str, stage: str) -> str:
-        """What a stage of a study is asked, as its job takes it."""
+        """Return the request of a stage of a study, as its job takes it."""
         declared = self.studies[study]
         asked = until("table" if stage == "table" else "figure", declared.kind, declared.asked)
         return replace(asked, seed=0, definitions={}).to_json()  # what is drawn or defined is in the parts
@@ -98,7 +98,7 @@ class Plan:
     # Code ---------------------------------------------------------------------------------------------------
 
     def solve_modules(self, file: str) -> list[str]:
-        """Where the code of a solve begins."""
+        """Return the modules from which the code of a solve is found."""
         request = self.requests[file]
         own = workload_modules(request.workload, request.definitions)
         return [
@@ -109,20 +109,20 @@ class Plan:
         ]
 
     def part_modules(self, study: str, part: str) -> list[str]:
-        """Where the code of a part begins."""
+        """Return the modules from which the code of a part is found."""
         kind, asked = self.studies[study].kind, self.parts[study][part]
         own = [m for name in asked.grid.get("workload", ()) for m in workload_modules(name, asked.definitions)]
         return ["factormech.pipeline.evaluate", *modules_of(kind, asked), *sorted(set(own))]
 
     def kind_modules(self, study: str, job: str) -> list[str]:
-        """Where the code of a job on a whole study begins."""
+        """Return the modules from which the code of a job on a whole study is found."""
         return [f"factormech.pipeline.{job}", module_of(self.studies[study].kind)]
 
     # Costs --------------------------------------------------------------------------------------------------
 
     @cached_property
     def part_works(self) -> dict[str, dict[str, Work]]:
-        """What every job on parts takes: study → the first part that it makes → its work."""
+        """The expected work of every job on parts, by its study and the first part that it makes."""
         together, found = {*self.studies} - {*self.apart()}, {}
         for name, parts in self.parts.items():
             kind = self.studies[name].kind
@@ -131,7 +131,7 @@ class Plan:
         return found
 
     def work(self, rule: str, wildcards: Mapping[str, str], file: str = "") -> Work:
-        """What a job takes."""
+        """Return the expected work of a job."""
         if rule == "solve":
             return work_of(self.requests[file])
         if rule == "evaluate":
@@ -168,7 +168,7 @@ class Plan:
         return {"files": solves | parts, "rules": shown | means | names}
 
     def measurements(self, studies: Iterable[str]) -> int:
-        """How many points the parts of these studies have."""
+        """Return how many points the parts of these studies have."""
         return sum(len(list(part.points(*_axes(part)))) for name in studies for part in self.parts[name].values())
 
 

@@ -58,7 +58,7 @@ class Traced:
     provenance: Mapping[str, Any]
 
     def as_data(self) -> dict[str, Any]:
-        """The same in plain dictionaries."""
+        """Return the trace as plain dictionaries."""
         return asdict(self)
 
 
@@ -151,7 +151,7 @@ def _traced(row: dict[str, Any], table: Path, parts: Mapping[str, Record], root:
 
 
 def _solution(path: Path, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file of a solution says, if it is of the row's point."""
+    """Return the record in a file of a solution, if the file is of the row's point."""
     found = solution(path)
     for key in ("workload", "domain_size", "epsilon"):
         if found.get(key) is not None and key in row and found[key] != row[key]:

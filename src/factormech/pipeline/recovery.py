@@ -72,13 +72,13 @@ def claim(folder: Path, notes: Path) -> IO[str] | None:
 
 
 def ticket(notes: Path) -> str:
-    """What the jobs of the run that has claimed a folder are told: its mark, and the file that they lock."""
+    """Return the ticket for the jobs of the run that has claimed a folder: its mark, and the file that they lock."""
     file = (notes / _JOBS).absolute()
     return f"{file.read_text(encoding='utf-8')} {file}"
 
 
 def was_here(run: IO[str]) -> bool:
-    """Whether the last run in this folder was on this machine; from now on it is this one.
+    """Return whether the last run in this folder was on this machine; from now on it is this one.
 
     Locks of a run on another machine may be those of a living one: some network file systems keep them apart.
     """

@@ -174,7 +174,7 @@ def prepare_scale(ax: Axes, x: FloatArray, scale: str, axis: str = "") -> None:
 
 
 def _prepare_log(ax: Axes, x: FloatArray) -> None:
-    """Decades as labels; multiples of them where there are fewer than three; what is given, between two of these."""
+    """Label decades; multiples of them where there are fewer than three; the given values, between two of these."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
     logs = np.log10(x)

@@ -136,7 +136,7 @@ def _draw_points(ax: Axes, panel: Panel, table: View, looks: dict[Name, Style]) 
 
 
 def _draw_impossible(ax: Axes, panel: Panel, *, band: bool) -> None:
-    """What lies below the strongest bound, shaded; as a band, to both sides of the panel and with its edge drawn."""
+    """Shade the region below the strongest bound; as a band, to both sides of the panel and with its edge drawn."""
     xs, strongest = curves.across(ax, panel.x, panel.strongest_bound())
     curves.shade_below(ax, xs, strongest, style.BAND if band else style.IMPOSSIBLE, edge=band)
 
@@ -174,7 +174,7 @@ def _bound_entries(table: View, lines: dict[str, Style], *, band: bool) -> list[
 
 
 def _notes(panel: Panel, table: View, lines: dict[str, Style]) -> list[str]:
-    """What this panel lacks, a line per status."""
+    """Return a note on what the panel lacks, a line per status."""
     found = curves.lacking(panel, table)
     for bound in panel.bounds:
         vacuous = panel.x[bound.middle <= 0]

@@ -63,7 +63,7 @@ def words(
 
 
 def accuracy(table: View) -> str:
-    """The error that is asked for; of several values of α, the letter."""
+    """Return the target error; where α has several values, its letter."""
     metrics, alphas = table.accuracy
     if not metrics:
         return ""
@@ -79,7 +79,7 @@ def _ratio_bounds(table: View, frame: pd.DataFrame) -> list[str]:
 
 
 def _bounds(table: View) -> tuple[str, list[str]]:
-    """What no mechanism can do, and every bound."""
+    """Return the sentences on what no mechanism can do, and on every bound."""
     if not table.bounds:
         return "", []
     shaded = "bound" if len(table.bounds) == 1 else "strongest bound"
@@ -88,7 +88,7 @@ def _bounds(table: View) -> tuple[str, list[str]]:
 
 
 def _bound(name: str, table: View) -> str:
-    """One bound: what it is, and where it says nothing."""
+    """Return a sentence on one bound: its name, and where it is vacuous."""
     what = f": {BOUNDS[name]}" if name in BOUNDS else ""
     lines = [(panel, bound) for panel in table.panels for bound in panel.bounds if bound.name == name]
     vacuous = [(panel, tuple(panel.x[bound.middle <= 0].tolist())) for panel, bound in lines]
@@ -107,12 +107,12 @@ def bound_words(names: list[str]) -> str:
 
 
 def _floor(table: View) -> str:
-    """What no strategy can do, of ratios over the bounds of the table."""
+    """Return the sentence on what no strategy can do, for ratios over the bounds of the table."""
     return "No unbiased linear ε-LDP strategy of any number of outputs is below 1." if table.bounds else ""
 
 
 def _band(table: View) -> tuple[str, list[str]]:
-    """What no strategy can do, which bounds make the edge of the band and where, and the lines beside it."""
+    """Return the text on the band: what no strategy can do, which bounds make its edge and where, and other lines."""
     if not table.bounds:
         return "", []
     names = [labels.bound_label(name) for name in table.bounds]

@@ -47,7 +47,7 @@ def canvas(panels: int, more: float = 0.0) -> tuple[Figure, list[Axes]]:
 
 
 def canvas_with_strips(panels: int) -> tuple[Figure, list[Axes], list[Axes]]:
-    """The same, with a lower strip below each panel."""
+    """Return a canvas with a lower strip below each panel."""
     columns = columns_of(panels)
     rows = -(-panels // columns)
     figure = empty_figure(style.width(columns), rows * PANEL_HEIGHTS[columns] * (1.0 + STRIP_SHARE))
@@ -146,7 +146,7 @@ def not_drawn(table: View) -> list[str]:
 
 
 def lacking(panel: Panel, table: View) -> dict[str, list[str]]:
-    """What this panel lacks, by status; what no panel has is in the footer."""
+    """Return what the panel lacks, by status; what every panel lacks is in the footer."""
     never = table.never_drawn
     found: dict[str, list[str]] = {}
     for gap in panel.gaps:
@@ -163,12 +163,12 @@ def at(label: str, where: Iterable[float], panel: Panel, axis: Column) -> str:
 
 
 def beside(x: FloatArray, count: int) -> list[FloatArray]:
-    """Where each series has its points around names: side by side."""
+    """Return the offsets of the points of each series around names, side by side."""
     return [x + offset for offset in (np.linspace(-1, 1, count) * SIDE if count > 1 else np.zeros(1))]
 
 
 def places(x: FloatArray, count: int) -> list[FloatArray]:
-    """Where each curve has its points: on x, or side by side if there is but one x."""
+    """Return the positions of each curve's points: on x, or side by side if there is but one x."""
     if len(x) > 1 or count == 1:
         return [x] * count
     return [x + offset for offset in np.linspace(-1, 1, count) * scales.SINGLE_SPREAD]

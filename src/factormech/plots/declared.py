@@ -154,7 +154,7 @@ def _draw_marks(ax: Axes, panel: CurvePanel, table: CurveView) -> None:
 
 
 def _notes(table: CurveView) -> list[str]:
-    """What is said below the figure, whatever is missing in it: one line."""
+    """Return the line below the figure."""
     return [" ".join(map(sentence, table.notes))] if table.notes else []
 
 
@@ -253,7 +253,7 @@ def sentences(
 
 
 def _against(table: CurveView) -> str:
-    """What is drawn against what."""
+    """Return what is plotted against what, as a phrase."""
     if table.places:
         return f"{_y_label(table)}, for each {table.x_label}"
     x = np.unique(np.concatenate([panel.x for panel in table.panels]))

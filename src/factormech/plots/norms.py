@@ -125,7 +125,7 @@ def _entries(table: NormView, looks: dict[Asked, style.Style], sizes: dict[Asked
 
 
 def _extra_entries(table: NormView) -> list[curves.Entry]:
-    """What is drawn beside the norms."""
+    """Return the legend's entries for what is drawn beside the norms."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -140,7 +140,7 @@ def _extra_entries(table: NormView) -> list[curves.Entry]:
 
 
 def _dashed(table: NormView) -> list[str]:
-    """What the dashed line is: one of the two, as the axis has it."""
+    """Return the label of the dashed line, which depends on the axis."""
     traces = any(np.isfinite(panel.trace).any() for panel in table.panels)
     sandwiches = any(np.isfinite(panel.sandwich).any() for panel in table.panels)
     return [TRACE] * traces + [SANDWICH] * sandwiches

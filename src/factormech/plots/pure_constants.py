@@ -51,7 +51,7 @@ def constants(frame: pd.DataFrame, mechanism: str, product: float) -> pd.DataFra
 
 
 def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Of raw noise, whose constant is that of all Nε, and of the projection at each Nε."""
+    """Return the panel of raw noise, whose constant is that of all Nε, and those of the projection at each Nε."""
     products = sorted(set(frame["users_times_epsilon"]))
     found = {labels.SERIES[RAW]: constants(frame, RAW, products[0])}
     for product in products:

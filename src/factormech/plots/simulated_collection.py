@@ -89,7 +89,7 @@ def _kind(frame: pd.DataFrame) -> Experiment:
 
 
 def _run(frame: pd.DataFrame) -> str:
-    """What was run."""
+    """Return a sentence on the collections that were run."""
     named = {name: ", ".join(map(number, sorted(set(frame[name])))) for name in ("domain_size", "users", "seed")}
     return (
         f"Each collection was run {number(frame['trials'].iloc[0])} times: n = {named['domain_size']}; "

@@ -67,7 +67,7 @@ class Audit:
     trials: int
 
     def refutes(self, guarantee: Guarantee) -> bool:
-        """Whether the mechanism that was drawn from is certainly not as private as this."""
+        """Return whether the mechanism that was drawn from is certainly not as private as this."""
         from factormech.privacy.composition import approximate
 
         claimed = approximate(guarantee, self.delta) if self.delta > 0.0 else guarantee
@@ -159,7 +159,7 @@ def _unions(values: FloatArray, ids: npt.NDArray[np.intp], delta: float, level: 
 
 
 def _half_lines(tried: Scores, told: list[FloatArray], delta: float, level: float) -> list[_Candidate]:
-    """Every score above or below some of its quantiles."""
+    """Return every score above or below some of its quantiles."""
     found, n = [], len(told[0])
     for j in range(told[0].shape[1]):
         mine = [np.sort(scored[:, j]) for scored in told]

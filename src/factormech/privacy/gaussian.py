@@ -182,7 +182,7 @@ def _series(x: Decimal) -> tuple[Decimal, Decimal]:
 
 
 def _continued_fraction(x: Decimal) -> tuple[Decimal, Decimal]:
-    """The same for x ≥ 4, by convergents of doubling depth."""
+    """Return the value for x ≥ 4, by convergents of doubling depth."""
     goal = Decimal(10) ** (-_precision())
     depth = 32
     while True:
@@ -201,7 +201,7 @@ def _convergent(x: Decimal, depth: int) -> Decimal:
 
 
 def _pi() -> Decimal:
-    """By Machin's formula, π = 16 atan(1/5) − 4 atan(1/239), ten digits more than asked."""
+    """Return π by Machin's formula, π = 16 atan(1/5) − 4 atan(1/239), with ten digits more than asked."""
     with localcontext() as context:
         context.prec += 10
         value = 16 * _inverse_tangent(5) - 4 * _inverse_tangent(239)

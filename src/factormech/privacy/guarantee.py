@@ -85,13 +85,13 @@ class Guarantee:
         return self.rho is None and self.delta == 0.0
 
     def covers(self, other: Guarantee) -> bool:
-        """Whether it is at least as strong, number by number, for the same neighbours."""
+        """Return whether it is at least as strong, number by number, for the same neighbours."""
         mine, theirs = (math.inf if g.rho is None else g.rho for g in (self, other))
         numbers = self.epsilon <= other.epsilon and self.delta <= other.delta and mine <= theirs
         return self.relation == other.relation and numbers
 
     def for_group(self, size: int) -> Guarantee:
-        """For data that ``size`` steps of neighbours lead between.
+        """Return the guarantee for data that are ``size`` steps of neighbours apart.
 
         kε, δ(e^{kε} − 1)/(e^ε − 1) (Vadhan, The complexity of differential privacy, 2017, Lemma 2.2), and k²ρ (Bun &
         Steinke, Proposition 1.9).
@@ -107,7 +107,7 @@ class Guarantee:
         return replace(self, epsilon=rounded_up(k * Fraction(self.epsilon)), delta=grown)
 
     def under(self, relation: str) -> Guarantee:
-        """For other neighbours; refused where nothing is proved of them."""
+        """Return the guarantee for other neighbours; refuse them where nothing is proved of them."""
         if relation == self.relation:
             return self
         if relation == REPLACE_ONE and self.relation in _STEPS:
@@ -140,7 +140,7 @@ def inner_ratio(epsilon: float) -> float:
 
 
 def ratio_is_within(ratio: float, epsilon: float) -> bool:
-    """Whether ``ratio``, known up to four roundings, is certainly at most the real number e^ε."""
+    """Return whether ``ratio``, known up to four roundings, is certainly at most the real number e^ε."""
     return math.isfinite(ratio) and Fraction(ratio) * _FOUR_ROUNDINGS <= exponential_below(epsilon)
 
 

@@ -253,7 +253,7 @@ def _foreign(path: Path, head: bytes) -> DamagedFile:
 
 
 def is_hdf5(path: Path) -> bool:
-    """Whether HDF5's signature is where the format wants it: at 0 or 512 times a power of two."""
+    """Return whether HDF5's signature is where the format wants it: at 0 or 512 times a power of two."""
     size = os.path.getsize(path)
     with path.open("rb") as file:
         offset = 0

@@ -304,7 +304,7 @@ def _put_attributes(file: h5py.File, attributes: Mapping[str, Any]) -> None:
 
 
 def _is_native(value: Any) -> bool:
-    """Whether HDF5 gives back this very value and type."""
+    """Return whether HDF5 gives back this very value and type."""
     if isinstance(value, str):
         return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
     if isinstance(value, list):
@@ -315,7 +315,7 @@ def _is_native(value: Any) -> bool:
 
 
 def _get_attributes(path: Path, file: h5py.File) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the store wrote on its own account, and what the writer gave."""
+    """Return the attributes that the store added, and those that the writer gave."""
     version = file.attrs.get("format_version")
     if version is None or "kind" not in file.attrs or "content_digest" not in file.attrs:
         raise DamagedFile(path, "no factormech attributes", "be a result file of factormech")

@@ -54,13 +54,13 @@ class Asked:
         return itertools.product(*(self[name] for name in axes or tuple(self.grid)))
 
     def only(self, **values: Any) -> Asked:
-        """The same with one value in the place of each of these axes (or settings that are lists)."""
+        """Return the request with one value in the place of each of these axes (or settings that are lists)."""
         grid = {name: (values[name],) if name in values else old for name, old in self.grid.items()}
         settings = {name: [values[name]] if name in values else old for name, old in self.settings.items()}
         return replace(self, grid=grid, settings=settings)
 
     def only_data(self, names: Iterable[str]) -> Asked:
-        """The same on these data sets."""
+        """Return the request on these data sets."""
         return replace(self, grid={**self.grid, "data": tuple(names)})
 
     def to_json(self) -> str:
@@ -75,7 +75,7 @@ class Asked:
 
     @staticmethod
     def from_json(text: str) -> Asked:
-        """What :meth:`to_json` wrote."""
+        """Return the request that :meth:`to_json` wrote."""
         try:
             whole = json.loads(text)
             grid = {name: tuple(values) for name, values in whole["grid"].items()}

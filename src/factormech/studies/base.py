@@ -86,7 +86,7 @@ class Column:
 
     @property
     def label(self) -> str:
-        """What a reader calls the column, as on an axis."""
+        """The label of the column, as on an axis."""
         return str(vocabulary().meaning(self.name).label)
 
     @property
@@ -139,7 +139,7 @@ class Axis:
 
     @property
     def description(self) -> str:
-        """What a value means, and what the kind says of it."""
+        """The meaning of a value, and what the kind adds to it."""
         return f"{vocabulary().meaning(self.name).description} {self.note}".strip()
 
     def column(self) -> Column:

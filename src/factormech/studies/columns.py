@@ -19,7 +19,7 @@ NUMBER: Literal["number"] = "number"
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a column is, in whichever table it stands.
+    """The definition of a column, the same in every table.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 def _successes(
     asked: Asked, concepts: Any, hard: Any, factors: Any, tolerance: float, title: str, counts: list[int]
 ) -> Any:
-    """In how many trials the concept that is found after each number of queries has correlation α_h."""
+    """Return the number of trials in which the concept found after each number of queries has correlation α_h."""
     import numpy as np
 
     from factormech.learning.sq.correlational import estimate

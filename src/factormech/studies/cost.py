@@ -41,7 +41,7 @@ MEBI = 2**20
 
 @dataclass(frozen=True)
 class Work:
-    """What the time and the memory of a job depend on.
+    """The quantities that the time and the memory of a job depend on.
 
     ``units`` multiply the rates that are learned, ``arrays_mb`` is the size of the large arrays, and ``known`` are
     seconds that the job spends on work of other rules, such as strategies that have no file.
@@ -56,7 +56,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Fit:
-    """What the benchmark says of the jobs of a rule, or of one mechanism there."""
+    """The fit of the benchmark for the jobs of a rule, or for one mechanism there."""
 
     jobs: int
     start: float
@@ -68,7 +68,7 @@ class Fit:
 
 
 def envelope(fits: Iterable[Fit]) -> Fit:
-    """The dearest of several fits in every respect: what is asked for a name that has not been measured."""
+    """Return the most expensive of several fits in every respect, for names that have not been measured."""
     every = list(fits)
     return Fit(
         jobs=sum(fit.jobs for fit in every),
@@ -96,7 +96,7 @@ def fits() -> Mapping[tuple[str, str], Fit]:
 
 @cache
 def fit_of(rule: str, name: str) -> Fit:
-    """What the benchmark says of a job."""
+    """Return the fit of the benchmark for a job."""
     known = fits()
     return known.get((rule, name)) or known[rule, ""]
 
@@ -125,7 +125,7 @@ def memory_mb(work: Work) -> float:
 
 
 def array_features(arrays_mb: float) -> tuple[float, float]:
-    """What memory grows with: arrays of n² numbers, and lists of about n, such as the rows that an optimiser tries."""
+    """Return what memory grows with: arrays of n² numbers, and lists of about n, such as rows an optimiser tries."""
     return math.sqrt(arrays_mb), arrays_mb
 
 
@@ -163,7 +163,7 @@ def solve_seconds(mechanism: str, domain_size: int) -> float:
 
 
 def deserves_a_job(mechanism: str, domain_size: int) -> bool:
-    """Whether a strategy is worth a job and a file of its own; others are solved where they are measured."""
+    """Return whether a strategy is worth a job and a file of its own; others are solved where they are measured."""
     return mechanism in VERIFIED or solve_seconds(mechanism, domain_size) > OWN_JOB
 
 
@@ -187,7 +187,7 @@ def bound_seconds(bound: str, domain_size: int) -> float:
 
 
 def bound_deserves_a_job(bound: str, domain_size: int) -> bool:
-    """Whether a bound is worth a job and a file of its own; others are evaluated where they are tabulated."""
+    """Return whether a bound is worth a job and a file of its own; others are evaluated where they are tabulated."""
     return bound_seconds(bound, domain_size) > OWN_JOB
 
 

@@ -116,7 +116,7 @@ class Curves:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that is named."""
+        """The columns that the figure names."""
         named = (self.x, self.y, self.series, *self.panels, self.dash, self.low, self.high, self.below)
         return tuple(name for name in (*named, self.line, self.censored, *self.references, *self.marks) if name)
 
@@ -164,7 +164,7 @@ class Compared:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that is named."""
+        """The columns that the figure names."""
         return (self.x, self.y, "workload", "mechanism")
 
 
@@ -245,7 +245,7 @@ class PaperTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every column that is named."""
+        """The columns that the figure names."""
         shown = [name for one in self.shown for name in (one.column, one.low)]
         where = [name for name, _ in (*self.where, *self.without)]
         named = (*self.rows, *shown, *self.columns, self.bound, *self.beside, *self.ends, *where, *self.floats)

@@ -298,7 +298,7 @@ class Strategies:
         return restore(self.mechanism, self._solution(question, epsilon), epsilon)
 
     def record(self, question: Question, epsilon: float) -> Mapping[str, Any]:
-        """What the solver recorded."""
+        """Return the solver's record."""
         found: Mapping[str, Any] = {} if self.built is not None else self._solution(question, epsilon).record
         return found
 
@@ -380,7 +380,7 @@ def memory_on_grid(asked: Asked) -> int:
 
 
 def seconds_of_collections(work: str, asked: Asked, users_of: str) -> float:
-    """What the collections of a part take, at every number of users and every entry of the axis ``users_of``."""
+    """Return the seconds of a part's collections, at every number of users and every entry of the axis ``users_of``."""
     cost = costs()
     count = len(asked["users"]) * len(asked[users_of]) * asked["trials"]
     works = [cost.collections(work, name, *size_of(asked), count) for name in asked["mechanisms"]]

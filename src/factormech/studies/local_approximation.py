@@ -124,7 +124,7 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 
 def told(frame: pd.DataFrame) -> Iterator[str]:
-    """What stars and dots are, and what a = α/2 costs."""
+    """Yield the notes on stars and dots, and on the cost of a = α/2."""
     yield "Stars: the least of each curve, a searched one included. Dotted: a = α/2."
     half = frame[(frame["choice"] == GRID) & (frame["bias_share"] == 0.5) & frame["ratio_to_least"].notna()]
     if len(half):

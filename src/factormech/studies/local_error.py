@@ -126,7 +126,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def _least(search: LargestSearch, users: int) -> float:
-    """What every protocol errs by on some data of so many users; NaN where nothing is proved."""
+    """Return an error that every protocol has on some data of so many users; NaN where nothing is proved."""
     from factormech.errors import BadValue
 
     try:

@@ -72,7 +72,7 @@ def panel(asked: Asked, workload: str, **point: float | str) -> str:
 
 
 def told_of_privacy(frame: pd.DataFrame) -> list[str]:
-    """Whether the mechanisms of a table are purely private."""
+    """Return whether the mechanisms of a table are purely private."""
     deltas = {float(delta) for delta in frame["delta"].dropna()}
     return ["δ of each mechanism is in the table." if deltas - {0.0} else "All mechanisms are purely ε-LDP."]
 

@@ -72,7 +72,7 @@ SOLVER = Setting(
 
 
 def is_tolerant(norm: str) -> bool:
-    """Whether a norm has an error α."""
+    """Return whether a norm has an error α."""
     from factormech.norms.registry import quantity
 
     return quantity(norm).tolerant
@@ -95,7 +95,7 @@ def alphas(asked: Asked) -> tuple[float, ...]:
 
 
 def solved(asked: Asked, norm: str) -> SolvedFor:
-    """How a norm is come by: read from a file, or solved here."""
+    """Return the function that gets a norm: read from a file, or solved here."""
     from factormech.norms.stored import from_datasets
     from factormech.spec import Spec, find
     from factormech.studies.measures.norms import solved_here
@@ -163,7 +163,7 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def _problem_of_facts(row: Mapping[str, Any]) -> Problem:
-    """What is known may not contradict the certified ends."""
+    """Return the problem of a row whose known value contradicts the certified ends."""
     for column in KNOWN:
         if math.isnan(row[column]) != (row["known"] == ""):
             return column, "be a number where known has a name, and only there"

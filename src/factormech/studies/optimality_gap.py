@@ -88,7 +88,7 @@ def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any
 
 
 def problem_of_ratio(row: Mapping[str, Any]) -> Problem:
-    """What is wrong with the variances, the bound and the ratios of a row, which other tables have, too."""
+    """Return the problem of a row's variances, bound and ratios, which other tables have, too."""
     ok, measured = row["status"] == "ok", row["status"] in ("ok", "free", "unbounded")
     for column in VARIANCES:
         if math.isnan(row[column]) == measured or row[column] < 0:

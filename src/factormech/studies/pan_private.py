@@ -130,14 +130,14 @@ class _Crowd:
         self._known: dict[tuple[float, float], int] = {}
 
     def users(self, promise: Any) -> int:
-        """Of one query."""
+        """Return the number of users of one query."""
         key = (promise.tolerance, promise.queries)
         if key not in self._known:
             self._known[key] = self._needed(promise.tolerance, self.epsilon, self.failure / promise.queries)
         return self._known[key]
 
     def oracle(self, promise: Any, law: Any, rng: Any) -> Any:
-        """With fresh users for every query."""
+        """Return an oracle with fresh users for every query."""
         return self._oracle(law, self.users(promise), self.epsilon, rng)
 
 

@@ -53,7 +53,7 @@ def _ends(workload: Any, directions: str) -> tuple[float, float, str]:
 
 
 def _closed_form(name: str, n: int, directions: str) -> dict[str, float]:
-    """What is known; all rows of a Hadamard matrix have 2 in every direction of a query."""
+    """Return the known width; all rows of a Hadamard matrix have 2 in every direction of a query."""
     from factormech.bounds.central.width import hadamard_width, prefix_maximum_width, prefix_width
 
     if name == "prefix":

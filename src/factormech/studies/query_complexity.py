@@ -80,7 +80,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 
 def _counted(asked: Asked, task: Any, d: float, title: str, axes: tuple[str, ...]) -> dict[str, Any]:
-    """What a learner asked, and how often it learned, over the runs that are counted."""
+    """Return the queries of a learner, and how often it learned, over the runs that are counted."""
     import numpy as np
 
     from factormech.learning.sq.multiplicative import counted_runs
@@ -136,7 +136,7 @@ def _coarse(dimension: float) -> float:
 
 
 def _chance(seed: int, axes: tuple[str, ...], trial: int) -> Any:
-    """Of one run: the same for every learner."""
+    """Return the random stream of one run, the same for every learner."""
     from factormech.seeds import rng_for
 
     return rng_for(seed, *axes, str(trial))

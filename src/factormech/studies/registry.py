@@ -30,7 +30,7 @@ def names() -> list[str]:
 
 
 def is_experiment(kind: object) -> bool:
-    """Whether there is a kind of study of this name."""
+    """Return whether there is a kind of study of this name."""
     return isinstance(kind, str) and kind in modules()
 
 

@@ -123,7 +123,7 @@ def check_table(frame: pd.DataFrame, name: str) -> None:
 
 
 def _check_strongest(frame: pd.DataFrame, name: str) -> None:
-    """What a mechanism's row says of the lower bound is the strongest of its point's bound rows."""
+    """Check that the lower bound in a mechanism's row is the strongest of its point's bound rows."""
     keys = ["study", *PLACES]
     is_bound = frame["status"] == "bound"
     bounds = frame[is_bound]

@@ -107,7 +107,7 @@ ORDER_COLUMNS = (
 
 
 def check_orders(row: Mapping[str, Any]) -> Problem:
-    """No error is below what no mechanism has, and an interval holds its mean."""
+    """Return the problem of a row whose error is below its lower bound, or whose interval misses its mean."""
     simulated = math.isinf(row["p"])
     top = row["high"] if simulated else row["order_p_error"]
     if not top >= row["lower_bound"] * (1.0 - ROUNDING):

@@ -75,7 +75,7 @@ class Cell:
 
 
 def is_number(cell: Cell) -> bool:
-    """Whether a cell has a number, be it infinite."""
+    """Return whether a cell has a number, which may be infinite."""
     return not math.isnan(cell.value)
 
 

@@ -38,7 +38,7 @@ def place(row: pd.Series[Any]) -> str:
 
 
 def gaps(frame: pd.DataFrame) -> list[str]:
-    """What was not measured, with its reasons, a phrase for each mechanism and status."""
+    """Return the gaps of the table with their reasons, a phrase for each mechanism and status."""
     return panels.unmeasured(frame, lambda rows: _places(rows, frame))
 
 
@@ -58,7 +58,7 @@ def missed(frame: pd.DataFrame) -> list[str]:
 
 
 def free(frame: pd.DataFrame) -> list[str]:
-    """What a logarithmic axis cannot show."""
+    """Return phrases on what a logarithmic axis cannot show."""
     phrases = []
     for name, rows in frame[frame["exact_error"] == 0].groupby("mechanism", sort=False):
         largest = rows["measured_error"].max()

@@ -94,7 +94,7 @@ class ConsistencyView:
         return labels.standins(self.data)
 
     def ratios(self, name: str, processing: str) -> FloatArray:
-        """All ratios of a mechanism after a processing, (panels, users)."""
+        """Return all ratios of a mechanism after a processing, (panels, users)."""
         return np.array([s.by_processing[processing].ratio for p in self.panels for s in p.series if s.name == name])
 
 

@@ -88,7 +88,7 @@ class CurveView:
 
     @property
     def declared(self) -> Curves:
-        """What the kind says, before the study's block."""
+        """The curves that the kind declares, before the study's block changes them."""
         return cast("Curves", self.kind.figure)
 
     @property
@@ -102,7 +102,7 @@ class CurveView:
         return self.kind.column(name)
 
     def label(self, name: Name) -> str:
-        """What a reader calls a curve."""
+        """Return the label of a curve."""
         columns = [column for column in (self.curves.series, self.curves.dash) if column]
         if not columns:
             return self.curves.name or self.column(self.curves.y).label
@@ -159,7 +159,7 @@ class CurveView:
             yield f"{place} ({panel.title})" if panel.title and self._differs(name) else place
 
     def _differs(self, name: Name) -> bool:
-        """Whether a curve lacks other places in one panel than in another."""
+        """Return whether a curve lacks other places in one panel than in another."""
         lacks = [panel.lines[name].missing if name in panel.lines else None for panel in self.panels]
         return any(one is None or lacks[0] is None or not np.array_equal(one, lacks[0]) for one in lacks)
 
@@ -178,7 +178,7 @@ def _together(lines: dict[Name, FloatArray]) -> list[tuple[Name, ...]]:
 
 
 def _same(y: FloatArray, other: FloatArray) -> bool:
-    """Whether two curves agree wherever both have numbers."""
+    """Return whether two curves agree wherever both have numbers."""
     both = np.isfinite(y) & np.isfinite(other)
     return bool(np.allclose(y[both], other[both], rtol=SEEN, atol=0.0))
 

@@ -91,7 +91,7 @@ def read_csv(path: Path | str) -> pd.DataFrame:
 
 
 def has_header(path: Path) -> bool:
-    """Whether a file begins as a table does."""
+    """Return whether a file begins as a table does."""
     try:
         with path.open("rb") as file:
             first = file.readline(2**16).decode("utf-8").rstrip("\n")

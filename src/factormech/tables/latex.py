@@ -311,7 +311,7 @@ def _label_width(grid: TableFloat) -> float:
 
 
 def _format(cells: Sequence[Cell]) -> tuple[int, int, int]:
-    """How many signs numbers have before and after the point, and in the power of ten."""
+    """Return how many signs numbers have before and after the point, and in the power of ten."""
     found = [_NUMBER.fullmatch(cell.text[0]) for cell in cells if len(cell.text) == 1]
     numbers = [match for match in found if match]
     parts = ("whole", "places", "power")

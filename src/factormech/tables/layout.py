@@ -87,7 +87,7 @@ def named(column: Column, value: Any, frame: pd.DataFrame | None = None) -> str:
 
 
 def axis_label(column: Column, frame: pd.DataFrame) -> str:
-    """What a reader calls a column of these rows, as on an axis; of sizes, what they count."""
+    """Return the label of a column of these rows, as on an axis; of sizes, what they count."""
     subject = labels.SIZED.get(column.name, ("", ""))[0]
     return labels.size_label(column.name, frame[subject]) if subject in frame else column.label
 

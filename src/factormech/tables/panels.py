@@ -84,7 +84,7 @@ class Panel:
 
     @property
     def heading(self) -> str:
-        """What stands above the panel."""
+        """The heading above the panel."""
         return f"{self.title}: {self.group}" if self.group and self.title else self.title or self.group
 
     def over_bound(self) -> Panel:
@@ -156,7 +156,7 @@ class View:
         return {name: self.reasons(name) for name in never}
 
     def label(self, name: Name) -> str:
-        """What a reader calls a curve."""
+        """Return the label of a curve."""
         return titled(self.columns, self.roles.series, name)
 
     def reasons(self, name: Name) -> tuple[str, ...]:

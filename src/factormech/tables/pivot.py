@@ -279,7 +279,7 @@ def _not_shown(dropped: Mapping[str, Sequence[Cell]]) -> list[str]:
 
 
 def _shared(rows: Rows, paper: PaperTable) -> str:
-    """How many seeds or starts share a cell."""
+    """Return how many seeds or starts share a cell."""
     counts = [(len({row[name] for row in rows}), name) for name in ("seed", "start") if name in rows[0]]
     several = [f"{count} {name}s" for count, name in counts if count > 1]
     how = "medians " * ({shown.how for shown in paper.shown} == {"median"})

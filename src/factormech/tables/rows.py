@@ -88,12 +88,12 @@ def table_of(
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a cell has nothing in it."""
+    """Return whether a cell is empty."""
     return value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _problem_of_gaps(row: Mapping[str, Any], columns: Sequence[Column]) -> Problem:
-    """What is missing without leave; or a reason for what is not missing."""
+    """Return the problem of a cell that is empty without a reason, or that has a number and a reason."""
     missing = [column for column in columns if is_empty(row[column.name])]
     for column in missing:
         if column.empty == "never":

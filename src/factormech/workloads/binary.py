@@ -23,7 +23,7 @@ from factormech.errors import BadValue
 
 
 def is_power_of_two(n: int) -> bool:
-    """Whether n = 2^d for some d ≥ 0."""
+    """Return whether n = 2^d for some d ≥ 0."""
     return n > 0 and n & (n - 1) == 0
 
 

@@ -161,7 +161,7 @@ class Kronecker(Workload):
         return padded(products.ravel(), self.domain_size)
 
     def centred_singular_values(self) -> FloatArray:
-        """From those of the factors, and the dense Gram matrices of factors of which 1 is no eigenvector.
+        """Return them from those of the factors; where 1 is no eigenvector of a factor, from its dense Gram matrix.
 
         Where 1 is an eigenvector of G_B, an eigenvector of A ⊗ B that is not constant on B is orthogonal to
         1, and is left as it is; the constant ones see the centred A, times the eigenvalue of 1.
@@ -221,7 +221,7 @@ def along_axes(
 
 
 def _is_balanced(factor: Workload) -> bool:
-    """Whether 1 is an eigenvector of the factor's Gram matrix, up to rounding."""
+    """Return whether 1 is an eigenvector of the factor's Gram matrix, up to rounding."""
     image = factor.gram_times(np.ones(factor.domain_size))
     return float(np.ptp(image)) <= BALANCED * float(np.abs(image).max())
 

@@ -38,7 +38,7 @@ class Conjunctions(Workload):
         return binary.count(self.d, range(self.k + 1))
 
     def answer(self, x: FloatArray) -> FloatArray:
-        """By sums over supersets, one attribute after the other, in O(n log n)."""
+        """Return the answers by sums over supersets, one attribute after the other, in O(n log n)."""
         z = self._over_types(x).copy()
         for absent, present in self._pairs(z):
             absent += present

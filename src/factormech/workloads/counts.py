@@ -76,7 +76,7 @@ def named_by_text(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_default(index: Any) -> bool:
-    """Whether an index is 0, 1, 2, …, which names nothing."""
+    """Return whether an index is 0, 1, 2, …, which names nothing."""
     return bool(index.dtype.kind in "iu") and index.tolist() == list(range(len(index)))
 
 

@@ -75,7 +75,7 @@ def parse(content: bytes, where: str) -> Table:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number, written with a decimal point and without separators of thousands."""
+    """Return whether a cell is a number, written with a decimal point and without separators of thousands."""
     return _NUMBER.fullmatch(cell) is not None
 
 
@@ -144,7 +144,7 @@ class _Cells:
         return [cell.strip() for cell in rows[0]]
 
     def row(self, i: int) -> list[str]:
-        """All cells of a line."""
+        """Return all cells of a line."""
         return self._rows[i] if self.quoted else [cell.strip() for cell in self.lines[i].split(self.delimiter)]
 
     def first(self, i: int) -> str:
@@ -156,7 +156,7 @@ class _Cells:
 
 
 def _layout(cells: _Cells, where: str) -> tuple[bool, bool]:
-    """Whether there is a header, and whether the first column holds names."""
+    """Return whether there is a header, and whether the first column holds names."""
     head, count = cells.row(0), len(cells.lines)
     texts = [cell for cell in head if not is_number(cell)]
     below = range(1, count)
@@ -299,7 +299,7 @@ def _bad_cell(cells: _Cells, first: int, named: bool, where: str, error: Excepti
 
 
 def _remedy(cell: str) -> str:
-    """What to write in the place of a cell."""
+    """Return the remedy for a cell: what to write in its place."""
     if not cell:
         return "write a number into this empty cell, for example 0"
     if cell.endswith("%"):

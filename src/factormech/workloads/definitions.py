@@ -123,7 +123,7 @@ def domain_size_of(name: str, definitions: Definitions, base: Path = Path()) -> 
 
 
 def modules_of(name: str, definitions: Definitions) -> set[str]:
-    """All modules that a workload of this name is made by."""
+    """Return all modules that a workload of this name is made by."""
     modules = set()
     for each, definition in _walk(name, definitions):
         if definition is None:
@@ -136,7 +136,7 @@ def modules_of(name: str, definitions: Definitions) -> set[str]:
 
 
 def files_of(name: str, definitions: Definitions, base: Path = Path()) -> list[Path]:
-    """All files that a workload of this name is read from, each once."""
+    """Return all files that a workload of this name is read from, each once."""
     found = (d for _, d in _walk(name, definitions))
     return list(dict.fromkeys(base / d.path for d in found if isinstance(d, File)))
 
@@ -147,7 +147,7 @@ def closure(name: str, definitions: Definitions) -> dict[str, Mapping[str, Any]]
 
 
 def is_seeded(name: str, definitions: Definitions) -> bool:
-    """Whether the workload of this name depends on the seed."""
+    """Return whether the workload of this name depends on the seed."""
     return any(d is None and registry.is_seeded(each) for each, d in _walk(name, definitions))
 
 
@@ -260,7 +260,7 @@ def _lookup(name: str, definitions: Definitions) -> Definition | None:
 
 
 def parse(name: str, definition: Any) -> Definition:
-    """A checked definition; what is wrong with it is said with its place in the configuration."""
+    """Return a checked definition; a mistake is named with its key in the configuration."""
     key = f"workloads.{name}"
     shapes = "{file: …}, {union: […]} or {kronecker: […]}"
     if not isinstance(definition, Mapping):

@@ -231,7 +231,7 @@ def created(name: str, n: int, root_seed: int = 0, seed: int = 0) -> Workload:
 
 
 def is_file(text: str) -> bool:
-    """Whether a text that is no registered name is meant as a path."""
+    """Return whether a text that is no registered name is meant as a path."""
     return bool(Path(text).suffix) or os.sep in text or Path(text).exists()
 
 

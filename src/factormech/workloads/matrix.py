@@ -206,7 +206,7 @@ def _damaged(path: Path, kind: str, error: Exception) -> BadValue:
 
 
 def _reason(error: Exception) -> str:
-    """What an error says, on one line."""
+    """Return the message of an error on one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 

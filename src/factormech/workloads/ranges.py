@@ -107,7 +107,7 @@ class AllRanges(Workload):
         return np.minimum(one_way, one_way.T)
 
     def gram_times(self, x: FloatArray) -> FloatArray:
-        """By one sum from below and one from above, in O(n)."""
+        """Return the product by one sum from below and one from above, in O(n)."""
         x = self._over_types(x)
         u = np.arange(1.0, self.domain_size + 1.0).reshape((-1,) + (1,) * (x.ndim - 1))
         result = u[::-1] * np.cumsum(u * x, axis=0)

@@ -125,7 +125,7 @@ def names() -> list[str]:
 
 
 def is_known(name: str) -> bool:
-    """Whether :func:`resolve` finds this name."""
+    """Return whether :func:`resolve` finds this name."""
     return _find(name) is not None
 
 
@@ -151,12 +151,12 @@ def module_of(name: str) -> str:
 
 
 def is_seeded(name: str) -> bool:
-    """Whether the workload of this name depends on the seed."""
+    """Return whether the workload of this name depends on the seed."""
     return resolve(name).entry.seeded
 
 
 def reason_against(name: str, domain_size: int) -> str | None:
-    """Why the family has no member over this many types, or ``None``; nothing is made or imported for it."""
+    """Return why the family has no member over this many types, or ``None``; no workload is made or imported."""
     member = resolve(name)
     try:
         n = check_positive_integer("domain_size", domain_size)

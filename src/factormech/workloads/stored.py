@@ -18,7 +18,7 @@ GRAMS = (("walsh_spectrum",), ("centred_walsh_spectrum", "gram_row_sums"), ("gra
 
 
 def to_datasets(workload: Workload) -> tuple[dict[str, FloatArray], dict[str, Any]]:
-    """All that errors depend on, in place of the queries: arrays, and the numbers beside them.
+    """Return everything that errors depend on, in place of the queries: arrays, and the numbers beside them.
 
     The Gram matrix is stored as its spectrum (``walsh_spectrum``), or as that of PGP and the vector G1
     (``centred_walsh_spectrum``, ``gram_row_sums``), or as it is (``gram``).

@@ -129,7 +129,7 @@ def pure_unit(epsilon: float, moment: int = 2) -> float:
 
 
 def pure_interval(epsilon: float) -> float:
-    """Every shift, δ = 0: the staircase noise's (b + (b(1+b)/2)^{2/3})/(1−b)².
+    """Return every shift, δ = 0: the staircase noise's (b + (b(1+b)/2)^{2/3})/(1−b)².
 
     Geng & Viswanath, The optimal noise-adding mechanism in differential privacy, IEEE Trans. Inf. Theory 62(2), 2016.
     """
@@ -223,7 +223,7 @@ def _hull_at(d: FloatArray, m: FloatArray, delta: float, limit: float) -> tuple[
 
 
 def _turns_up(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    """Whether b lies on or above the segment from a to c."""
+    """Return whether b lies on or above the segment from a to c."""
     return (b[1] - a[1]) * (c[0] - a[0]) >= (c[1] - a[1]) * (b[0] - a[0])
 
 
@@ -283,7 +283,7 @@ class _SolvedProgram:
     theta: float
 
     def lower_end(self, delta: float) -> float:
-        """What the repaired tests prove of V_M at δ."""
+        """Return the lower end that the repaired tests prove of V_M at δ."""
         a, M = math.exp(self.epsilon), self.per_unit
         total = float(self.multipliers.sum())
         reach = max(math.ceil(M * math.sqrt(max(self.theta, 0.0) + (a - 1.0) * total)) + M, self.tests.shape[1])

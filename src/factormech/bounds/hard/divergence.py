@@ -164,7 +164,7 @@ def users_to_distinguish(
 def users_around_centre(
     norm: float, epsilon: float, beta: float, share: float, row_mass: float, *, protocol: Protocol = "non-interactive"
 ) -> float:
-    """As ``users_to_distinguish``, for pairs around a centre ν (see the module); 0 for a share of 0.
+    """Return ``users_to_distinguish`` for pairs around a centre ν (see the module); 0 for a share of 0.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ _MARGIN = 1e-9
 
 
 def risk(value_range: float, epsilon: float, users: int) -> float:
-    """No protocol of this many users answers a query of this range with a smaller expected error everywhere.
+    """Return an expected error that every protocol of this many users has somewhere, for a query of this range.
 
     That is the worst expected error over all distributions of the users' types, pure ε, sequential or not.
     """
@@ -315,7 +315,7 @@ class _CertificateSearch:
             self.users, self.t, self.witness = users, t, witness
 
     def potentials(self) -> FloatArray:
-        """What a certificate as strong as the upper end would prove at each t."""
+        """Return the bound that a certificate as strong as the upper end would prove at each t."""
         values = np.zeros(len(self.grid))
         for i, (t, upper) in enumerate(zip(self.grid.tolist(), self.uppers.tolist(), strict=True)):
             theta = t * self.alpha

@@ -142,7 +142,7 @@ def best_multiple(
 def _best_of(
     L: FloatArray, cost: IntArray, gain: FloatArray, most: IntArray, epsilon: float, offsets: FloatArray
 ) -> tuple[FloatArray, IntArray]:
-    """For each packing the best of a few numbers of copies, and the value."""
+    """Return, for each packing, the best value over a few numbers of copies, and that number."""
     # Floors of the real candidates; an ε beyond all use makes them 0 or infinite.
     with np.errstate(over="ignore", divide="ignore"):
         wanted = (L[:, None] - offsets) / (epsilon * cost[:, None])

@@ -209,7 +209,7 @@ class Separation:
 
 
 def distances_of(gram: FloatArray, queries: int) -> FloatArray:
-    """All ‖q_x − q_y‖₂/√k from G = QᵀQ; numbers below the rounding of G are 0."""
+    """Return all ‖q_x − q_y‖₂/√k from G = QᵀQ; numbers below the rounding of G are 0."""
     g = np.diagonal(gram)
     squares = g[:, None] + g[None, :] - gram - gram.T
     noise = _SLACK * float(np.max(g, initial=0.0))

@@ -61,7 +61,7 @@ _SLACK = 2.0**-50
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the bounds need of a workload.
+    """The numbers of a workload that the bounds are made of.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Prepared:
 
 
 def prepare(workload: Workload | Any, *, name: str = "matrix") -> Prepared:
-    """All that does not depend on n and ε, for a ``Workload`` or a dense k × N matrix."""
+    """Return all that does not depend on n and ε, for a ``Workload`` or a dense k × N matrix."""
     if isinstance(workload, Workload):
         N, k, name = workload.domain_size, workload.queries, workload.name
         gram = workload.gram() if N <= DENSE_LIMIT else None

@@ -78,7 +78,7 @@ class Construction:
 
     @property
     def attributes(self) -> int:
-        """How many attributes it uses."""
+        """The number of attributes that the construction uses."""
         return self.word + self.blocks * self.order + self.ones
 
     def squared_gain(self, *, cells: bool) -> float:

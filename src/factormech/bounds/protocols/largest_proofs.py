@@ -90,7 +90,7 @@ def constant_of(rows: int) -> float:
 
 @dataclass(frozen=True)
 class LargestProof:
-    """What a bound α ≥ strength/√(N·information + prior) on the largest error follows from.
+    """The quantities that prove a bound α ≥ strength/√(N·information + prior) on the largest error.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _CHANGES = 60
 
 
 class ErrorProof(Protocol):
-    """What a bound follows from."""
+    """The quantities that prove a bound on the mean squared error."""
 
     def error(self, users: int, data: str) -> Fraction | float:
         """A bound on the error with this many users; it may be below 0."""
@@ -89,7 +89,7 @@ def most_users(proof_at: ProofAt, error: Fraction, start: int, data: str) -> tup
 
 
 def fewest_users(proof_at: ProofAt, proof: ErrorProof, error: Fraction, last: int, data: str) -> int:
-    """The least N so that all of N … ``last`` are found to have bounds of at least ``error``."""
+    """Return the least N such that every number from N to ``last`` is found to have a bound of at least ``error``."""
     fewest = first_users(proof, error, last, data)
     for _ in range(_CHANGES):
         other = None if fewest == 1 else proof_at(fewest - 1)

@@ -69,7 +69,7 @@ class Design:
 
     @property
     def certificate(self) -> str:
-        """What bounds the information of a report."""
+        """The certificate that bounds the information of a report."""
         return "trace" if self.limit is None else "pairs"
 
 
@@ -97,7 +97,7 @@ def design_of(problem: CentredAnswers, types: tuple[int, ...]) -> Design | None:
 
 
 def constant_answers(problem: CentredAnswers) -> float:
-    """What constant answers err at most in the sum: those in the middle of each range, or the means over the types."""
+    """Return the largest squared error of constant answers: the middles of the ranges, or the means over types."""
     W = problem.rows
     middle = 0.5 * (W.max(axis=1) + W.min(axis=1)), W.mean(axis=1)
     return min(float(np.square(W - answers[:, None]).sum(axis=0).max()) for answers in middle)

@@ -198,7 +198,7 @@ def peaks(factor: Factor, vectors: FloatArray, shift: FloatArray | None = None) 
 
 
 def block_columns(factor: Factor) -> int:
-    """How many columns may go through the factor at once."""
+    """Return how many columns may go through the factor at once."""
     return max(1, BLOCK // max(*factor.shape, 1))
 
 

@@ -31,7 +31,7 @@ def names() -> list[str]:
 
 
 def has(name: str) -> bool:
-    """Whether this is a central mechanism."""
+    """Return whether this is a central mechanism."""
     try:
         registry.module_of(name)
     except UnknownName:
@@ -109,7 +109,7 @@ class CentralFit(Fitted):
 
     @cached_property
     def lower_bound(self) -> float:
-        """What the worst squared error of no (ε, δ)-private mechanism is below, when one count changes by one."""
+        """A lower bound on the worst squared error of every (ε, δ)-private mechanism, when one count changes by one."""
         from factormech.bounds.central.release import general_bound
 
         if isinstance(self.strategy, Unavailable):

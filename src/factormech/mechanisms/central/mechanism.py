@@ -80,7 +80,7 @@ class CentralMechanism:
 
     @property
     def sensitivity(self) -> float:
-        """At least the largest column norm of R."""
+        """An upper bound on the largest column norm of R."""
         return self.factorization.sensitivity
 
     @property

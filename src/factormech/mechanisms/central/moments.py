@@ -142,7 +142,7 @@ LOOKS = 14
 
 @dataclass(frozen=True)
 class SimulatedMean:
-    """What the draws M say of E M and of (E M²)^{1/2}.
+    """Estimates of E M and of (E M²)^{1/2} from draws M.
 
     Attributes
     ----------

@@ -164,7 +164,7 @@ class ProjectedMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """For data of the same public total only: the projection uses it."""
+        """The guarantee, which is for data of the same public total only: the projection uses the total."""
         return Guarantee(self.epsilon, self.delta, relation=self.relation)
 
     def verify(self) -> VerifiedDelta:
@@ -192,7 +192,7 @@ class ProjectedMechanism:
         return self.sigma * min(float(np.linalg.norm(V, axis=0).max()) for V in columns)
 
     def guaranteed_error(self, users: float) -> float:
-        """At least (E‖M(x) − Wx‖_2²)^{1/2} for every x of this total, unnormalised, as computed.
+        """Return an upper bound on (E‖M(x) − Wx‖_2²)^{1/2} for every x of this total, unnormalised, as computed.
 
         The least of the module's bound, the noise without the projection, and the diameter of the body.
         """

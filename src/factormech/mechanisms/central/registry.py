@@ -36,7 +36,7 @@ _SOLVED = _HERE + "solved"
 
 
 def names() -> list[str]:
-    """Every mechanism; ``{p}`` stands for a whole number."""
+    """Return the names of all mechanisms; ``{p}`` stands for a whole number."""
     return [*_FACTORIZATIONS, *_NORMS, APPROXIMATE, *PROJECTIONS]
 
 

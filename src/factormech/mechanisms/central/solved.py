@@ -93,7 +93,7 @@ def _of_norm(workload: Workload, norm: CertifiedNorm, left: Factor, sensitivity:
 
 
 def _enclosed_columns(squares: FloatArray, found: Diagonals, error: float) -> float:
-    """At least the largest column norm, from the squares of those of the exact root."""
+    """Return an upper bound on the largest column norm, from the squared norms of the exact root."""
     return above(root_above(float(squares.max()) * found.slack, 1) * (1.0 + error), 2)
 
 

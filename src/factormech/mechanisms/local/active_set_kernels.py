@@ -66,7 +66,7 @@ def back(L: FloatArray, u: FloatArray, k: int, z: FloatArray) -> None:
 
 @compiled()
 def walk(L: FloatArray, u: FloatArray, members: IntArray, x: FloatArray, z: FloatArray, k: int) -> tuple[int, int]:
-    """Go from x to z, binding what would become negative on the way; what is left of k, and the solves."""
+    """Go from x to z and bind what would become negative on the way; return what is left of k, and the solves."""
     for solves in range(1, k + 2):  # each but the last binds one at least
         back(L, u, k, z)
         step = 1.0
@@ -98,7 +98,7 @@ def slopes(columns: FloatArray, slot: IntArray, members: IntArray, x: FloatArray
 def nearest(
     W: FloatArray, columns: FloatArray, slot: IntArray, b: FloatArray, tolerance: float, found: FloatArray
 ) -> tuple[bool, int]:
-    """Write into ``found`` (zeros) the x ≥ 0 of least xᵀGx/2 − bᵀx; whether it is, and the systems solved.
+    """Write the x ≥ 0 of least xᵀGx/2 − bᵀx into ``found`` (zeros); return whether it is optimal, and the solves.
 
     Optimal is only what is so strictly: yᵢ above the tolerance wherever i is bound, so that x is the only optimum.
     Columns of G that are not there yet (``slot`` < 0) are made.

@@ -63,7 +63,7 @@ FIRST_RUNG = 40
 
 @dataclass(frozen=True)
 class OptimisedStrategy:
-    """What an optimiser found, and how.
+    """The strategy that an optimiser found, and how it was found.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ def stirling_tail(k: float) -> float:
 
 @compiled()
 def counted(n: int, p: float, rng: np.random.Generator) -> int:
-    """How many of a few uniform numbers are below p."""
+    """Return how many of a few uniform numbers are below p."""
     found = 0
     for _ in range(n):
         found += rng.random() < p
@@ -105,7 +105,7 @@ def rejected(n: int, p: float, rng: np.random.Generator) -> int:
 
 @compiled()
 def binomial(n: int, p: float, log_rest: float, rng: np.random.Generator) -> int:
-    """How many of n happen, each with probability p ≤ 1/2; ``log_rest`` is ln(1 − p)."""
+    """Return how many of n happen, each with probability p ≤ 1/2; ``log_rest`` is ln(1 − p)."""
     if n <= COUNTED:
         return counted(n, p, rng)
     return inverted(n, p, log_rest, rng) if n * p < INVERTED else rejected(n, p, rng)

@@ -242,7 +242,7 @@ class NonNegative:
         return z, free, solves
 
     def _violation(self, X: FloatArray, B: FloatArray, total: float | None) -> float:
-        """By how much the returned x miss the conditions of the optimum, computed from them alone."""
+        """Return the violation of the conditions of the optimum by the returned x, computed from them alone."""
         GX = self._gram @ X
         Y, free = GX - B, X > 0
         if total is not None:
@@ -268,7 +268,7 @@ def _checked_gram(gram: Any) -> FloatArray:
 
 
 def _is_singular(G: FloatArray) -> bool:
-    """Whether G is not positive definite with a good margin."""
+    """Return whether G is not positive definite with a good margin."""
     factor, info = scipy.linalg.lapack.dpotrf(G, lower=1)
     if info != 0:
         return True
@@ -291,7 +291,7 @@ def _wrong(values: FloatArray, where: BoolArray, least_scale: FloatArray | float
 
 
 def _last_only(wrong: BoolArray) -> BoolArray:
-    """Of each column, the last true entry alone."""
+    """Return a mask with the last true entry of each column alone."""
     rows = len(wrong) - 1 - np.argmax(wrong[::-1], axis=0)
     kept = np.zeros_like(wrong)
     columns = np.flatnonzero(wrong.any(axis=0))

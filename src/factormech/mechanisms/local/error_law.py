@@ -64,7 +64,7 @@ from factormech.mechanisms.local.randomizers import cap_randomizers
 
 @dataclass(frozen=True)
 class SquaredError:
-    """What is known of the total squared error T of one collection.
+    """The law of the total squared error T of one collection, as far as it is known.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class SquaredError:
 
 @dataclass(frozen=True)
 class ErrorLaw:
-    """What each user type adds to the law of the squared error of a strategy on a workload.
+    """The terms that each user type adds to the law of the squared error of a strategy on a workload.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ def half_sphere_error_law(
 
 
 def laplace_jump(M: FloatArray, scale: float) -> float:
-    """What ηᵀMη of one user exceeds with a chance of at most ``JUMP_CHANCE``; see the module's derivation."""
+    """Return a level that ηᵀMη of one user exceeds with a chance of at most ``JUMP_CHANCE``, derived in the module."""
     k, diagonal = len(M), np.diagonal(M)
     if k == 1:
         return float(M[0, 0]) * (scale * math.log(1.0 / JUMP_CHANCE)) ** 2

@@ -223,7 +223,7 @@ def measure_bounds(
     epsilons: Sequence[float],
     evaluate: Callable[[str, Workload, float], float] = variance_bound,
 ) -> Iterator[dict[str, Any]]:
-    """Every bound on the variance at every point of workloads (with their seeds) × epsilons."""
+    """Yield every bound on the variance at every point of workloads (with their seeds) × epsilons."""
     for (workload, seed), epsilon, bound in itertools.product(workloads, epsilons, bounds):
         yield {
             "workload": workload.name,

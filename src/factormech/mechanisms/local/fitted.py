@@ -42,7 +42,7 @@ def names() -> list[str]:
 
 
 def has(name: str) -> bool:
-    """Whether this is a local mechanism."""
+    """Return whether this is a local mechanism."""
     return name in registry.names()
 
 

@@ -155,7 +155,7 @@ _NEGLIGIBLE_WEIGHT = 1e-3  # a level below this fraction of the largest weight i
 
 
 def families(C: FloatArray, ball: FloatArray) -> Iterator[tuple[str, FloatArray]]:
-    """Every family's name and strategy, (k, n), for this C; ``ball`` is the optimal ball strategy."""
+    """Yield every family's name and strategy, (k, n), for this C; ``ball`` is the optimal ball strategy."""
     n = len(C)
     yield "identity", np.eye(n)
     yield "ball", ball

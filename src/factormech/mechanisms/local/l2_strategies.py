@@ -54,7 +54,7 @@ SQUARE_LIMIT = 1e-8
 
 
 def symmetries(C: FloatArray) -> IntArray:
-    """Where each symmetry takes each type, (g, n): the identity first; row i ⊕ j is row i after row j."""
+    """Return where each symmetry takes each type, (g, n): the identity first; row i ⊕ j is row i after row j."""
     n = len(C)
     types = np.arange(n)
     if n % 2 or n == 0:
@@ -99,7 +99,7 @@ class Blocks:
 
     @classmethod
     def of(cls, C: FloatArray, images: IntArray) -> Blocks:
-        """By these symmetries."""
+        """Build the blocks of these symmetries."""
         types = np.flatnonzero(images.min(axis=0) == np.arange(len(C)))
         found = cls(images, types, [])
         hats = found.transformed(C[types[None, :, None], images[:, None, types]])
@@ -375,7 +375,7 @@ def _pair_columns(B: FloatArray, w: FloatArray, pairs: tuple[IntArray, ...]) -> 
 
 
 def _pairs(n: int) -> tuple[IntArray, IntArray]:
-    """Every pair u < v of n types once."""
+    """Return every pair u < v of n types once."""
     u, v = np.triu_indices(n, 1)
     return u.astype(np.int64), v.astype(np.int64)
 

@@ -177,7 +177,7 @@ def _measured(noisy: NoisyColumns, C: FloatArray, record: SolverRecord) -> Addit
 
 
 def _nothing_to_ask(noisy: NoisyColumns, C: FloatArray) -> AdditiveStrategy:
-    """All columns of W are equal: the answers follow from the number of users; nobody reports anything."""
+    """Return the strategy without reports: all columns of W are equal, and the number of users gives the answers."""
     n = len(C)
     record = SolverRecord(0.0, 0.0, 0, "every user gives the same answers")
     return AdditiveStrategy(

@@ -59,11 +59,11 @@ class SubsetLaw:
     weights: FloatArray
 
     def work_by_users(self, users: int) -> float:
-        """What one trial takes user by user: a uniform number for each user and type."""
+        """Return the work of one trial, user by user: a uniform number for each user and type."""
         return float(users) * self.domain_size
 
     def work_by_types(self, users: int) -> float:
-        """The same type by type: at every type the sizes that occur, about √n states of each; fitted to times."""
+        """Return the work of one trial, type by type: sizes that occur, about √n states of each; fitted to times."""
         sizes = float(np.minimum(users * (self.forced + self.free), 1.0).sum())
         return float(55.0 * self.domain_size**1.5 * sizes)
 
@@ -146,7 +146,7 @@ class SubsetLaw:
         return h
 
     def _split(self, counts: IntArray, trials: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """How many reports are forced, by (trial, type, size), and free, by (trial, size)."""
+        """Return how many reports are forced, by (trial, type, size), and free, by (trial, size)."""
         rest = np.array([*self.free, self.silent])
         shares = np.array([*self.forced, rest.sum()])
         forced = rng.multinomial(counts, shares / shares.sum(), size=(trials, self.domain_size))

@@ -66,7 +66,7 @@ def kept(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def _content(matrix: FloatArray) -> tuple[tuple[int, ...], bytes]:
-    """What a matrix of floats is known by."""
+    """Return the key of a matrix of floats."""
     values = np.ascontiguousarray(matrix, dtype=np.float64)
     return matrix.shape, hashlib.sha256(values.data).digest()
 
@@ -112,7 +112,7 @@ class NoisyColumns:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of one report."""
+        """The guarantee of one report."""
         return Guarantee(self.epsilon, self.delta, ground=REAL_LAW)
 
     def report(self, types: IntArray, rng: np.random.Generator) -> FloatArray:
@@ -186,7 +186,7 @@ def with_half_sphere_noise(A: FloatArray, epsilon: float) -> NoisyColumns:
 
 
 def _silent(noise: str, A: FloatArray, epsilon: float, delta: float) -> NoisyColumns:
-    """No rows: nobody reports anything."""
+    """Return the strategy without rows, in which no user reports anything."""
     return NoisyColumns(noise, A, 0.0, 0.0, 0.0, epsilon, delta, 0.0)
 
 
@@ -284,7 +284,7 @@ def checked_gram(value: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a workload sees of columns A through R = WP(AP)⁺, whatever the size of the noise.
+    """The part of columns A that a workload sees through R = WP(AP)⁺, whatever the size of the noise.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ class Seen:
 
 @kept
 def seen(A: FloatArray, C: FloatArray) -> Seen:
-    """What the workload with the centred Gram matrix C sees of A; kept unless they are large."""
+    """Return the part of A that the workload with the centred Gram matrix C sees; small ones are kept."""
     J, n = inverse_of(A), len(C)
     defect = J @ (A - A.mean(axis=1)[:, None]) - np.eye(n) + 1.0 / n
     z = J @ A

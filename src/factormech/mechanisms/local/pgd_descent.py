@@ -128,7 +128,7 @@ def pull_back(
 
 
 def bounds_are_feasible(lower: RealArray, ratio: float) -> bool:
-    """Whether a column with z ≤ q ≤ a·z and 1ᵀq = 1 exists: 1ᵀz ≤ 1 ≤ a·1ᵀz (up to ``SUM_TOLERANCE``)."""
+    """Return whether a column with z ≤ q ≤ a·z and 1ᵀq = 1 exists: 1ᵀz ≤ 1 ≤ a·1ᵀz (up to ``SUM_TOLERANCE``)."""
     total = math.fsum(lower)
     return total <= 1.0 + SUM_TOLERANCE and ratio * total >= 1.0 - SUM_TOLERANCE
 
@@ -160,7 +160,7 @@ SINGLE_FROM, SINGLE_RATIO, SINGLE_TRACES = 2**13, 1.05, (1e-12, 1e12)
 
 @dataclass(frozen=True)
 class DescentProblem:
-    """What stays the same while Q moves."""
+    """The quantities that stay the same while Q moves."""
 
     objective: StrategyObjective
     ratio: float
@@ -169,7 +169,7 @@ class DescentProblem:
     report: Report
 
     def precision(self, entries: int) -> type[np.float32 | np.float64]:
-        """Of iterates with so many entries."""
+        """Return the float type of iterates with so many entries."""
         least, most = SINGLE_TRACES
         fits = self.ratio >= SINGLE_RATIO and least <= self.objective.trace <= most
         return np.float32 if entries >= SINGLE_FROM and fits else np.float64
@@ -261,7 +261,7 @@ class Descent:
         return L
 
     def looked(self) -> Looked:
-        """What the last look found."""
+        """Return the result of the last look."""
         gradient = self.memory.shaped(self.memory.gradient, self.z.size)
         return Looked(self.history[-1], gradient.copy(), self.slope)
 
@@ -288,7 +288,7 @@ class Descent:
         self.z = z
 
     def completes(self, iterations: int) -> bool:
-        """Whether a short run at constant step stays feasible to its end."""
+        """Return whether a short run at constant step stays feasible to its end."""
         for _ in range(iterations):
             z = self.row_minima(self.step) if self.look() else None
             if z is None:

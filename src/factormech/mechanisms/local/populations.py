@@ -17,7 +17,7 @@ from factormech.seeds import rng_for
 
 
 def _uniform(n: int) -> FloatArray:
-    """Every type alike: the population that average variance describes."""
+    """Return every type alike: the population that average variance describes."""
     return np.ones(n)
 
 
@@ -50,7 +50,7 @@ _POPULATIONS: dict[str, Callable[[int], FloatArray]] = {
 
 
 def names() -> list[str]:
-    """Every synthetic population."""
+    """Return every synthetic population."""
     return list(_POPULATIONS)
 
 

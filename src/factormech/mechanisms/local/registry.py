@@ -164,18 +164,18 @@ def _add(name: str, label: str, own: Any) -> None:
 
 
 def names() -> list[str]:
-    """Every mechanism, in the order in which legends and tables show them."""
+    """Return every mechanism, in the order in which legends and tables show them."""
     return [*_FIXED, *_SOLVED]
 
 
 def is_solved(name: str) -> bool:
-    """Whether a solver finds the mechanism's strategy for each workload."""
+    """Return whether a solver finds the mechanism's strategy for each workload."""
     _target(name)
     return name in _SOLVED
 
 
 def solver_of(name: str) -> Solved:
-    """What is known of a solved mechanism without importing it."""
+    """Return the registry's record of a solved mechanism, without importing the mechanism."""
     if name not in _SOLVED:
         raise UnknownName("solved mechanism", name, _SOLVED)
     return _SOLVED[name]
@@ -198,7 +198,7 @@ def build(name: str, domain_size: int, epsilon: float) -> Strategy | Unavailable
 
 
 def check_options(name: str, options: Options, key: str = "options") -> list[BadValue]:
-    """What is wrong with a mechanism's settings, a line each; ``key`` is where they stand."""
+    """Return a line for each mistake in a mechanism's settings; ``key`` is where they stand."""
     known = solver_of(name).options if name in _SOLVED else {}
     found: list[BadValue] = []
     for option, value in options.items():

@@ -131,7 +131,7 @@ def _measured(built: LocalRelease, row: dict[str, Any], relative_width: float, l
 
 
 def _deviations(squares: FloatArray, exact: float) -> float:
-    """How many standard errors the mean of the squared errors is off; 0 for a mechanism without noise."""
+    """Return how many standard errors the mean of the squared errors is off; 0 for a mechanism without noise."""
     error = float(squares.std(ddof=1)) / math.sqrt(len(squares))
     off = float(squares.mean()) - exact
     return off / error if abs(off) > 1e-9 * exact else 0.0

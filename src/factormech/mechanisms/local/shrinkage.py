@@ -59,7 +59,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Shrunk:
-    """What shrinking a strategy's estimate makes of it: the users it needs (not rounded up), and c."""
+    """The users that a strategy needs when its estimate is shrunk (not rounded up), and the factor c."""
 
     users: float
     factor: float

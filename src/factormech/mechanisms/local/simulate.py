@@ -130,7 +130,7 @@ def _inverse_gamma_rate(s: float) -> float:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What the trials of one collection say about its total squared error.
+    """The estimate of the total squared error of one collection from its trials.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class Simulated:
 
     @property
     def standard_error(self) -> float:
-        """Of ``mean``, from the trials' own spread; not a number for a single trial."""
+        """The standard error of ``mean``, from the spread of the trials; NaN for a single trial."""
         return float(self.errors.std(ddof=1) / np.sqrt(self.trials)) if self.trials > 1 else float("nan")
 
     @property

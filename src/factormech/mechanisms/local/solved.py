@@ -26,7 +26,7 @@ Options: TypeAlias = Mapping[str, str | int]
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver found.
+    """The strategy that a solver found, with the solver's record.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Option:
 
     @property
     def rule(self) -> str:
-        """What holds of a good value, continuing "must …"."""
+        """The rule for a good value, continuing "must …"."""
         return f"be one of {', '.join(self.words)}" if self.words else "be a positive whole number"
 
     @property
@@ -111,7 +111,7 @@ class Option:
         return self.words[0] if self.words else 256
 
     def problem(self, key: str, value: object) -> BadValue | None:
-        """What is wrong with a value, if anything."""
+        """Return the mistake in a value, if there is one."""
         good = value in self.words if self.words else type(value) is int and value >= 1
         return None if good else BadValue(key, value, self.rule, f"give for example {self.example}")
 

@@ -114,7 +114,7 @@ class Strategy(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of one report: a user's type exchanged for any other."""
+        """The guarantee of one report: a user's type is exchanged for any other."""
         ...
 
     def evaluate(self, centred_gram: FloatArray) -> Evaluation:

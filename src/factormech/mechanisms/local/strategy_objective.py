@@ -169,7 +169,7 @@ class StrategyObjective:
         column_kernels.combine(gradient, -2.0 / np.sqrt(d), curvature, self._along_ones(Z))
 
     def _along_ones(self, Z: FloatArray) -> FloatArray:
-        """What the part of Y along 1 takes off each column u: 1ᵀG1/n² + 2(X_c⁺G1)_u/n."""
+        """Return what the part of Y along 1 takes off each column u: 1ᵀG1/n² + 2(X_c⁺G1)_u/n."""
         tilted: FloatArray = self.constant / self.domain_size + 2.0 * (Z @ self._tilt)
         return tilted
 
@@ -195,7 +195,7 @@ def _solve(X: FloatArray, R: FloatArray) -> tuple[float, FloatArray | None]:
 
 
 def _solve_in_single(X: SingleArray, R: SingleArray) -> tuple[float, SingleArray] | None:
-    """As ``_solve`` in single precision; none where that is not enough."""
+    """Solve as ``_solve`` does, in single precision; None where that is not enough."""
     n, scale = X.shape[0], float(np.trace(X, dtype=np.float64))
     if not 0.0 < scale < math.inf:
         return None
@@ -214,7 +214,7 @@ def _squares(S: RealArray) -> float:
 
 
 def _solve_singular(X: FloatArray, R: FloatArray) -> tuple[float, FloatArray | None]:
-    """As ``_solve``, through the eigenvalues of X.
+    """Solve as ``_solve`` does, through the eigenvalues of X.
 
     Eigenvalues below a cut are taken for zero. The part of R that lies there must then be rounding as well:
     if even the cut itself in their place would change the objective by a millionth, the queries are not in

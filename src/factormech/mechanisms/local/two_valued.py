@@ -34,7 +34,7 @@ def fourier(domain_size: int, epsilon: float) -> Strategy | Unavailable:
 
 
 def fourier_3(domain_size: int, epsilon: float) -> Strategy | Unavailable:
-    """The same of parities of one to three bits, which is enough for marginals of up to three attributes."""
+    """Return the strategy of parities of one to three bits, which is enough for marginals of up to three attributes."""
     return _fourier(domain_size, epsilon, max_weight=3)
 
 

@@ -92,7 +92,7 @@ def upper_end(queries: SubsetClass, boxes: Boxes, roots: Roots, shift: FloatArra
 
 
 def _squares(queries: SubsetClass, roots: Roots) -> tuple[FloatArray, FloatArray]:
-    """At least the squared lengths of rows and of columns, by kind."""
+    """Return upper bounds on the squared lengths of rows and of columns, by kind."""
     A = len(queries.rows)
     total = np.sum([squared_norms_above(root, 1) for root in roots], axis=0) * (1.0 + 2.0 * gamma(len(roots)))
     return np.asarray(total[:A]), np.asarray(total[A:])

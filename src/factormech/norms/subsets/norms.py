@@ -175,7 +175,7 @@ def class_hardness(queries: SubsetClass, theta: float, quantity: str = "gamma-2-
 
 
 def _spreads(queries: SubsetClass, W: FloatArray, U: FloatArray) -> FloatArray:
-    """At least D_b/θ' of ``Centre``: the users of kind b times the largest |U_vx|/W_v•U_v.
+    """Return an upper bound on D_b/θ' of ``Centre``: the users of kind b times the largest |U_vx|/W_v•U_v.
 
     A mass u(a, b, t) is spread evenly over C(d, i_a) rows, each with N(a, b, t) users of kind b at intersection t.
     """
@@ -191,7 +191,7 @@ def _spreads(queries: SubsetClass, W: FloatArray, U: FloatArray) -> FloatArray:
 
 
 def _agreements(W: FloatArray, U: FloatArray) -> FloatArray:
-    """At most W_v•U_v/‖U_v‖₁ by kind of row, −1 for those without mass; |W| ≤ 1."""
+    """Return a lower bound on W_v•U_v/‖U_v‖₁ by kind of row, −1 for rows without mass; |W| ≤ 1."""
     sizes = np.abs(U).sum(axis=1)
     found = np.divide((W * U).sum(axis=1), sizes, out=np.full(len(U), -1.0), where=sizes > 0.0)
     return np.asarray(found - 2.0 * gamma(U.shape[1] + 2) - 4.0 * UNIT)

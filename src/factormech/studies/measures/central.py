@@ -312,7 +312,7 @@ def _replacement_bounds(
 
 
 def factorizations() -> list[str]:
-    """Every factorization that a study may name."""
+    """Return every factorization that a study may name."""
     return [OPTIMAL, *CLASSICAL]
 
 

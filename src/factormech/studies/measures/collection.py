@@ -145,7 +145,7 @@ def collect(
 
 
 def _same(one: Question, other: Question) -> bool:
-    """Whether two questions differ in their seeds at most."""
+    """Return whether two questions differ in their seeds at most."""
     a, b = one.workload, other.workload
     return (a.name, a.domain_size) == (b.name, b.domain_size)
 
@@ -153,7 +153,7 @@ def _same(one: Question, other: Question) -> bool:
 def _collect(
     mechanism: str, strategy_for: StrategyFor, questions: list[Question], epsilon: float, grid: CollectionGrid
 ) -> Iterator[CollectionRun]:
-    """All points of one domain and budget; questions that share a strategy share its simulated reports."""
+    """Yield all points of one domain and budget; questions that share a strategy share its simulated reports."""
     sharing = [[asked] for asked in questions] if is_solved(mechanism) else [questions]
     for group in sharing:
         yield from _run(mechanism, strategy_for(group[0], epsilon), group, epsilon, grid)
@@ -368,7 +368,7 @@ def agreement(
 
 
 def collection_agreement(rows: Iterable[ComparedCollection], level: float = LEVEL) -> Agreement:
-    """Whether all rows that were measured agree with their exact errors, at one simultaneous level.
+    """Return whether all rows that were measured agree with their exact errors, at one simultaneous level.
 
     Rows are compared one by one, and pooled over populations, users and seeds: for each mechanism, workload, domain and
     budget, and for each mechanism and workload over all domains and budgets. Collections that differ in any of these

@@ -166,7 +166,7 @@ def _on_question(
 
 
 def _status(strategy: Strategy | Unavailable, evaluation: Evaluation | None, users: int) -> tuple[str, str]:
-    """Whether a collection can be simulated, or why not."""
+    """Return whether a collection can be simulated, or why not."""
     if isinstance(strategy, Unavailable):
         return "unavailable", strategy.reason
     if evaluation is not None and not evaluation.answered:

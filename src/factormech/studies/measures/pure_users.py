@@ -202,7 +202,7 @@ def inverted(curve: Sequence[Point], alpha: float) -> Needed | Unavailable:
 
 
 def _settled(curve: Sequence[Point], setup: Setup) -> bool:
-    """Whether more users do not help: rows ℓ that are too few keep an error however many users there are."""
+    """Return whether more users do not help: rows ℓ that are too few keep an error however many users there are."""
     many = curve[-1].users * setup.epsilon > _MANY * len(setup.queries)
     return many and curve[-1].error.value > _STILL * curve[-4].error.value
 
@@ -239,7 +239,7 @@ def _mean_square(setup: Setup, law: str) -> Estimate | Unavailable:
 
 
 def _releases(setup: Setup, mechanism: str, users: int) -> list[tuple[int, list[Draws]]] | Unavailable:
-    """What is chosen among at n."""
+    """Return the releases to choose from at n."""
     if mechanism != CHOICE:
         return setup.blocks(PROJECTED.get(mechanism, mechanism.removesuffix("-projection")))
     if not jl_is_better_for(users, setup.epsilon, len(setup.queries)):

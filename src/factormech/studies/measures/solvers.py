@@ -161,7 +161,7 @@ class Trace:
         self.steps.append((step.stage, time.process_time() - self.begin, step.objective))
 
     def improvements(self, least: float) -> Iterator[dict[str, Any]]:
-        """Every time that something better had been found.
+        """Yield every time that something better had been found.
 
         What is below ``least``, the objective of the strategy that the solver returned in the end, was not a strategy
         (of points that do not keep all constraints, an optimiser tells less), and is passed over.

@@ -34,7 +34,7 @@ _SOURCES: dict[str, Source] = {
 
 
 def names() -> list[str]:
-    """Every mechanism, in the order in which legends and tables show them."""
+    """Return the names of all mechanisms, in the order in which legends and tables show them."""
     return [*_SOURCES, *strategies.names()]
 
 

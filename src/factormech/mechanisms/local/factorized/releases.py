@@ -398,7 +398,7 @@ def nodes(domain_size: int) -> FloatArray:
 
 
 def plain(workload: FloatArray) -> LocalFactorization:
-    """Every prefix from the fewest nodes."""
+    """Return every prefix from the fewest nodes."""
     T = workload.shape[1]
     depth = (T - 1).bit_length()
     sizes = [((T - 1) >> bit) + 1 for bit in range(depth)][::-1]
@@ -416,7 +416,7 @@ def plain(workload: FloatArray) -> LocalFactorization:
 
 
 def least_squares(workload: FloatArray) -> LocalFactorization:
-    """Every prefix from all nodes, with the shortest rows."""
+    """Return every prefix from all nodes, with the shortest rows."""
     A = nodes(workload.shape[1])
     centred = A - A.mean(axis=1, keepdims=True)
     R = (workload - workload.mean(axis=1, keepdims=True)) @ np.linalg.pinv(centred, rcond=_SINGULAR)

@@ -164,7 +164,7 @@ def _users(exponents: FloatArray, tau: float, alpha: float) -> float:
 
 
 def _least(function: Callable[[float], float], scale: float) -> tuple[float, float]:
-    """Where a function of τ without false minima is least, and its value: a coarse search, then Brent's."""
+    """Return the minimum of a function of τ without false minima, and its value: a coarse search, then Brent's."""
     from scipy.optimize import minimize_scalar
 
     start = math.log(scale)

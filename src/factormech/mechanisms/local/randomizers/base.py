@@ -46,17 +46,17 @@ class BallRandomizer(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """The promised ε."""
+        """The ε that the randomizer guarantees."""
         ...
 
     @property
     def delta(self) -> float:
-        """The promised δ; 0.0 where the privacy is pure."""
+        """The δ that the randomizer guarantees; 0.0 where the privacy is pure."""
         ...
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of one report: a point of the ball exchanged for any other."""
+        """The guarantee of one report: a point of the ball is exchanged for any other."""
         ...
 
     def sample(self, points: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -104,7 +104,7 @@ class BallRandomizer(Protocol):
         ...
 
     def privacy_loss(self) -> float:
-        """A rigorous upper bound of the ε of what is really sampled (at this δ), at most the promised one."""
+        """Return a rigorous upper bound on the ε of the samples (at this δ), at most the ε of the guarantee."""
         ...
 
 
@@ -210,7 +210,7 @@ class GaussianNoise:
         return Guarantee(self.epsilon, self.delta)
 
     def privacy_loss(self) -> float:
-        """ε, checked: the exact δ of this σ at ε is at most the promised one."""
+        """Return ε, after a check that the exact δ of this σ at ε is at most the δ of the guarantee."""
         found = gaussian_delta(self.sigma / _DIAMETER, self.epsilon)
         if not found <= self.delta:
             raise BadValue("delta", self.delta, f"be at least the noise's, {found!r}", "give a larger delta")

@@ -68,7 +68,7 @@ def _draw(
 
 @compiled()
 def join_pairs(square: FloatArray, sizes: IntArray, cosines: FloatArray) -> int:
-    """Every walk with its steps joined two by two, in place: ρ² + ρ'² + 2ρρ't; the last of an odd number waits.
+    """Return every walk with its steps joined two by two, in place: ρ² + ρ'² + 2ρρ't; the last of an odd number waits.
 
     ``square`` has the squared lengths of all steps, walk by walk, ``sizes`` how many each walk has, which are halved;
     ``cosines`` has a t for each pair. Returns how many steps there are now, at the front of ``square``.

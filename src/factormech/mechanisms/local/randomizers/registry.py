@@ -22,12 +22,12 @@ _RANDOMIZERS = {
 
 
 def names() -> list[str]:
-    """Every randomizer, in the order in which legends and tables show them."""
+    """Return every randomizer, in the order in which legends and tables show them."""
     return list(_RANDOMIZERS)
 
 
 def has_delta(name: str) -> bool:
-    """Whether the randomizer is (ε, δ)-private rather than ε-private."""
+    """Return whether the randomizer is (ε, δ)-private rather than ε-private."""
     return _entry(name)[1]
 
 

@@ -114,7 +114,7 @@ def _quadrature(z: float, d: int, height: float) -> _Quadrature:
 
 
 def _end(z: float, d: int, edge: float) -> float:
-    """Where nothing is left of the law, of the law on the cap, and of the law tilted by z."""
+    """Return the point beyond which the law, the law on the cap, and the law tilted by z have no mass left."""
     farthest = max(1.5, edge) + _DEPTH / (d - 1) + math.sqrt(2 * _DEPTH / (d - 1))
     s = np.linspace(0.0, farthest, 4001)
     law = -(d - 1) * _log_cosh(s)

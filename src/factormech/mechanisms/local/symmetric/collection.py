@@ -144,7 +144,7 @@ def _forced(family: PatternFamily, channel: Channel) -> float:
 
 
 def _split(tree: ReportTree, users: int, rng: np.random.Generator) -> IntArray:
-    """How many of so many users come to each placement."""
+    """Return how many of so many users come to each placement."""
     return tree.sample(np.array([users]), 1, rng)[:, 0].copy()
 
 
@@ -223,7 +223,7 @@ def pattern_error_law(
 
 
 def _pair_means(part: Placed, n: int) -> FloatArray:
-    """What one family adds to K, (n, n)."""
+    """Return the term that one family adds to K, (n, n)."""
     gamma, s = part.gamma, np.arange(len(part.gamma))
     means = np.where(s > 0, gamma, 1.0)  # of (−1)^{s·r} for the type 0
     table = np.outer(gamma, gamma) * means[np.bitwise_xor.outer(s, s)]

@@ -73,7 +73,7 @@ def _own_word(places: IntArray, place: int, odd: IntArray, u: int) -> int:
 
 @compiled()
 def parities(n: int) -> IntArray:
-    """Whether the numbers below n have an odd number of bits."""
+    """Return whether the numbers below n have an odd number of bits."""
     odd = np.zeros(n, dtype=np.int64)
     for u in range(1, n):
         odd[u] = odd[u >> 1] ^ (u & 1)

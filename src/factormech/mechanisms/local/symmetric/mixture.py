@@ -112,7 +112,7 @@ class Multipliers:
 
 
 class Sets:
-    """What the profiles (w_1, …, w_d) of sets of a given size satisfy."""
+    """The constraints on the profiles (w_1, …, w_d) of sets of a given size."""
 
     def __init__(self, attributes: int) -> None:
         d = self.d = attributes

@@ -173,7 +173,7 @@ class SymmetricStrategy:
         return tuple(self._listed(family) for family in self.families)
 
     def _listed(self, family: PatternFamily) -> tuple[IntArray, FloatArray]:
-        """All matrices of a family, equal ones together, and their probabilities."""
+        """Return all matrices of a family, equal ones together, and their probabilities."""
         if not family.permuted:
             return family.masks, family.weights
         if self.attributes > _PERMUTATIONS_LIMIT:
