@@ -265,6 +265,19 @@ def parity_slopes(frame: pd.DataFrame) -> str:
     return markdown(["mechanism", "N", *ends], rows)
 
 
+def pairs(frame: pd.DataFrame) -> str:
+    """2-way marginals: users of two kinds of noise and of a projection, and the fewest of them over the bound."""
+    shown = ["l2-ball", "trace", "trace-projection"]
+    rows = []
+    for (d, accuracy), part in frame.groupby(["coordinates", "accuracy"], sort=True):
+        users = part.set_index("mechanism")["measured_users"]
+        bound = int(part["certified_users"].iloc[0])
+        numbers = [f"{users[name]:.0f}" for name in shown]
+        rows.append([str(d), f"{accuracy:g}", *numbers, str(bound), f"{users.min() / bound:.0f}"])
+    heads = ["d", "1/α", "noise of the ball", "of the trace body", "with projection", "bound", "fewest over bound"]
+    return markdown(heads, rows)
+
+
 def edges(frame: pd.DataFrame) -> str:
     """Random queries: at how many nε the best number of rows of JL release is the largest that was tried."""
     tried = frame[frame["mechanism"] == "jl"]

@@ -82,6 +82,7 @@ def nikolov2023() -> dict[str, str]:
     return {
         "slopes-of-parity": blocks.parity_slopes(table("full-parity-users")),
         "edges": blocks.edges(table("pure-random-queries")),
+        "pairs": blocks.pairs(table("two-way-marginals-users")),
     }
 
 

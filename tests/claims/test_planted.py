@@ -59,6 +59,7 @@ QUANTITY = {
     "published-bounds": ("scaled_norm_lower", "scaled_norm_upper", "total_error", "lower_bound", "ratio_to_bound"),
     "pure-constants": ("l2_error", "low", "high", "error_constant"),
     "pure-covariance": MEASURED,
+    "pure-covariance-users": ("measured_users", "low", "high"),
     "pure-marginals": MEASURED,
     "pure-random-queries": MEASURED,
     "pure-sample-complexity": ("measured_users", "low", "high"),

@@ -351,7 +351,7 @@ MEANINGS = (
     _("sq_dimension", NUMBER, "statistical-query dimension", "", "", "Lower end of the dimension."),
     _("standard_error", NUMBER, "standard error", "", "", "Of the measured error."),
     _("start", INTEGER, "start", "", "", "Which random start."),
-    _("statistic", TEXT, "statistic", "", "", "What is released: second-moment or covariance."),
+    _("statistic", TEXT, "statistic", "", "", "What is released: second-moment, covariance or 2-way-marginals."),
     _("status", TEXT, "status", "", "", "`ok`, or another label with a `reason`."),
     _("stopped", TEXT, "stopped", "", "", "Why the solver or the simulation stopped."),
     _("stopped_share", NUMBER, "share of runs that were stopped", "", "",

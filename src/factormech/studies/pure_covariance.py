@@ -50,7 +50,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
         if statistic == COVARIANCE and not mechanism.endswith("-projection"):
             reason, errors = "covariances are released with the projection alone", None
         else:
-            reason, errors = (_noise if mechanism in RAW else _errors_of)(mechanism, statistic, d, asked, rng)
+            reason, errors = errors_of(mechanism, statistic, d, asked, rng)
         for product in asked["users_times_epsilon"]:
             n = users_of(product, epsilon)
             row = {
@@ -64,7 +64,12 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
             yield row | ({"reason": reason} if errors is None else errors(n))
 
 
-def _noise(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+def errors_of(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+    """Return a function n → error with its interval as columns of a row, or why there is none."""
+    return (_of_noise if mechanism in RAW else _of_release)(mechanism, statistic, d, asked, rng)
+
+
+def _of_noise(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
     """A function n → numbers of a row, for noise alone, whose error is E‖Z‖/n on all data; or why there is none."""
     from factormech.errors import Unavailable
     from factormech.mechanisms.pure.covariance import MomentRelease
@@ -77,10 +82,10 @@ def _noise(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tu
     return "", lambda n: {"frobenius_error": found.value / n, "low": found.low / n, "high": found.high / n}
 
 
-def _errors_of(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
+def _of_release(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
     """The same on the worst data found."""
     from factormech.errors import Unavailable
-    from factormech.mechanisms.pure.covariance import MomentRelease, ball_vectors
+    from factormech.mechanisms.pure.covariance import MomentRelease, ball_vectors, frobenius_errors
 
     if mechanism == JL:
         return _sketched(d, asked, rng)
@@ -93,10 +98,10 @@ def _errors_of(mechanism: str, statistic: str, d: int, asked: Asked, rng: Any) -
     def errors(moment: Any, mean: Any, n: int) -> Any:
         found = drawn.moments(moment, n)
         if statistic == MOMENT:
-            return found - moment
-        return _covariances(found, mean + z / n) - _covariances(moment, mean)
+            return frobenius_errors(found, moment)
+        return frobenius_errors(_covariances(found, mean + z / n), _covariances(moment, mean))
 
-    return "", lambda n: _worst(errors, d, n)
+    return "", lambda n: worst_of(errors, along_axes(d, n), n)
 
 
 def _covariances(moments: Any, means: Any) -> Any:
@@ -110,7 +115,7 @@ def _covariances(moments: Any, means: Any) -> Any:
 def _sketched(d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
     import numpy as np
 
-    from factormech.mechanisms.pure.covariance import SketchRelease
+    from factormech.mechanisms.pure.covariance import SketchRelease, frobenius_errors
     from factormech.mechanisms.pure.jl import balanced_rows
 
     if d > LIFTED:
@@ -123,26 +128,35 @@ def _sketched(d: int, asked: Asked, rng: Any) -> tuple[str, Any]:
         if rows not in drawn:
             release = SketchRelease.of(d, epsilon, rows)
             drawn[rows] = [release.draw(rng, 1) for _ in range(asked["matrices"])]
-        return np.concatenate([one.moments(moment, n) for one in drawn[rows]]) - moment
+        return frobenius_errors(np.concatenate([one.moments(moment, n) for one in drawn[rows]]), moment)
 
-    return "", lambda n: _worst(errors, d, n)
+    return "", lambda n: worst_of(errors, along_axes(d, n), n)
 
 
-def _worst(errors: Any, d: int, n: int) -> dict[str, Any]:
-    """The worst of the data tried by half of the draws, on the other half."""
+def along_axes(d: int, n: int) -> list[tuple[int, Any, Any]]:
+    """Return (s, M, μ) of n rows along s axes, s = 1, 2, 4 … d."""
     import numpy as np
 
     from factormech.mechanisms.pure.errors import spread
-    from factormech.studies.measures.pure import chosen
 
     sizes = sorted({min(2**i, d, n) for i in range(d.bit_length() + 1)})
-    found = []
-    for s in sizes:
-        mean = spread(n, np.arange(s), d) / n
-        found.append(np.linalg.norm(errors(np.diag(mean), mean, n), axis=(1, 2)))
+    means = [spread(n, np.arange(s), d) / n for s in sizes]
+    return [(s, np.diag(mean), mean) for s, mean in zip(sizes, means, strict=True)]
+
+
+def worst_of(errors: Any, data: list[tuple[int, Any, Any]], n: int) -> dict[str, Any]:
+    """Return the columns of the worst of the data (s, M, μ), chosen by half of the draws, on the other half.
+
+    ``errors`` takes M, μ and n to errors, one for each draw.
+    """
+    import numpy as np
+
+    from factormech.studies.measures.pure import chosen
+
+    found = [errors(moment, mean, n) for _, moment, mean in data]
     best = chosen(np.array(found)[None, :, :, None])
     error = best.error
-    return {"sparsity": float(sizes[best.data]), "frobenius_error": error.value, "low": error.low, "high": error.high}
+    return {"sparsity": float(data[best.data][0]), "frobenius_error": error.value, "low": error.low, "high": error.high}
 
 
 def check(row: Mapping[str, Any]) -> Problem:
@@ -166,7 +180,8 @@ def _seconds(asked: Asked) -> float:
     return float(2.0 + 6e-8 * cubes + 3e-4 * lifts * (JL in asked["mechanism"]))
 
 
-def _count(name: str, least: int, value: int, what: str) -> Setting:
+def count(name: str, least: int, value: int, what: str) -> Setting:
+    """Return a setting that is a whole number."""
     return Setting(name, {"type": "integer", "minimum": least, "maximum": 10000}, what, value, default=value)
 
 
@@ -175,8 +190,8 @@ _KIND = Experiment(
     description="Errors of second moments and covariances under pure privacy, against Nε.",
     axes=(SIZE, STATISTIC, MECHANISM, pure.PRODUCT),
     settings=(
-        _count("draws", 8, 100, "Draws of noise; half choose the worst data, the others measure."),
-        _count("matrices", 8, 16, "Random matrices of JL release, one draw of noise for each."),
+        count("draws", 8, 100, "Draws of noise; half choose the worst data, the others measure."),
+        count("matrices", 8, 16, "Random matrices of JL release, one draw of noise for each."),
     ),
     columns=(
         SIZE.column(),

@@ -278,9 +278,23 @@ def test_a_body_that_its_frame_leaves_long_is_made_round_by_its_first_chains() -
 
 
 def test_a_body_of_too_many_dimensions_is_refused() -> None:
-    wide = ChainDirections(body_of(signs(bouncy.LARGEST_DIMENSION + 1, 150))).sample(np.random.default_rng(0), 10)
+    wide = ChainDirections(body_of(signs(bouncy.LARGEST_DIMENSION + 1, 200))).sample(np.random.default_rng(0), 10)
     assert isinstance(wide, Unavailable)
-    assert "at most 128 dimensions" in wide.reason
+    assert f"at most {bouncy.LARGEST_DIMENSION} dimensions" in wide.reason
+
+
+@pytest.mark.heavy
+def test_the_chain_has_its_law_in_the_most_dimensions() -> None:
+    """A cross-polytope, whose lengths are known: E‖D‖² = 4·2d/(d(d + 1)), as B is twice the hull of ±e_i."""
+    d = bouncy.LARGEST_DIMENSION
+    body = body_of(np.hstack([np.eye(d), -np.eye(d)]))
+    sample = ChainDirections(body).sample(np.random.default_rng(0), 400)
+    assert isinstance(sample, Sample), sample
+    assert sample.diagnosis is not None
+    assert sample.diagnosis.law > 1e-5
+    length = sample.mean(lambda D: ((D @ body.frame.T) ** 2).sum(axis=-1), FALSE_ALARM)
+    assert length.low <= 8.0 / (d + 1) <= length.high
+    assert length.high - length.low < 0.05 * length.value
 
 
 # Diagnostics ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from factormech.arrays import FloatArray
 from factormech.errors import Unavailable
 from factormech.mechanisms.pure.errors import candidates, errors_of
-from factormech.mechanisms.pure.jl import JLRelease
+from factormech.mechanisms.pure.jl import CoarseDraws, CoarseJLRelease, JLRelease
 from factormech.mechanisms.pure.mechanism import Draws, NoisyRelease, pure_law
 from factormech.mechanisms.pure.worst import best_of_worst, exchanged, slopes
 from factormech.studies.measures.pure import SKEWED_LEVEL, chosen
@@ -23,6 +23,8 @@ RELEASES = {
     "projection": NoisyRelease.of(Q, LAW),
     "jl": JLRelease.of(Q, LAW, 2),
     "jl, centre": JLRelease.of(Q, LAW, 2, ties="centre"),
+    "coarse": CoarseJLRelease.of(Q, LAW, 2.5, 2),
+    "coarse, projection": CoarseJLRelease.of(Q, LAW, 2.5, None),
 }
 
 
@@ -31,6 +33,13 @@ def drawn(release: Any, blocks: int = 3, draws: int = 8, seed: int = 1) -> list[
     found = [release.draw(rng, draws) for _ in range(blocks)]
     assert not any(isinstance(one, Unavailable) for one in found)
     return found
+
+
+def louder(one: Any, factor: float) -> Any:
+    """The same draws with more noise."""
+    if isinstance(one, CoarseDraws):
+        return replace(one, inner=louder(one.inner, factor))
+    return replace(one, noise=one.noise * factor)
 
 
 def mean(blocks: list[Draws], counts: FloatArray, power: int) -> float:
@@ -43,7 +52,7 @@ def test_slopes_are_those_of_differences(name: str, power: int) -> None:
     """A millionth of very many users moved, at the noise of 40: no corral changes, but for a rare draw."""
     blocks = drawn(RELEASES[name])
     scale, base = 10**9, np.array([10, 0, 5, 0, 0, 8, 7, 0, 4, 0, 6, 0], dtype=float)
-    quiet: list[Any] = [replace(one, noise=one.noise * scale) for one in cast(list[Any], blocks)]
+    quiet: list[Any] = [louder(one, scale) for one in cast(list[Any], blocks)]
     told = slopes(quiet, Q, base * scale, power)
     step, n = 40.0, 40.0 * scale
     for giver, taker in ((0, 1), (2, 5), (8, 11)):
@@ -54,7 +63,12 @@ def test_slopes_are_those_of_differences(name: str, power: int) -> None:
         assert told[taker] - told[giver] == pytest.approx(difference, rel=1e-3, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["projection", "jl"])
+def test_the_net_of_these_tests_leaves_types_out() -> None:
+    net = RELEASES["coarse"].net
+    assert 2 < len(net.kept) < Q.shape[1]
+
+
+@pytest.mark.parametrize("name", ["projection", "jl", "coarse"])
 def test_exchanges_find_what_all_data_of_few_users_have(name: str) -> None:
     """Of 3 users over 12 types there are 364 data sets: the search, from candidates, comes within 2 % of the worst."""
     blocks = drawn(RELEASES[name])

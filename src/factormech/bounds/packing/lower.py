@@ -226,7 +226,9 @@ class UsersNeeded:
     stretches: int
 
 
-def users_needed(bound: Callable[[int], LowerBound], alpha: float, *, most: int = 10**12) -> UsersNeeded:
+def users_needed(
+    bound: Callable[[int], LowerBound], alpha: float, *, most: int = 10**12, first: int = 1
+) -> UsersNeeded:
     """A lower bound on the sample complexity at error α.
 
     Parameters
@@ -237,11 +239,13 @@ def users_needed(bound: Callable[[int], LowerBound], alpha: float, *, most: int 
         The error, above 0.
     most
         Where the search ends.
+    first
+        Where it begins: nothing is said of fewer users.
     """
     if not (math.isfinite(alpha) and alpha > 0.0):
         raise BadValue("alpha", alpha, "be a finite number above 0", "give for example 0.1")
     check_positive_integer("most", most)
-    m, last, count = 1, None, 0
+    m, last, count = check_positive_integer("first", first), None, 0
     while m < most and count < _STRETCHES:
         found = bound(m)
         # The largest m' with m'·α < m·b: errors at m … m' are above α.

@@ -169,10 +169,10 @@ def _constructions(d: int, w: int) -> Iterator[Construction]:
     for j in range(w):
         for o in hadamard_orders(d // j) if j else (1,):
             left, slots = d - j * o, w - 1 - j
-            parts = [0] if slots == 0 else [c for c in _steps(slots, left - 1) if c >= slots]
+            parts = [0] if slots == 0 else [c for c in geometric_steps(slots, left - 1) if c >= slots]
             for c in parts:
                 if left - c >= 1:
-                    for S in _steps(1, (o - 1) ** j):
+                    for S in geometric_steps(1, (o - 1) ** j):
                         yield Construction(w, left - c, j, o, c, S)
 
 
@@ -194,7 +194,7 @@ def _packings(
     return kinds, of, D, L, cost, squares
 
 
-def _steps(first: int, last: int) -> list[int]:
+def geometric_steps(first: int, last: int) -> list[int]:
     """Geometric steps from ``first`` to ``last``, both of them included."""
     found, value = [], first
     while value < last:

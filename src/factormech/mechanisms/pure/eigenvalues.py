@@ -27,7 +27,7 @@ from factormech.mechanisms.pure.knorm import scaled
 from factormech.numerics.intervals import Estimate
 
 CHAINS = 4
-LARGEST = 128
+LARGEST = 129  # 128 attributes beside a constant
 MODES = 8  # twice as many double both the cost and the effective sample size
 _LEAST = 500  # places of a chain
 _LEARNING = 400  # sweeps

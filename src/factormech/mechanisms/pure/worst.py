@@ -27,7 +27,7 @@ import numpy as np
 from factormech.arrays import FloatArray
 from factormech.mechanisms.central.moments import Estimate
 from factormech.mechanisms.pure.errors import errors_of, mean_error
-from factormech.mechanisms.pure.jl import JLDraws
+from factormech.mechanisms.pure.jl import CoarseDraws, JLDraws
 from factormech.mechanisms.pure.mechanism import Draws, NoisyDraws, checked_counts
 
 
@@ -46,7 +46,7 @@ def slopes(drawn: Sequence[Draws], queries: FloatArray, counts: Any, power: int 
     Parameters
     ----------
     drawn
-        Draws of noise with a projection, or of JL release; those of other releases count as flat.
+        Draws of noise with a projection, of JL release or of either on a net; those of other releases count as flat.
     queries
         Q, (k, N).
     counts
@@ -60,43 +60,58 @@ def slopes(drawn: Sequence[Draws], queries: FloatArray, counts: Any, power: int 
         One slope for each type, (N,), up to one constant for all types.
     """
     x = checked_counts(counts, queries.shape[1])
-    y = queries @ (x / x.sum())
-    gradients = [_gradients(one, y, float(x.sum()), power) for one in drawn]
-    return np.asarray(queries.T @ np.concatenate(gradients).mean(axis=0) / len(y) ** (power / 2))
+    users = float(x.sum())
+    y = queries @ (x / users)
+    found = np.zeros(queries.shape[1])
+    releases = 0
+    for one in drawn:
+        inner, nearest = (one.inner, one.net.nearest) if isinstance(one, CoarseDraws) else (one, slice(None))
+        if not isinstance(inner, (JLDraws, NoisyDraws)):
+            continue
+        # Through a net the release sees the answers of the kept columns, and errs against those of all.
+        V = inner.queries
+        seen = V @ (one.net.counts(x) / users) if isinstance(one, CoarseDraws) else y
+        pulled, directions = _gradients(inner, seen, y, users, power)
+        found += (V.T @ pulled.sum(axis=0))[nearest] - queries.T @ directions.sum(axis=0)
+        releases += len(pulled)
+    return found / (max(1, releases) * len(y) ** (power / 2))
 
 
-def _gradients(one: Draws, y: FloatArray, users: float, power: int) -> FloatArray:
-    """∇_y ‖Ŷ − y‖^power of each draw, (draws, k)."""
+def _gradients(
+    one: JLDraws | NoisyDraws, seen: FloatArray, y: FloatArray, users: float, power: int
+) -> tuple[FloatArray, FloatArray]:
+    """∇‖Ŷ − y‖^power of each draw in the answers ``seen`` by the release, and −∇ in the true ones y; (draws, k)."""
     if isinstance(one, JLDraws):
         hull, V, T = one.lift.hull, one.lift.columns, one.lift.matrix
-        points = T @ (y - one.lift.centre) + one.noise / users
+        points = T @ (seen - one.lift.centre) + one.noise / users
         # Where ties are broken by the centre, the hull has more coordinates, in which the release sees zeros.
         points = np.pad(points, ((0, 0), (0, hull.points.shape[1] - len(T))))
-    elif isinstance(one, NoisyDraws) and one.hull is not None:
+    elif one.hull is not None:
         hull, V, T = one.hull, one.hull.points.T, np.eye(len(y))
-        points = y + one.noise / users
+        points = seen + one.noise / users
     else:
-        return np.zeros((1, len(y)))
+        return np.zeros((1, len(y))), np.zeros((1, len(y)))
     weights = hull.project_all(points).weights
-    return np.array([_gradient(w, hull.points, V, T, y, power) for w in weights])
+    both = [_gradient(w, hull.points, V, T, y, power) for w in weights]
+    return np.array([pulled for pulled, _ in both]), np.array([direction for _, direction in both])
 
 
 def _gradient(
     weights: FloatArray, images: FloatArray, V: FloatArray, T: FloatArray, y: FloatArray, power: int
-) -> FloatArray:
-    """That of one draw, whose nearest point has these weights."""
+) -> tuple[FloatArray, FloatArray]:
+    """The two of one draw, whose nearest point has these weights."""
     corral = np.flatnonzero(weights > 0.0)
     error = V[:, corral] @ weights[corral] - y
     length = float(np.linalg.norm(error))
     if length == 0.0:
-        return np.zeros(len(y))
+        return np.zeros(len(y)), np.zeros(len(y))
     direction = error * (power * length ** (power - 2))
     if len(corral) == 1:
-        return -direction
+        return np.zeros(len(y)), direction
     A = (images[corral[1:]] - images[corral[0]]).T
     D = V[:, corral[1:]] - V[:, corral[:1]]
     pulled = np.linalg.lstsq(A.T, D.T @ direction, rcond=None)[0]
-    return np.asarray(T.T @ pulled[: len(T)] - direction)
+    return np.asarray(T.T @ pulled[: len(T)]), direction
 
 
 def exchanged(
