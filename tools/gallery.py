@@ -37,10 +37,10 @@ HEAD = """\
 
 Of every study the figure and the tables of its last run on the full grid, copied by `make gallery`; `snakemake NAME`
 makes one again. [config.yaml](config.yaml) has the grids, [times.csv](times.csv) what studies took; digests of the
-code and all versions are in the attributes of the result files that a run makes. The strategies of Figures 1 and 2 have a table of
-[certificates](strategies/certificates.csv) and [digests](strategies/SHA256SUMS); the files are attached to each release, and
-`make archive` makes them. What other packages take for the same work is no study: it is in [race.svg](race.svg),
-explained on [its page](../race.md).
+code and all versions are in the attributes of the result files that a run makes. The strategies of Figures 1 and 2
+have a table of [certificates](strategies/certificates.csv) and [digests](strategies/SHA256SUMS); the files are
+attached to each release, and `make archive` makes them. What other packages take for the same work is no study: it is
+in [race.svg](race.svg), explained on [its page](../race.md).
 """
 PAPER = """\
 # {title}

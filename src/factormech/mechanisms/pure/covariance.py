@@ -150,6 +150,11 @@ def ball_vectors(dimension: int, diameter: float, epsilon: float, rng: np.random
     return np.asarray(radius * z / np.linalg.norm(z, axis=1, keepdims=True))
 
 
+def frobenius_errors(found: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return ‖M̂ − M‖_F of each draw."""
+    return np.asarray(np.linalg.norm(found - truth, axis=(-2, -1)))
+
+
 # JL release of second moments.
 
 TOLERANCE = 1e-3
