@@ -46,7 +46,7 @@ HEADING = 1.5
 
 @dataclass(frozen=True)
 class Grid:
-    """One float.
+    """One float of LaTeX.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Grid:
 
 
 def grids(frame: pd.DataFrame, paper: PaperTable, columns: Mapping[str, Column], lines: int) -> list[Grid]:
-    """Return the floats of a paper's table, each of at most so many lines.
+    """Return the LaTeX floats of a paper's table, each with at most the given number of lines.
 
     Rows that differ in the innermost key alone are a block, and floats have whole blocks. Where more than
     :data:`MOST_FLOATS` would be needed, blocks are thinned evenly, and a note says so.
@@ -209,7 +209,7 @@ def _filled(blocks: list[list[Values]], lines: int) -> list[list[list[Values]]]:
 
 
 def _thinned(block: list[Values], most: int) -> list[Values]:
-    """At most so many of the places: both ends, and evenly between."""
+    """Return at most the given number of positions: both ends, and evenly between them."""
     where = np.unique(np.linspace(0, len(block) - 1, min(most, len(block))).round().astype(int))
     return [block[i] for i in where]
 
