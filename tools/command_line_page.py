@@ -31,7 +31,7 @@ by `python tools/command_line_page.py`: every answer is a real one, without time
 A workload is a registered name with `--domain-size`; or a CSV, NPY, Matrix Market or HDF5 file with a row for each
 query and a column for each user type; or, with `--config mine.yaml`, a union, product or file that a configuration
 defines. `--seed` (the value on a study's axis `seed`) and `--root-seed` (the `seed` of a configuration) fix random
-draws: equal seeds give the pipeline's results.
+draws: with equal seeds, the command line and the pipeline have equal results.
 
 Numbers may be written as `100000` or `1e5`, and as `0.01` or `1%`; norms as `gamma-2` or `gamma2`; `optimise` as
 `optimize`. [Python](python.md) has the same words.
@@ -39,7 +39,8 @@ Numbers may be written as `100000` or `1e5`, and as `0.01` or `1%`; norms as `ga
 * `--json` answers with one object; its keys are [below](#json). A number that does not exist is null, and `reason` says
   why.
 * A command that takes over two seconds shows a bar on standard error: the share that is done, the time left as the
-  benchmark of costs predicts it, and the gap. Where standard error is no terminal, it writes a line every ten seconds.
+  benchmark of costs predicts it, and the gap that the solver has reached. Where standard error is no terminal, it
+  writes a line every ten seconds.
 * A file is written whole or not at all; Ctrl-C leaves none.
 * `--plugin mine.py` makes the workloads and mechanisms of a file known ([adding things](adding.md)); a configuration
   names its own.
@@ -53,7 +54,10 @@ A CSV file (`.csv` or `.tsv`) may have a header with the names of the user types
 column; both are kept to the answers. It may use commas, semicolons or tabs, quotes, UTF-8, UTF-16 or Latin-1, with or
 without a byte order mark, and the line ends of every system. Values are read strictly: numbers with a decimal point. A
 first line of numbers and texts is refused, unless its first cell is empty or `query`: a query that is taken for a
-header would be lost. Data are one row, one column, or two columns with a header such as `age,count`.
+header would be lost. A first line of numbers alone is a query; it is refused where it looks like a header, such as
+`18,30,45` above zeros and ones. Data are one row, one column, or two columns with a header such as `age,count`.
+
+## Exit codes
 
 | exit code | meaning |
 | --- | --- |

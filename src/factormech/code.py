@@ -52,7 +52,7 @@ class _Parsed:
 
 
 class Sources:
-    """The files of a package in one state: each is looked for and read once, however often it is asked about.
+    """The files of a package in one state: each is searched for and read once.
 
     A run of the workflow is of one state of the code, and asks for that of two hundred sets of modules.
 

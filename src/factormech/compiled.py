@@ -238,7 +238,7 @@ def _write(path: Path, files: dict[str, bytes]) -> None:
 
 
 def prune(folder: Path, most: int = KEPT_FILES) -> None:
-    """Delete the files that were not used for longest, until at most so many are left."""
+    """Delete the files that have not been used for the longest time, until at most ``most`` are left."""
     dated = []
     for path in folder.glob("*.kernels"):
         with suppress(OSError):  # pruned by another process

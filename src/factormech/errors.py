@@ -100,7 +100,7 @@ def shorten(value: Any, width: int = 60) -> str:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """Why there is no such mechanism at a grid point, in words that tables, legends and captions repeat.
+    """The reason why a mechanism cannot run at a grid point; tables, legends and captions repeat the text.
 
     Examples
     --------

@@ -409,7 +409,7 @@ class Program:
     def certificate(
         self, prices: FloatArray, sizes: Sequence[int], roots: FloatArray
     ) -> tuple[TripleCertificate, FloatArray]:
-        """The best numbers for every size, and c_sh_s: triples are asked where pairs say too little."""
+        """Return the best numbers for every size, and c_sh_s; triples are solved where pairs prove too little."""
         squares = [np.array([x / (1 << 2 * BITS) for x in _squares(self.scheme, row)]) for row in roots]
         every = range(1, 2**self.d)
         rows, values = map(list, zip(*(self._numbers(prices, s, 0, None) for s in every), strict=True))

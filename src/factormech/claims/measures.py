@@ -328,7 +328,7 @@ def _place(found: pd.DataFrame, at: int) -> str:
 
 
 def _between(middle: Any, low: Any, high: Any, count: int, more: str) -> Measured:
-    """A measured number, told by itself and what more there is to say."""
+    """Return a measured number with its text and its remark."""
     ends = float(middle), float(low), float(high)
     return Measured(value=ends[0], low=ends[1], high=ends[2], points=count, words=_interval(*ends) + more)
 

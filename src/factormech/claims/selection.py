@@ -67,7 +67,7 @@ def names_in(text: str) -> set[str]:
 
 
 def evaluate(text: str, columns: Mapping[str, FloatArray], length: int) -> FloatArray:
-    """The expression on each row of a table of so many rows."""
+    """Return the value of the expression on each row of a table with this many rows."""
     with np.errstate(all="ignore"):  # a row without a number stays without one
         found = _value(_parsed(text).body, columns, text)
     return np.broadcast_to(np.asarray(found, dtype=np.float64), (length,)).copy()

@@ -24,7 +24,7 @@ _BAR, _WIDTH = 16, 80
 
 
 class Progress:
-    """A context that shows where a long command stands; ``told`` and ``told_within`` are reports of a solver."""
+    """A context that shows the progress of a long command; solvers report to ``told`` and ``told_within``."""
 
     def __init__(self, task: str, stream: TextIO | None = None, *, first: float = FIRST, expected: float = 0.0) -> None:
         """``expected`` are the seconds that the benchmark predicts for the whole task; 0 if it says nothing."""

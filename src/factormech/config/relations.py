@@ -113,7 +113,7 @@ def _of_study(own: Settings, workloads: _Workloads) -> Iterator[BadValue]:
 
 
 class _Workloads:
-    """The registered workloads and the user's own, of which some may be wrong."""
+    """The registered and the user-defined workloads; some definitions may be wrong."""
 
     def __init__(self, definitions: Mapping[str, Any], base: Path, known: Known) -> None:
         self.definitions, self.base, self.known = definitions, base, known

@@ -110,7 +110,7 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _bounded(name: str) -> bytes:
-    """The bytes of a file, of which no more than the limit are ever read: not all files have an end."""
+    """Return the bytes of a file; at most the limit is read, because not all files have an end."""
     with open(name, "rb") as file:
         content = file.read(SIZE_LIMIT + 1)
     if len(content) > SIZE_LIMIT:
@@ -141,7 +141,7 @@ def typed(value: Any) -> Any:
 
 
 def seen_from(config: Any, base: Path, here: Path) -> Any:
-    """A configuration whose file is in ``base``, with its paths as they are seen from ``here``."""
+    """Return a configuration whose file is in ``base``, with its paths relative to ``here``."""
     if not isinstance(config, Mapping) or base.absolute() == here.absolute():
         return config
 

@@ -244,7 +244,7 @@ def by_mean_squared_error(
     step: Step | None = None,
     report: Report | None = None,
 ) -> Ranking:
-    """Rank every strategy by its exact worst-case variance; ``report`` is told where each solver stands."""
+    """Rank every strategy by its exact worst-case variance; solvers call ``report`` with their progress."""
     names, constant = registry.names(), best_constant(workload.centred_gram())
     found: list[Ranked] = []
     bound, best, least = math.nan, None, math.inf

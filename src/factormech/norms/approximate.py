@@ -258,7 +258,7 @@ class _BestEnds:
         self.factors: tuple[FloatArray, FloatArray] = np.zeros((k, 0)), np.zeros((0, N))
 
     def enough(self, iterate: Iterate) -> bool:
-        """Take what is better; whether the interval is as narrow as asked."""
+        """Keep the better ends; return whether the interval is as narrow as requested."""
         boxes = self.reduced.boxes
         for R, A, shift in factors(boxes, iterate):
             upper, _ = upper_end(boxes, R, A, shift)

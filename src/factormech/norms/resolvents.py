@@ -234,7 +234,7 @@ def diagonals(chain: Chain, tolerance: float) -> Diagonals:
 
 
 def mirrored_diagonals(resistances: FloatArray, tolerance: float) -> Diagonals:
-    """The same of the chain whose leaks are its resistances in reverse: ``loops`` is ``nodes`` in reverse."""
+    """Return the diagonals of a chain whose leaks are its resistances reversed: ``loops`` is ``nodes`` reversed."""
     from factormech.norms import chain_kernels
 
     chain = Chain(resistances, resistances[::-1])

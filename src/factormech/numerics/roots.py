@@ -18,7 +18,7 @@ _FURTHEST = 32.0
 
 
 def bisect(holds: Callable[[float], bool], low: float, high: float, *, halvings: int = 100) -> tuple[float, float]:
-    """The bracket after so many halvings, or earlier where its ends are neighbouring floats.
+    """Return the bracket after the given number of halvings, or earlier where its ends are neighbouring floats.
 
     ``holds`` is false below some number of [``low``, ``high``] and true above. It is asked of what lies between alone:
     it was false at the lower end returned and true at the upper one, unless they are those given.

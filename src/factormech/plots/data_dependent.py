@@ -77,7 +77,7 @@ def _where(rows: pd.DataFrame) -> str:
 
 
 def _deviation(found: pd.DataFrame) -> list[str]:
-    """The mechanism whose needs differ most between data sets, and by how much."""
+    """Return a sentence on the mechanism whose number of users differs most between data sets."""
     needs = found.groupby(["workload", "domain_size", "epsilon", "alpha", "mechanism"])["sample_complexity"]
     spread = (needs.max() / needs.min()).dropna()
     if found["data"].nunique() < 2 or spread.empty:

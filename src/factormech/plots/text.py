@@ -143,7 +143,7 @@ def balanced(figure: Figure, text: str, width: float, size: float) -> str:
 
 
 def _pieces(figure: Figure, text: str, width: float, size: float) -> list[str]:
-    """Words, equations such as "ε = 4", and the blanks after them; one that is too long breaks anywhere."""
+    """Return words, equations such as "ε = 4", and the blanks after them; a long piece is broken anywhere."""
     pieces: list[str] = []
     for word in re.findall(r"\S+(?: = \S+)*\s*", text):
         if _width(figure, word.rstrip(), size) <= width:

@@ -179,7 +179,7 @@ class DamagedFile(BadValue):
 
 
 def stamp(path: Path, place: str | os.PathLike[str] = "") -> None:
-    """Write the seal into the first 512 bytes of a finished file, whose place will be the one given.
+    """Write the seal into the first 512 bytes of a finished file that will be moved to the given path.
 
     A place relative to the folder of the work is in the seal, as a digest: a whole file in the place of another one is
     found out (:func:`check_place`). An absolute one is not, for it says where somebody's folders are.

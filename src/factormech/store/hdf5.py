@@ -224,7 +224,7 @@ def read_attributes(path: FilePath, kind: str | None = None) -> dict[str, Any]:
 
 @contextmanager
 def _sealed(path: Path) -> Iterator[h5py.File]:
-    """A result file whose bytes are those that were sealed; what HDF5 finds wrong with it, as a damaged file."""
+    """Open a result file whose bytes are those that were sealed; errors of HDF5 are raised as a damaged file."""
     _seal.check(path)
     try:
         with h5py.File(path, "r", locking=False) as file:

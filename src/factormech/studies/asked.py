@@ -64,7 +64,7 @@ class Asked:
         return replace(self, grid={**self.grid, "data": tuple(names)})
 
     def to_json(self) -> str:
-        """The canonical text of what is asked: equal texts ask for equal results."""
+        """Return the canonical text of the request: equal texts have equal results."""
         whole = {
             "grid": {name: list(values) for name, values in self.grid.items()},
             "settings": dict(self.settings),
@@ -94,9 +94,9 @@ def whole(asked: Asked) -> dict[str, Asked]:
 
 
 def split(*axes: str) -> Parts:
-    """A job for each combination of these axes (or settings that are lists), which is asked for it alone.
+    """Return the function that makes a job of each combination of these axes (or settings that are lists).
 
-    Its name is made of the values: ``prefix_64_0.5``.
+    The name of a job is made of the values: ``prefix_64_0.5``.
     """
 
     def parts(asked: Asked) -> dict[str, Asked]:

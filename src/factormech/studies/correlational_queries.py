@@ -42,7 +42,7 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """An oracle that is asked about a class: uniform points that one of the concepts labels."""
+    """An oracle for a class: uniform points that one of the concepts labels."""
 
     oracle: str
     tolerance: float

@@ -158,7 +158,7 @@ def costs() -> Any:
 
 
 def refuse_options(asked: Asked) -> Iterator[BadValue]:
-    """Settings of mechanisms that the study does not have, or that have no such settings."""
+    """Yield a refusal of each setting of a mechanism that the study, or the mechanism, does not have."""
     from factormech.mechanisms.local import registry
 
     for name, options in asked["options"].items():
@@ -187,7 +187,7 @@ def refuse_sizes_of_data(asked: Asked) -> Iterator[BadValue]:
 
 
 def by_mechanism(asked: Asked) -> dict[str, Asked]:
-    """A part for each mechanism, which is asked for its own settings alone."""
+    """Return a part for each mechanism, with the settings of this mechanism alone."""
     return {name: _of_mechanism(asked, name) for name in asked["mechanisms"]}
 
 
@@ -372,7 +372,7 @@ def seconds_on_grid(rule: str, asked: Asked) -> float:
 
 
 def memory_on_grid(asked: Asked) -> int:
-    """The memory of such a part, in megabytes."""
+    """Return the memory of a part on a grid, in megabytes."""
     cost = costs()
 
     names = asked["mechanisms"] or [""]

@@ -45,7 +45,7 @@ def measure(asked: Asked) -> Iterator[Mapping[str, Any]]:
 
 
 def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
-    """The rows in the order of workload and mechanism as asked, then of the grid."""
+    """Yield the rows in the order of the study's workloads and mechanisms, then of the grid."""
     keys = ["_workload", "domain_size", "epsilon", "seed", "_mechanism", "row_factor", "start"]
     order = ordered(joined(parts), keys)
     columns = [*(column.name for column in EXPERIMENT.columns if column.name in order), "origin"]

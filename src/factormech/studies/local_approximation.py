@@ -134,7 +134,7 @@ def told(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def seconds(asked: Asked) -> float:
-    """By solves: as many as shares, and about ten in a search."""
+    """Return the seconds by the number of solves: one for each share, and about ten in a search."""
     solves = (
         2.0 * (len(asked["bias_share"]) + 10.0) * len(asked["alpha"]) * len(asked["epsilon"]) * len(asked["workload"])
     )

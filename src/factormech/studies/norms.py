@@ -135,7 +135,7 @@ def requests(asked: Asked) -> Iterator[Solve]:
 
 
 def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
-    """The rows in the order of workload and norm as asked, then of the grid."""
+    """Yield the rows in the order of the study's workloads and norms, then of the grid."""
     import pandas as pd
 
     joined = pd.concat(list(parts.values()), ignore_index=True)
@@ -192,7 +192,7 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
 
 
 def by_norm(asked: Asked) -> dict[str, Asked]:
-    """A part for each norm; errors are asked of norms that have one."""
+    """Return a part for each norm; norms that have an error α get its values."""
     found = {}
     for norm in asked["norms"]:
         part = grids.replace_settings(asked, norms=[norm])

@@ -81,7 +81,7 @@ def ordered(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def table(_: Asked, parts: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
-    """The rows in the order of the grid, mechanisms as asked."""
+    """Yield the rows in the order of the grid, then of the study's mechanisms."""
     order = ordered(joined(parts), ["_workload", "domain_size", "epsilon", "seed", "_mechanism"])
     columns = [*(column.name for column in EXPERIMENT.columns if column.name in order), "origin"]
     yield from ({**row, **ratios(row)} for row in order[columns].to_dict("records"))

@@ -88,7 +88,7 @@ def swept(kind: Experiment, *axes: Axis) -> Experiment:
 
 
 def _each(asked: Asked, axes: Iterable[Axis]) -> Iterator[tuple[dict[str, Any], Asked]]:
-    """The values of the axes, and what is asked at them, the values as settings."""
+    """Yield the values of the axes, and the request that has these values as settings."""
     names = [axis.name for axis in axes]
     values = [
         asked.grid.get(axis.name) or (asked.settings.get(axis.name, (axis.default or (None,))[0]),) for axis in axes

@@ -43,12 +43,12 @@ def gaps(frame: pd.DataFrame) -> list[str]:
 
 
 def misses(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Where a collection was measured whose interval does not hold the exact error; false where it has none."""
+    """Return where a measured interval does not contain the exact error; false where there is no interval."""
     return (rows["interval_low"] > rows["exact_error"]) | (rows["interval_high"] < rows["exact_error"])
 
 
 def missed(frame: pd.DataFrame) -> list[str]:
-    """Whose single intervals do not hold the exact error."""
+    """Return phrases on the collections whose single intervals do not contain the exact error."""
     found = frame[misses(frame)].groupby("mechanism", sort=False)
     return [
         f"{len(rows)} interval{'s' * (len(rows) > 1)} without the exact error: "

@@ -245,7 +245,7 @@ class Grid:
 
     @property
     def rest(self) -> list[str]:
-        """The columns of which a lower bound is the least: those that tell curves apart, but for the mechanism."""
+        """The columns over which a lower bound is a minimum: all that tell curves apart, except the mechanism."""
         used = (self.roles.x, "mechanism", *self.roles.panels, *self.roles.summarised)
         return [column.name for column in self.keys if column.name not in used]
 
@@ -262,7 +262,7 @@ def told(reasons: Sequence[str]) -> tuple[str, ...]:
 
 
 def told_as(reasons: Iterable[str]) -> dict[str, str]:
-    """How each of some reasons is told: those that differ only in numbers alike."""
+    """Return a text for each reason; reasons that differ only in numbers have the same text."""
     alike: dict[str, list[str]] = {}
     for reason in reasons:
         alike.setdefault(re.sub(r"\d+(\.\d+)?(e[-+]?\d+)?", "#", reason), []).append(reason)
@@ -367,7 +367,7 @@ def _gap(name: Name, status: str, where: FloatArray, x: FloatArray, reasons: tup
 
 
 def check_one_study(frame: pd.DataFrame) -> None:
-    """Refuse a table of several studies, whose grids have nothing to do with each other."""
+    """Refuse a table of several studies, because their grids are unrelated."""
     studies = frame["study"].unique().tolist()
     if len(studies) > 1:
         remedy = "draw one study at a time"
@@ -410,6 +410,6 @@ def unless_everywhere(rows: pd.DataFrame, frame: pd.DataFrame, where: Callable[[
 
 
 def without_number(frame: pd.DataFrame, column: str, why: str) -> list[str]:
-    """A phrase for each mechanism of which a logarithmic axis cannot show the zeros of a column."""
+    """Return a phrase for each mechanism with zeros in a column that a logarithmic axis cannot show."""
     groups = frame[frame[column] == 0].groupby("mechanism", sort=False)
     return [f"not drawn: {labels.mechanism_label(str(name))} [{workloads_of(rows)}] — {why}" for name, rows in groups]

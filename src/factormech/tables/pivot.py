@@ -212,7 +212,7 @@ def _filled(blocks: list[list[Values]], lines: int) -> list[list[list[Values]]]:
 
 
 def _thinned(block: list[Values], most: int) -> list[Values]:
-    """At most so many of the places: both ends, and evenly between."""
+    """Return at most the given number of positions: both ends, and evenly between them."""
     where = np.unique(np.linspace(0, len(block) - 1, min(most, len(block))).round().astype(int))
     return [block[i] for i in where]
 

@@ -281,7 +281,7 @@ class _Best:
         return Boxes(middle - half, middle + half, True)
 
     def enough(self, iterate: Iterate, s: FloatArray) -> bool:
-        """Take what is better; whether both ends are as near as asked."""
+        """Keep the better ends; return whether they are as near to each other as requested."""
         boxes = self.boxes(s)
         for R, A, shift in approximate.factors(boxes, iterate):
             self.upper = min(self.upper, self.scale * approximate.upper_end(boxes, R, A, shift)[0])

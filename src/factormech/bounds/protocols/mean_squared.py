@@ -56,7 +56,7 @@ def last_users(proof: ErrorProof, error: Fraction, start: int, data: str) -> int
 
 
 def first_users(proof: ErrorProof, error: Fraction, start: int, data: str) -> int:
-    """The least N such that N … ``start`` have bounds of at least ``error``, which ``start`` has."""
+    """Return the least N such that every number from N to ``start`` has a bound of at least ``error``."""
     low, high = 0, start
     while high - low > 1:
         middle = (low + high) // 2

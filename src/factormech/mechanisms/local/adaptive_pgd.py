@@ -244,7 +244,7 @@ def _largest_step(problem: DescentProblem, start: FloatArray, memory: Memory) ->
 
 @dataclass(frozen=True)
 class AdaptivePgd:
-    """The registered mechanism: the published optimiser with its published settings, 4n rows unless told."""
+    """The registered mechanism: the published optimiser with its published settings; 4n rows by default."""
 
     rows: int | None = None
 

@@ -189,7 +189,7 @@ def pull_back(
     multipliers_move: bool,
     out: FloatArray,
 ) -> None:
-    """Add to ``out`` the derivative in the lower bounds, of which the upper ones are ratio times as large."""
+    """Add to ``out`` the derivative in the lower bounds; the upper bounds are ``ratio`` times as large."""
     for u in range(T.shape[0]):
         g, q = G[u], T[u]
         mean = free_mean(g, q, lower, upper) if multipliers_move else 0.0

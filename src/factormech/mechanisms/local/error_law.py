@@ -239,7 +239,7 @@ JUMP_CHANCE = 1e-9
 
 
 def no_error(centred_gram: FloatArray) -> ErrorLaw:
-    """The law where nothing is asked, or every user gives the same answers."""
+    """Return the law of a workload without queries, or whose answers are the same for all users."""
     n = len(centred_gram)
     zero = np.zeros(n)
     return ErrorLaw(centred_gram, zero, zero, zero, lambda x: np.zeros((n, n)))

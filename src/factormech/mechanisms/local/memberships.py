@@ -168,7 +168,7 @@ def _choose(state: IntArray, up: IntArray) -> None:
 
 
 def _take(state: IntArray, samples: IntArray, rng: np.random.Generator) -> IntArray:
-    """Multivariate hypergeometric: of each row (last axis) as many as ``samples`` says, without replacement.
+    """Draw ``samples`` from each row (last axis) without replacement: multivariate hypergeometric.
 
     Few are drawn one by one, many down the halvings.
     """

@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 
 
 def kept(function: Callable[..., Result]) -> Callable[..., Result]:
-    """A function of matrices of floats whose last results are kept; its callers share them and must not change them."""
+    """Return the function with a cache of its last results, which callers share and must not change."""
     memory: dict[tuple[tuple[tuple[int, ...], bytes], ...], Result] = {}
 
     @functools.wraps(function)

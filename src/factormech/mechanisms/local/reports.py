@@ -93,7 +93,7 @@ def _renumber(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def check_counts(counts: npt.ArrayLike, domain_size: int | None = None) -> IntArray:
-    """Return the numbers of users by type: whole, not negative, at least one user in all, as many as types."""
+    """Return the users of each type, checked: whole numbers of at least 0, one for each type, not all 0."""
     found = np.asarray(counts)
     remedy = "give the number of users of each type"
     if found.ndim != 1 or found.size == 0 or (domain_size is not None and len(found) != domain_size):

@@ -58,7 +58,7 @@ class SolvedMechanism(Protocol):
 
 
 class ReportingMechanism(SolvedMechanism, Protocol):
-    """A mechanism whose solver tells where it stands, as its registry's line says."""
+    """A mechanism whose solver reports its progress, as its line in the registry says."""
 
     def solve(
         self, workload: Workload, epsilon: float | None, rng: np.random.Generator, report: Report = silent

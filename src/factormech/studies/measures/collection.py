@@ -116,7 +116,7 @@ class CollectionGrid:
 
 @dataclass(frozen=True)
 class _Point:
-    """One collection: who asks how many users of which kind, under which seed."""
+    """One collection: the mechanism, the number of users, their population, and the seed."""
 
     mechanism: str
     epsilon: float

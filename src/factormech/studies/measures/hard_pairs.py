@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def matrix_of(mechanism: str, workload: Workload, epsilon: float, root_seed: int, most: int) -> FloatArray | str:
-    """Q, outputs × types, of at most so many outputs; or why there is none at hand."""
+    """Return Q, outputs × types, if it has at most this many outputs; else the reason."""
     from factormech.errors import Unavailable
     from factormech.mechanisms.local.registry import strategy_for
     from factormech.mechanisms.local.strategy import StrategyMatrix

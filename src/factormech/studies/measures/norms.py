@@ -25,7 +25,7 @@ class NormQuestion:
     concepts: bool = False
 
     def subject(self, norm: str) -> Workload | FloatArray:
-        """What the norm is asked of: the workload, or the matrix of labels."""
+        """Return the subject of the norm: the workload, or the matrix of labels."""
         return labels_of(self.workload) if self.concepts or registry.quantity(norm).labels else self.workload
 
 
@@ -34,7 +34,7 @@ SolvedFor = Callable[[NormQuestion, float | None], CertifiedNorm]
 
 
 def solved_here(norm: str, solver: str = "auto") -> SolvedFor:
-    """The norm, solved when it is asked for."""
+    """Return the function that solves a norm in this process."""
     return lambda question, alpha: registry.compute(norm, question.subject(norm), alpha=alpha, solver=solver)
 
 

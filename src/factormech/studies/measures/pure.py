@@ -193,7 +193,7 @@ class Chosen:
 
 
 def chosen(errors: FloatArray) -> Chosen:
-    """Of errors (releases, data sets, matrices, draws): the release whose worst data are best, on its worst data.
+    """Return the release that is best on its worst data, with its error; axes: releases, data, matrices, draws.
 
     The first half of the matrices chooses both and the second measures, so that a choice is no part of its own error.
     """

@@ -151,7 +151,7 @@ def time_iterations(sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 @dataclass
 class Trace:
-    """What a solver told, with the clock."""
+    """The reports of a solver, with the time of each."""
 
     begin: float = field(default_factory=time.process_time)
     steps: list[tuple[str, float, float]] = field(default_factory=list)

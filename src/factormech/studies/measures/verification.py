@@ -203,7 +203,7 @@ def _bound(workload: Workload, C: FloatArray, epsilon: float, solution: Solution
 
 
 def _under_prior(workload: Workload, epsilon: float, prior: FloatArray) -> float:
-    """A bound on L of the worst case: of the average under this prior, solved for anew; 0 where nothing is proved."""
+    """Return a bound on L of the worst case, solved again for the average under this prior; 0 if nothing is proved."""
     from factormech.mechanisms.local.optimal import exact
 
     if workload.domain_size > proof.CERTIFIED_UP_TO:

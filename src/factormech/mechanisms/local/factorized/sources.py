@@ -232,7 +232,7 @@ def _linear_program(cost: FloatArray, A: FloatArray, b: FloatArray, bounds: _Bou
 
 @dataclass(frozen=True)
 class FactorRequest:
-    """What is asked for: the workload, the budget, the accuracy where it matters, and the seeds of solvers."""
+    """A request for factors: the workload, the budget, the accuracy where it matters, and the seeds of solvers."""
 
     name: str
     workload: Workload

@@ -310,7 +310,7 @@ def privacy_loss(epsilon: float) -> float:
 def sample_sums(
     points: FloatArray, epsilon: float, counts: IntArray, trials: int, rng: np.random.Generator
 ) -> FloatArray:
-    """ΣZ over the reports of ``counts`` users, the points of whose types are the rows of ``points``, (d, trials)."""
+    """Return ΣZ over the reports of ``counts`` users of each type, (d, trials); row u of ``points`` is type u."""
     loyalty = 2 * facing_probability(epsilon) - 1
     return caps.sample_sums(points, loyalty, 0.0, counts, trials, rng)
 

@@ -160,7 +160,7 @@ def _stacked(dimension: int, area: float) -> tuple[list[float], list[float]]:
 
 
 def _of_two(size: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """q = tan²(φ/2), of which cos φ = (1 − q)/(1 + q) comes faster than by the cosine, and 1 − R²."""
+    """Return q = tan²(φ/2) and 1 − R²; cos φ = (1 − q)/(1 + q) is faster than the cosine."""
     half = rng.random(size)
     half -= 0.5
     half *= math.pi
@@ -238,7 +238,7 @@ def sample_sums(
     rng: np.random.Generator,
     limit: float = WORK_LIMIT,
 ) -> FloatArray:
-    """ΣZ over the reports of ``counts`` users, the points of whose types are the rows of ``points``, (d, trials).
+    """Return ΣZ over the reports of ``counts`` users of each type, (d, trials); row u of ``points`` is type u.
 
     ``loyalty`` is λ, ``height`` γ; ``limit`` the work of one trial above which the simulation is refused.
     """

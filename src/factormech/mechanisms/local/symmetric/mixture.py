@@ -214,7 +214,7 @@ def _scale(density: FloatArray | float, epsilon: float) -> FloatArray | float:
 
 
 def _single_levels(sets: Sets, levels: IntArray, sizes: IntArray, epsilon: float) -> list[FloatArray]:
-    """Profiles with as much as possible on one level each: together they cover all levels asked."""
+    """Return profiles, each with as much as possible on one level, that together cover all requested levels."""
     pool = []
     for j, size in itertools.product(levels, sizes):
         _, profile = sets.programme(np.eye(sets.d + 1)[j], int(size))

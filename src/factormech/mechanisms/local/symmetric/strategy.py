@@ -85,7 +85,7 @@ class SymmetricStrategy:
 
     @property
     def outputs(self) -> int:
-        """Number of distinct reports, permutations told apart."""
+        """The number of distinct reports, where permutations of a pattern are different reports."""
         orders = math.factorial(self.attributes)
         return sum(len(f.masks) * f.points * (orders if f.permuted else 1) for f in self.families)
 
