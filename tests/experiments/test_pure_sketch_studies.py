@@ -13,7 +13,7 @@ from factormech.errors import Unavailable
 from factormech.mechanisms.pure.errors import width_factor
 from factormech.plots import pure_skew as skew_figure
 from factormech.plots import registry as figures
-from factormech.studies import jl_distortion, pure_covariance, pure_marginals, pure_skew, recursion_depths
+from factormech.studies import jl_distortion, pure, pure_covariance, pure_marginals, pure_skew, recursion_depths
 from factormech.studies.asked import Asked
 from factormech.studies.measures.pure import chosen, lengths, signs
 from tests.figure_checks import assert_no_overlaps, said
@@ -237,5 +237,5 @@ def test_nets_of_clusters_keep_one_type_each() -> None:
 
 def test_a_phase_diagram_below_its_bound_is_refused() -> None:
     row = {"l2_error": 1.0, "low": 0.9, "high": 1.1, "lower_bound": 1.05}
-    assert pure_skew.check(row) is None
-    assert pure_skew.check(row | {"lower_bound": 1.2}) is not None
+    assert pure.check_errors(row) is None
+    assert pure.check_errors(row | {"lower_bound": 1.2}) is not None

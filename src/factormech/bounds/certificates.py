@@ -58,6 +58,7 @@ import numpy as np
 
 from factormech.arrays import FloatArray, check_epsilon
 from factormech.errors import BadValue
+from factormech.numerics.rational import integers
 
 # The condition, checked over every extreme report of a small domain.
 
@@ -209,7 +210,7 @@ def certify(gram: FloatArray, epsilon: float, dual: FloatArray, multiplier: Floa
     if not (np.isfinite(G).all() and np.isfinite(T).all() and np.isfinite(guess).all() and (G == G.T).all()):
         state = "not finite or not symmetric"
         raise BadValue("gram, dual and multiplier", state, "be finite, and gram symmetric", "repair them")
-    exact, gram_denominator = _integers(G)
+    exact, gram_denominator = integers(G)
     T_int, dual_denominator = _rounded_dual(T)
     rounded = np.array(T_int, dtype=float) / float(dual_denominator)
     centred = G - G.mean(axis=0)
@@ -271,13 +272,6 @@ def never_positive(N: IntMatrix, ratio: Fraction) -> bool:
         gradient = [g + c for g, c in zip(gradient, change, strict=True)]
         high[u] = not high[u]
     return True
-
-
-def _integers(G: FloatArray) -> tuple[IntMatrix, int]:
-    """A floating-point matrix as integers over the least common power of two."""
-    entries = [[Fraction(float(entry)) for entry in row] for row in G]
-    denominator = max(entry.denominator for row in entries for entry in row)
-    return [[int(entry * denominator) for entry in row] for row in entries], denominator
 
 
 def _rounded_dual(T: FloatArray) -> tuple[IntMatrix, int]:

@@ -62,6 +62,7 @@ from factormech.bounds.certificates import RATIO_BITS, exponential_bound, rounde
 from factormech.errors import BadValue
 from factormech.numerics.rational import root_below
 from factormech.numerics.rounding import rounded_down
+from factormech.numerics.vectors import symmetric_root
 from factormech.workloads.base import Workload
 
 # Attributes for which they are asked: with fewer they gained nothing where it was tried; with more C has to be stored.
@@ -398,7 +399,7 @@ class Program:
         roots = [
             np.concatenate(
                 [
-                    (z[:, None] * _root(rule.dual_value * (unit / (top * self.weight(s))))).ravel()
+                    (z[:, None] * symmetric_root(rule.dual_value * (unit / (top * self.weight(s))))).ravel()
                     for z, rule in zip(2 * list(scales), each, strict=True)
                 ]
             )
@@ -455,9 +456,3 @@ class Program:
             return row, math.inf
         row[1:][used] = found.x[: len(M)]
         return row, float(found.fun + base[self.pair[0]])
-
-
-def _root(matrix: FloatArray) -> FloatArray:
-    """L with LLᵀ near a positive semidefinite matrix."""
-    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -56,6 +56,7 @@ from factormech.numerics.rounding import (
     squared_norms_above,
     sum_above,
 )
+from factormech.numerics.vectors import unit_rows
 from factormech.workloads.base import Workload
 
 # Norms.
@@ -276,8 +277,8 @@ def _ascend(U: FloatArray, Y: FloatArray, gap: float, iterations: int) -> _Found
     )
     for iteration in range(1, iterations + 1):
         ahead = Y + momentum / (momentum + 3.0) * (Y - before)
-        X, a = _unit(U @ _unit(ahead)[0])
-        before, (Y, b) = Y, _unit(U.T @ X)
+        X, a = unit_rows(U @ unit_rows(ahead)[0])
+        before, (Y, b) = Y, unit_rows(U.T @ X)
         # Σb = ⟨U, XYᵀ⟩: a fall means that the momentum points the wrong way.
         momentum = momentum + 1 if b.sum() >= value else 0
         value = float(b.sum())
@@ -292,20 +293,14 @@ def _ascend(U: FloatArray, Y: FloatArray, gap: float, iterations: int) -> _Found
 
 def _random_start(U: FloatArray, rng: np.random.Generator) -> FloatArray:
     k, N = U.shape
-    return _unit(rng.standard_normal((N, math.ceil(math.sqrt(2.0 * (k + N))) + 1)))[0]
+    return unit_rows(rng.standard_normal((N, math.ceil(math.sqrt(2.0 * (k + N))) + 1)))[0]
 
 
 def _checked_start(start: FloatArray, columns: int) -> FloatArray:
     Y = np.asarray(start, dtype=float)
     if Y.ndim != 2 or len(Y) != columns or not np.isfinite(Y).all():
         raise BadValue("start", Y.shape, "hold one finite vector per column", "give right_vectors of a like matrix")
-    return _unit(Y)[0]
-
-
-def _unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The rows divided by their norms (zero rows stay), and the norms."""
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return vectors / np.where(norms > 0.0, norms, 1.0)[:, None], norms
+    return unit_rows(Y)[0]
 
 
 def _floored(weights: FloatArray) -> FloatArray:

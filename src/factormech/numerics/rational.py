@@ -1,4 +1,4 @@
-r"""Small linear programs in rational arithmetic, solved exactly.
+r"""Rational arithmetic: floats as integers, roots, and small linear programs, solved exactly.
 
 For min c·x, Ax ≤ b, x ≥ 0 with c ≥ 0 the slacks are a dual feasible basis, so the dual simplex method applies from the
 start: while some entry of b is negative, its row leaves the basis, and the column of the least cost per unit enters.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
+from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 
 # Bits behind the point of the roots that are taken to be rational.
@@ -87,3 +88,10 @@ def root_above(value: int) -> Fraction:
     """A rational at least √value for a whole number, by less than 2⁻¹⁵⁹."""
     found = isqrt(value << 2 * _BITS)
     return Fraction(found + (found * found != value << 2 * _BITS), 1 << _BITS)
+
+
+def integers(rows: FloatArray) -> tuple[list[list[int]], int]:
+    """A matrix of floats as integers over the least common power of two."""
+    exact = [[Fraction(float(x)) for x in row] for row in rows]
+    denominator = max(x.denominator for row in exact for x in row)
+    return [[int(x * denominator) for x in row] for row in exact], denominator

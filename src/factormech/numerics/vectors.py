@@ -1,4 +1,4 @@
-"""Projections on the simplex, and symmetric matrices as vectors.
+"""Projections on the simplex, unit vectors, roots, and symmetric matrices as vectors.
 
 **The nearest points of the simplex {p ≥ 0, Σp = 1}.** They are max(v − t, 0), with the t for which the sum is 1. With
 v_1 ≥ v_2 ≥ … that is t = max over the k with v_k > t_k of t_k = (v_1 + … + v_k − 1)/k, the last of them.
@@ -101,3 +101,15 @@ def root(matrix: FloatArray, noise: float = 0.0) -> FloatArray:
     values, vectors = np.linalg.eigh(matrix)
     keep = values > max(len(matrix) * np.finfo(float).eps * max(float(values[-1]), 0.0), noise)
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
+
+
+def symmetric_root(matrix: FloatArray) -> FloatArray:
+    """Square L with LLᵀ = a positive semidefinite matrix, eigenvalues below rounding being zero."""
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def unit_rows(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The rows divided by their norms (zero rows stay), and the norms."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return vectors / np.where(norms > 0.0, norms, 1.0)[:, None], norms

@@ -8,13 +8,12 @@ import numpy as np
 
 from factormech import labels
 from factormech.arrays import FloatArray
-from factormech.plots import captions, curves, style
+from factormech.plots import captions, cells, curves, style
 from factormech.tables.panels import number
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 __all__ = ["draw", "words"]
@@ -62,17 +61,12 @@ def _difference(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray, FloatArray]
     return values / np.abs(values).max(axis=1, keepdims=True), queries, weights
 
 
-def _colours() -> Colormap:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("pairs", [SECOND, style.WHITE, FIRST])
-
-
 def _draw_map(ax: Axes, rows: pd.DataFrame) -> None:
     values, queries, weights = _difference(rows)
     k, n = values.shape
     ax.grid(visible=False)
-    ax.imshow(values, cmap=_colours(), vmin=-1.0, vmax=1.0, aspect="auto", interpolation="nearest", extent=(0, n, k, 0))
+    colours = cells.shades(SECOND, style.WHITE, FIRST)
+    ax.imshow(values, cmap=colours, vmin=-1.0, vmax=1.0, aspect="auto", interpolation="nearest", extent=(0, n, k, 0))
     left = n * (1.0 + GAP)
     ax.barh(
         np.arange(k) + 0.5, n * STRIP * weights / weights.max(), height=0.8, left=left, color=style.GREY, linewidth=0

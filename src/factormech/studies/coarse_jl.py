@@ -8,14 +8,14 @@ rows and nets are chosen as on marginals (:mod:`factormech.studies.pure_marginal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue
 from factormech.studies import pure, pure_marginals
-from factormech.studies.base import Asked, Axis, Experiment, Problem, Setting, split
+from factormech.studies.base import Asked, Axis, Experiment, Setting, split
 from factormech.studies.pure_skew import DRAWS, MATRICES, QUERIES, TYPES
 from factormech.studies.sweeps import swept
 
@@ -79,11 +79,6 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
         yield BadValue("centres", asked["centres"], f"be at most types = {asked['types']}", "give fewer centres")
 
 
-def check(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row whose error is outside its interval, or below the packing bound."""
-    return pure.check_errors(row)
-
-
 _SHARED = {column.name: column for column in pure_marginals.EXPERIMENT.columns}
 _SETTINGS = {setting.name: setting for setting in pure_marginals.EXPERIMENT.settings}
 
@@ -108,7 +103,7 @@ _KIND = Experiment(
     ),
     keys=("flips", "mechanism", "users_times_epsilon"),
     measure=measure,
-    check=check,
+    check=pure.check_errors,
     refuse=refuse,
     parts=split("flips"),
     figure=replace(pure_marginals.CURVES, panel="flips"),

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from factormech.errors import BadValue
 from factormech.studies import pure
 from factormech.studies.base import Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown, split
 from factormech.studies.sweeps import swept
@@ -99,11 +98,6 @@ def check(row: Mapping[str, Any]) -> Problem:
     )
 
 
-def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Refuse numbers of types that are no power of two."""
-    yield from pure.refuse_sizes(asked)
-
-
 def _seconds(asked: Asked) -> float:
     sorts = sum(N * min(17, N.bit_length()) for N in asked["domain_size"]) * len(asked["accuracy"])
     return 0.8 + 7e-8 * float(sorts * asked["trials"])
@@ -130,7 +124,7 @@ _KIND = Experiment(
     keys=("domain_size", "mechanism", "accuracy"),
     measure=measure,
     check=check,
-    refuse=refuse,
+    refuse=pure.refuse_sizes,
     parts=split("domain_size"),
     figure="factormech.plots.full_parity_users",
     tables=(

@@ -8,14 +8,13 @@ same. Every matrix is drawn once, its noise once for all n.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from factormech.errors import BadValue
 from factormech.studies import pure
 from factormech.studies.axes import DOMAIN_SIZE
-from factormech.studies.base import REASON, Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown, split
+from factormech.studies.base import REASON, Asked, Axis, Column, Experiment, PaperTable, Setting, Shown, split
 from factormech.studies.sweeps import swept
 
 MECHANISMS = (pure.RAW, pure.PROJECTED)
@@ -29,16 +28,6 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
 
     for k, N in asked.points("queries", "domain_size"):
         yield from measured(k, N, asked)
-
-
-def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Refuse products Nε of no whole number of users."""
-    yield from pure.refuse_products(asked)
-
-
-def check(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row whose error is outside its interval, or whose interval ends below the bound."""
-    return pure.check_errors(row)
 
 
 def _seconds(asked: Asked) -> float:
@@ -87,8 +76,8 @@ _KIND = Experiment(
     ),
     keys=("queries", "domain_size", "users_times_epsilon", "mechanism"),
     measure=measure,
-    check=check,
-    refuse=refuse,
+    check=pure.check_errors,
+    refuse=pure.refuse_products,
     parts=split("queries", "domain_size"),
     figure="factormech.plots.pure_constants",
     tables=(

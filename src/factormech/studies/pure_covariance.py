@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.errors import BadValue
 from factormech.studies import pure
 from factormech.studies.axes import COORDINATES
 from factormech.studies.base import REASON, Asked, Axis, Column, Curves, Experiment, Problem, Setting, split
@@ -166,11 +165,6 @@ def check(row: Mapping[str, Any]) -> Problem:
     )
 
 
-def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Refuse products Nε of no whole number of users."""
-    yield from pure.refuse_products(asked)
-
-
 def _seconds(asked: Asked) -> float:
     """Chains and eigenvalues; lifts where there are any."""
     cubes = float(sum(d**3 for d in asked["coordinates"])) * len(asked["users_times_epsilon"]) * asked["draws"]
@@ -210,7 +204,7 @@ _KIND = Experiment(
     complete=False,
     measure=measure,
     check=check,
-    refuse=refuse,
+    refuse=pure.refuse_products,
     parts=split("coordinates"),
     figure=Curves(
         panel=("statistic", "coordinates"),

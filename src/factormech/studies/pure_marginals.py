@@ -9,14 +9,14 @@ made-up data and noise of their own. On a net Coarse JL has the better of JL rel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from factormech.errors import BadValue
 from factormech.studies import pure
 from factormech.studies.axes import DOMAIN_SIZE, WORKLOAD
-from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Problem, Setting, split
+from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Setting, split
 from factormech.studies.pure_skew import DRAWS, MATRICES
 from factormech.studies.sweeps import swept
 
@@ -133,11 +133,6 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
         yield BadValue("grid.domain_size", list(asked["domain_size"]), "be one number", "make a study for each")
 
 
-def check(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row whose error is outside its interval, or below the packing bound."""
-    return pure.check_errors(row)
-
-
 def numbers(name: str, entry: dict[str, Any], what: str, default: list[float]) -> Setting:
     schema = {"type": "array", "minItems": 1, "uniqueItems": True, "items": entry}
     return Setting(name, schema, what, default, default=default)
@@ -197,7 +192,7 @@ _KIND = Experiment(
     ),
     keys=("workload", "mechanism", "users_times_epsilon"),
     measure=measure,
-    check=check,
+    check=pure.check_errors,
     refuse=refuse,
     parts=split("workload"),
     figure=CURVES,

@@ -8,7 +8,7 @@ measured on others; below is the certified bound for the matrix drawn (:mod:`fac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,6 @@ from factormech.studies.base import (
     Experiment,
     Family,
     PaperTable,
-    Problem,
     Setting,
     Shown,
     split,
@@ -57,11 +56,6 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
             rule = "have at most 1024 queries, and 2 to 2048 types"
             yield BadValue(f"grid.shape[{i}]", name, rule, "the noise of larger ones is not to be had in minutes")
     yield from pure.refuse_products(asked)
-
-
-def check(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row whose error is outside its interval, or whose interval ends below the bound."""
-    return pure.check_errors(row)
 
 
 def _check_mechanism(name: str) -> None:
@@ -123,7 +117,7 @@ _KIND = Experiment(
     keys=("shape", "mechanism", "jl_rows", "users_times_epsilon"),
     complete=False,
     measure=measure,
-    check=check,
+    check=pure.check_errors,
     refuse=refuse,
     parts=split("shape"),
     figure="factormech.plots.pure_random_queries",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from factormech.errors import BadValue, UnknownName
+from factormech.errors import UnknownName
 from factormech.studies import pure
 from factormech.studies.base import (
     REASON,
@@ -86,11 +86,6 @@ def check(row: Mapping[str, Any]) -> Problem:
     return None
 
 
-def refuse(asked: Asked) -> Iterator[BadValue]:
-    """Refuse numbers of types that are no power of two."""
-    yield from pure.refuse_sizes(asked)
-
-
 def _check_mechanism(name: str) -> None:
     if name not in MECHANISMS + GAUSSIAN:
         raise UnknownName("pure mechanism", name, MECHANISMS + GAUSSIAN)
@@ -158,7 +153,7 @@ _KIND = Experiment(
     keys=("family", "domain_size", "mechanism", "accuracy"),
     measure=measure,
     check=check,
-    refuse=refuse,
+    refuse=pure.refuse_sizes,
     parts=split("family", "domain_size"),
     figure=Curves(
         panel=("family", "domain_size", "accuracy"),

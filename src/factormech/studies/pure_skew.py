@@ -13,12 +13,12 @@ skewed matrix (:mod:`factormech.bounds.packing.lower`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from factormech.errors import BadValue
 from factormech.studies import pure
-from factormech.studies.base import REASON, Asked, Axis, Column, Experiment, PaperTable, Problem, Setting, Shown
+from factormech.studies.base import REASON, Asked, Axis, Column, Experiment, PaperTable, Setting, Shown
 from factormech.studies.sweeps import swept
 
 BALL, SPLIT, JL = "l2-ball-projection", "split-projection", "jl"
@@ -143,11 +143,6 @@ def refuse(asked: Asked) -> Iterator[BadValue]:
             yield BadValue(f"rows[{i}]", rows, f"be at most queries = {k}", "drop it: no projection is needed")
 
 
-def check(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row whose error is outside its interval, or whose interval ends below the bound."""
-    return pure.check_errors(row)
-
-
 def _seconds(asked: Asked) -> float:
     """Chains, of the queries and of every matrix."""
     chains = sum(0.1 + 1e-3 * rows**2 for rows in asked["rows"]) * len(asked["skew"]) * asked["matrices"]
@@ -194,7 +189,7 @@ _KIND = Experiment(
     ),
     keys=("skew", "users_times_epsilon", "mechanism"),
     measure=measure,
-    check=check,
+    check=pure.check_errors,
     refuse=refuse,
     figure="factormech.plots.pure_skew",
     tables=(

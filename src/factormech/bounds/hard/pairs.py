@@ -38,6 +38,7 @@ from factormech.errors import BadValue
 from factormech.norms.certificates import dual_norm
 from factormech.norms.certified import checked_matrix
 from factormech.numerics.rounding import TINY, above, below, gamma, spectral_norm_above, squared_norms_above, sum_above
+from factormech.numerics.vectors import unit_rows
 
 # Families of pairs.
 
@@ -220,11 +221,11 @@ def upper_norm(family: HardPairs, *, gap: float = 1e-4, iterations: int = 3000) 
 
 def _ascend(C: FloatArray, gap: float, iterations: int) -> float:
     N = C.shape[1]
-    X = _unit(np.random.default_rng(0).standard_normal((N, math.ceil(math.sqrt(2.0 * N)) + 1)))[0]
+    X = unit_rows(np.random.default_rng(0).standard_normal((N, math.ceil(math.sqrt(2.0 * N)) + 1)))[0]
     before, value, momentum, best = X, -math.inf, 0, math.inf
     for iteration in range(1, iterations + 1):
-        ahead = _unit(X + momentum / (momentum + 3.0) * (X - before))[0]
-        before, (X, y) = X, _unit(C.T @ (C @ ahead))
+        ahead = unit_rows(X + momentum / (momentum + 3.0) * (X - before))[0]
+        before, (X, y) = X, unit_rows(C.T @ (C @ ahead))
         form = float(np.sum((C @ X) ** 2))
         momentum = momentum + 1 if form >= value else 0
         value = form
@@ -241,8 +242,3 @@ def _scaled_norm(C: FloatArray, y: FloatArray) -> float:
     core = C / d
     error = above(gamma(4) * math.sqrt(sum_above(squared_norms_above(core, 0))), 4) + TINY
     return above((spectral_norm_above(core) + error) * math.sqrt(sum_above(d * d * (1.0 + 4.0 * gamma(1)))), 8)
-
-
-def _unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return vectors / np.where(norms > 0.0, norms, 1.0)[:, None], norms

@@ -27,6 +27,7 @@ from factormech.bounds.protocols.largest_proofs import LargestProof, determinant
 from factormech.bounds.protocols.squared import ROOT, SquaredProof
 from factormech.errors import BadValue, UnknownName
 from factormech.norms.certified import checked_matrix
+from factormech.numerics.rational import integers
 
 # The bound, and the checks that its callers share.
 
@@ -190,7 +191,7 @@ def _squared(bound: ProtocolBound, rows: FloatArray) -> dict[str, Any]:
         raise BadValue("workload", "constant on the face", "be that of the bound", "give the same workload")
     proof = squared.proof_of(problem, squared.Choice(0.0, design, bound.field, beta), bound.epsilon, bound.users)
     dual, denominator = _dual(problem, proof.shares)
-    whole, rows_denominator = _integers(rows)
+    whole, rows_denominator = integers(rows)
     error = proof.error(bound.users, bound.data) / len(rows)
     # What is lost by the rounding of T, and by singular values that are left out, is far below this.
     error -= abs(error) * Fraction(1, 10**5)
@@ -222,18 +223,11 @@ def _dual(problem: faces.CentredAnswers, shares: FloatArray) -> tuple[list[list[
 
 def _largest(bound: ProtocolBound, proof: LargestProof) -> dict[str, Any]:
     beta = _halves(proof.beta, bound.field)
-    rows, denominator = _integers(proof.queries)
+    rows, denominator = integers(proof.queries)
     trace, cap, prior_ = known(len(bound.types), beta, bound.epsilon)
     information = bound.users * min(trace / len(rows), cap) + prior_
     error = Fraction(determinant_strength(proof.queries) / math.sqrt(float(information)) * (1.0 - 1e-9))
     return {"field": bound.field, "beta": str(beta), "error": str(error), "rows_denominator": denominator, "rows": rows}
-
-
-def _integers(rows: FloatArray) -> tuple[list[list[int]], int]:
-    """A matrix of floats as integers over the least common power of two."""
-    exact = [[Fraction(float(x)) for x in row] for row in rows]
-    denominator = max(x.denominator for row in exact for x in row)
-    return [[int(x * denominator) for x in row] for row in exact], denominator
 
 
 def _shortened(value: Fraction) -> Fraction:

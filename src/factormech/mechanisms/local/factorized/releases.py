@@ -71,6 +71,7 @@ from factormech.mechanisms.local.randomizers.base import BallRandomizer, units
 from factormech.mechanisms.local.randomizers.cap_randomizers import facing_probability
 from factormech.mechanisms.local.strategy import RESIDUAL_LIMIT, StrategyMatrix
 from factormech.numerics.rounding import gamma
+from factormech.numerics.vectors import symmetric_root
 from factormech.privacy.guarantee import Guarantee, loss_of_ratio
 
 # Columns with noise in every coordinate.
@@ -203,12 +204,6 @@ def rotation_moments(randomizer: BallRandomizer) -> tuple[FloatArray, FloatArray
         rule = "have second moments β(r)I + g(r)x̂x̂ᵀ that are quadratic in r = ‖x‖"
         raise BadValue("randomizer", randomizer.name, rule, "use one whose reports do, or compute its covariances")
     return coefficients[:, 0], coefficients[:, 1]
-
-
-def symmetric_root(covariance: FloatArray) -> FloatArray:
-    """A matrix L with LLᵀ = a positive semidefinite one, eigenvalues below rounding being zero."""
-    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 # A strategy matrix.
