@@ -27,7 +27,7 @@ from factormech.mechanisms.pure.covariance import (
     lift,
     marginal_errors,
     marginals,
-    released_covariances,
+    simulated_covariances,
 )
 from factormech.mechanisms.pure.eigenvalues import EigenvalueChain, TraceNoise, haar
 from factormech.mechanisms.pure.jl import jl_matrix
@@ -256,15 +256,15 @@ def test_covariances_and_their_bound() -> None:
     X = body.clipped(X)
     truth = covariance(X)
     np.testing.assert_allclose(truth, np.cov(X.T, bias=True), atol=1e-12)
-    found = released_covariances(X, 1.0, np.random.default_rng(0), 400)
+    found = simulated_covariances(X, 1.0, np.random.default_rng(0), 400)
     errors = frobenius_errors(found, truth)
     half = MomentRelease.of(5, 0.5).draw(np.random.default_rng(1), 400)
     second = frobenius_errors(half.moments(body.second_moment(X), 3000), body.second_moment(X)).mean()
     # E‖μ̂ − μ‖ ≤ d·2/(n·ε/2), Lemma 4.2.
     assert 0.5 * second < errors.mean() <= 1.1 * (second + 2 * 5 * 4 / 3000)
-    few = released_covariances(X[:300], 1.0, np.random.default_rng(0), 400)
+    few = simulated_covariances(X[:300], 1.0, np.random.default_rng(0), 400)
     assert errors.mean() < 0.5 * frobenius_errors(few, covariance(X[:300])).mean()
-    exact = released_covariances(X, 1e9, np.random.default_rng(0))
+    exact = simulated_covariances(X, 1e9, np.random.default_rng(0))
     np.testing.assert_allclose(exact[0], truth, atol=1e-6)
     vectors = ball_vectors(4, 2.0, 0.5, np.random.default_rng(0), 20000)
     assert kstest(np.linalg.norm(vectors, axis=1) / 4, "gamma", (4,)).pvalue > FALSE_ALARM

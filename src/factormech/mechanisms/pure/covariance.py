@@ -143,7 +143,7 @@ def _ball_dimension(size: int, unit: bool) -> int:
     return size * (size + 1) // 2 - int(unit)
 
 
-def released_covariances(
+def simulated_covariances(
     rows: Any,
     epsilon: float,
     rng: np.random.Generator,
