@@ -28,8 +28,8 @@ def counts(table: Path, names: int = 1) -> str:
 def bad_input() -> str:
     """How much bad input is in the catalogue, by what it is."""
     sys.path.insert(0, str(ROOT))
-    from tests.bad_input.catalogue import FILES, SETTINGS, TEXTS
     from tests import test_verify_certificate, test_verify_strategies
+    from tests.bad_input.catalogue import FILES, SETTINGS, TEXTS
     from tests.cli.test_refusals import USAGE, WRONG
 
     counts = {

@@ -393,6 +393,7 @@ def test_a_family_has_the_energy_that_its_weights_are_chosen_by(
         if name == family:
             assert l1_strategies.reconstruction_energy(A, C) == pytest.approx(asked[-1], rel=1e-9)
             np.testing.assert_allclose(np.abs(A).sum(axis=0), 1.0, rtol=1e-12)
+            assert A.any(axis=1).all(), "a row of zeros asks nothing"
             return
     pytest.fail("the family is not there")
 
