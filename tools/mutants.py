@@ -34,7 +34,7 @@ MODULES = {
     "privacy.guarantee": ("tests/test_privacy.py", "tests/privacy/test_guarantees.py"),
     "privacy.composition": ("tests/privacy/test_guarantees.py",),
     "privacy.gaussian": ("tests/test_gaussian.py", "tests/privacy/test_guarantees.py"),
-    "numerics.intervals": ("tests/privacy/test_audits.py",),
+    "numerics.intervals": ("tests/numerics/test_intervals.py", "tests/privacy/test_audits.py"),
     "learning.sq.streams": ("tests/queries/test_streams.py",),
     "mechanisms.local.reports": ("tests/privacy/test_independence.py",),
     "numerics.rounding": ("tests/numerics/test_rounding.py",),
