@@ -211,3 +211,15 @@ def test_no_file_names_a_machine_or_a_package_host() -> None:
         text = path.read_text()
         assert not re.search(r"/(work|root|home)/\w", text), name
         assert not host.search(text), name
+
+
+def test_nothing_that_is_seeded_is_called_release() -> None:
+    """Who knows the seed knows the noise: what takes a generator simulates."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("release"):
+                taken = {argument.arg for argument in [*node.args.args, *node.args.kwonlyargs]}
+                assert not taken & {"rng", "seed"}, f"{path}: {node.name} takes a seed: call it simulate"
+            if isinstance(node, ast.ClassDef):
+                methods = {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)}
+                assert "release" not in methods, f"{path}: {node.name}.release: no method of the package releases"

@@ -34,17 +34,51 @@ MODULES = {
     "privacy.guarantee": ("tests/test_privacy.py", "tests/privacy/test_guarantees.py"),
     "privacy.composition": ("tests/privacy/test_guarantees.py",),
     "privacy.gaussian": ("tests/test_gaussian.py", "tests/privacy/test_guarantees.py"),
-    "numerics.intervals": ("tests/privacy/test_audits.py",),
+    "numerics.intervals": ("tests/numerics/test_intervals.py", "tests/privacy/test_audits.py"),
     "learning.sq.streams": ("tests/queries/test_streams.py",),
     "mechanisms.local.reports": ("tests/privacy/test_independence.py",),
-    "mechanisms.local.l1_strategies": ("tests/local",),
-    "mechanisms.central.mechanism": ("tests/central",),
+    "numerics.rounding": ("tests/numerics/test_rounding.py",),
+    "mechanisms.local.calibrated_columns": ("tests/privacy/test_losses.py", "tests/local/test_matrix_simulation.py"),
+    "mechanisms.local.subsets": ("tests/local/test_reports.py", "tests/privacy/test_losses.py"),
+    "mechanisms.local.randomizers.caps": ("tests/local/test_randomizers.py", "tests/privacy/test_losses.py"),
+    "mechanisms.pure.knorm": ("tests/privacy/test_losses.py", "tests/central/pure/test_mechanisms.py"),
+    "mechanisms.pure.directions": ("tests/central/pure/test_directions.py", "tests/privacy/test_sizes.py"),
+    "mechanisms.pure.bodies": ("tests/privacy/test_losses.py", "tests/central/pure/test_exact_balls.py"),
+    "mechanisms.local.l1_strategies": ("tests/local/test_matrix_mechanism.py",),
+    "mechanisms.central.mechanism": ("tests/central/test_privacy.py", "tests/central/test_errors.py"),
 }
 # Module: text of the line, and of the changed line → why no test can tell them apart.
 _WIDER = "a wider margin for rounding than is needed keeps what is proved"
 _REPAIRED = "only where a search begins: what follows it repairs the value"
+_SYMMETRIC = "z and −z have the same law, and the sign of a seeded draw is nobody's promise"
 _NEVER_EQUAL = "a float times (1 + 2⁻⁵⁰) has 103 bits: e^x would need some forty zeros after them"
 EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
+    "mechanisms.central.mechanism": {
+        (
+            "return np.asarray(self.left.apply((self.right.apply(x[:, None])[:, 0] + z)[:, None])[:, 0])",
+            "self.right.apply(x[:, None])[:, 0] - z",
+        ): _SYMMETRIC,
+        (
+            "return self.left.apply(self.right.apply(x[:, None]) + self._noise(trials, rng))",
+            "self.right.apply(x[:, None]) - self._noise(trials, rng)",
+        ): _SYMMETRIC,
+        (
+            "found[start : start + size] = sign * -ndtri(np.minimum(tail, 0.5))",
+            "0.55",
+        ): "the largest of 2⁶³ tails is rounded to a half exactly",
+    },
+    "mechanisms.local.l1_strategies": {
+        ("M += np.trace(M) / M.shape[0] ** 2", "1"): "C1 = 0 makes the energy independent of what is added to 11ᵀ",
+        ("U, failed = lapack.dpotrf(M.T, overwrite_a=1)", "2"): "a flag: any number but 0 is true",
+    },
+    "numerics.rounding": {
+        ("completion = gamma(N + 1) / (1.0 - gamma(N + 1)) * (N * t2 + frobenius)", "2"): _WIDER,
+        ("return above(math.sqrt(above(t2 + completion + gamma(k + 2) * (frobenius + t2), 8)), 2)", "3"): _WIDER,
+        (
+            "ratios = np.power(values / top * (1.0 + 4.0 * UNIT), exponent) * (1.0 + 2.0 * gamma(8))",
+            "4.4",
+        ): _WIDER,
+    },
     "privacy.gaussian": {
         ("return above(size / math.sqrt(2.0 * guarantee.rho), 4)", "5"): _WIDER,
     },

@@ -28,6 +28,7 @@ def counts(table: Path, names: int = 1) -> str:
 def bad_input() -> str:
     """How much bad input is in the catalogue, by what it is."""
     sys.path.insert(0, str(ROOT))
+    from tests import test_verify_certificate, test_verify_strategies
     from tests.bad_input.catalogue import FILES, SETTINGS, TEXTS
     from tests.cli.test_refusals import USAGE, WRONG
 
@@ -37,6 +38,8 @@ def bad_input() -> str:
         "files of a user's own queries": FILES,
         "values and files on command lines": WRONG,
         "usage of the command line": USAGE,
+        "forged certificates": test_verify_certificate.FORGERIES,
+        "forged files of strategies": {**test_verify_strategies.FORGERIES, **test_verify_strategies.LIES},
     }
     rows = [[name, str(len(entries))] for name, entries in counts.items()]
     return _table(["bad input", "entries"], [*rows, ["all", str(sum(map(len, counts.values())))]])

@@ -129,6 +129,8 @@ def test_the_worst_user_type_of_an_approximation_decides() -> None:
     totals = [found.exact_error(4.0, data=100.0 * e).total for e in np.eye(6)]
     assert max(totals) > 1.001 * min(totals)
     assert found.exact_error(4.0, users=100.0).total == pytest.approx(max(totals), rel=1e-12)
+    one = max(found.exact_error(4.0, data=e).total for e in np.eye(6))
+    assert found.exact_error(4.0, users=1).total == pytest.approx(one, rel=1e-12)
 
 
 def test_simulated_maxima_scale_with_the_queries() -> None:
@@ -219,6 +221,24 @@ def test_noise_of_the_system_is_gaussian() -> None:
     assert np.isfinite(draws).all()
     assert kstest(draws, "norm").pvalue > FALSE_ALARM
     assert system_gaussians(0).size == 0
+
+
+def test_noise_of_the_system_is_the_quantile_of_its_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every chunk: the lowest bit is the sign, the others are the lower tail, from the smallest to a half."""
+    numbers = [0, 1, 2, 3, 2**64 - 1, 2**64 - 2, 12345, 2**63, 2**63 + 1, 2**40 + 1]
+    waiting = b"".join(number.to_bytes(8, "little") for number in numbers)
+
+    def token_bytes(count: int) -> bytes:
+        nonlocal waiting
+        assert len(waiting) >= count
+        given, waiting = waiting[:count], waiting[count:]
+        return given
+
+    monkeypatch.setattr(central, "_CHUNK", 4)
+    monkeypatch.setattr(central.secrets, "token_bytes", token_bytes)
+    expected = [(1 if v & 1 else -1) * norm.isf(((v >> 1) + 0.5) / 2**64) for v in numbers]
+    np.testing.assert_allclose(system_gaussians(len(numbers)), expected, rtol=1e-12, atol=1e-15)
+    assert waiting == b""
 
 
 @pytest.mark.parametrize(

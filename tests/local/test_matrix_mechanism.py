@@ -366,6 +366,51 @@ def test_families_are_what_they_say() -> None:
         assert "parities" not in name
 
 
+@pytest.mark.parametrize(
+    ("n", "family"),
+    [
+        (16, "tree of branching 2"),
+        (16, "tree of branching 4"),
+        (9, "tree of branching 3"),
+        (64, "tree of branching 8"),
+        (16, "haar wavelet"),
+        (8, "marginals"),
+    ],
+)
+def test_a_family_has_the_energy_that_its_weights_are_chosen_by(
+    n: int, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights minimise Σ t_j/(Ew²)_j: for any weights of sum 1 it is ‖R‖² of the columns, whose ℓ1 norms are 1."""
+    rng, asked = np.random.default_rng(n), []
+
+    def weights(E: np.ndarray, t: np.ndarray) -> np.ndarray:
+        w = rng.dirichlet(np.full(E.shape[1], 5.0))
+        asked.append(float(np.sum(t / (E @ w**2))))
+        return w
+
+    monkeypatch.setattr(l1_strategies, "best_level_weights", weights)
+    C = centred_gram(rng.standard_normal((n + 3, n)))
+    for name, A in l1_strategies.families(C, np.eye(n)):
+        if name == family:
+            assert l1_strategies.reconstruction_energy(A, C) == pytest.approx(asked[-1], rel=1e-9)
+            np.testing.assert_allclose(np.abs(A).sum(axis=0), 1.0, rtol=1e-12)
+            assert A.any(axis=1).all(), "a row of zeros asks nothing"
+            return
+    pytest.fail("the family is not there")
+
+
+def test_parities_have_the_best_weights() -> None:
+    """‖R‖² is Σ g/(nw²); with Σw = 1 it is least for w in proportion to the cube roots of g, by Lagrange."""
+    C = centred_gram(np.random.default_rng(1).standard_normal((11, 8)))
+    g = l1_strategies.parity_energies(C)
+    signs = np.array([[(-1.0) ** (u & v).bit_count() for u in range(8)] for v in range(8)])
+    np.testing.assert_allclose(g, np.einsum("vu,ut,vt->v", signs, C, signs) / 8, atol=1e-12)
+    A = dict(l1_strategies.families(C, np.eye(8)))["parities"]
+    w = np.abs(A[:, 0])
+    np.testing.assert_allclose(A, w[:, None] * signs[1:], atol=1e-12)
+    np.testing.assert_allclose(np.ptp(w**3 / g[1:]), 0.0, atol=1e-12)
+
+
 def test_level_weights_beat_a_grid() -> None:
     E, t = np.array([[4.0, 2.0, 1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 1.0]]), np.array([9.0, 1.0, 0.3])
     w = l1_strategies.best_level_weights(E, t)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from factormech.errors import BadValue
+from factormech.numerics import intervals
 from factormech.numerics.intervals import student_half_width
 
 
@@ -19,3 +21,12 @@ def test_it_misses_as_often_as_it_says(draws: int) -> None:
     samples = np.random.default_rng(draws).standard_normal((4000, draws))
     missed = sum(abs(one.mean()) > student_half_width(one, 0.1) for one in samples)
     assert abs(missed - 400) < 5 * np.sqrt(4000 * 0.1 * 0.9)
+
+
+def test_the_ends_of_clopper_pearson() -> None:
+    """All successes leave 1 possible, and no more; counts and levels that cannot be are refused."""
+    assert intervals.clopper_pearson(5, 5, 0.1)[1] == 1.0
+    assert intervals.clopper_pearson(0, 5, 0.1)[0] == 0.0
+    for k, level in ((6, 0.1), (5, 1.05), (5, 0.0)):
+        with pytest.raises(BadValue):
+            intervals.clopper_pearson(k, 5, level)

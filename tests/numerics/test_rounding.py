@@ -73,3 +73,45 @@ def test_growth_exceeds_what_roundings_do() -> None:
         with localcontext() as context:
             context.prec = 60
             assert Decimal(rounding.growth(count)) >= (1 - Decimal(2) ** -53) ** -count
+
+
+@pytest.mark.parametrize("count", [1, 3, 100, 10**6])
+def test_margins_hold_so_many_roundings_and_little_more(count: int) -> None:
+    """Each rounding multiplies by at most 1 + u or divides by at least 1 − u, u = 2⁻⁵³; margins are twice that."""
+    with localcontext() as context:
+        context.prec = 60
+        u = Decimal(2) ** -53
+        most, least = (1 - u) ** -count, (1 - u) ** count
+        exact = count * u / (1 - count * u)
+        assert exact <= Decimal(rounding.gamma(count)) <= exact * (1 + 20 * u)
+        assert most <= Decimal(rounding.growth(count)) <= 1 + Decimal("1.002") * (count + 4) * u
+        for value in (1.0, 0.3, 1e300, 7e-200):
+            v, wide = Decimal(value), (2 * count + 8) * u
+            assert v * most <= Decimal(rounding.above(value, count)) <= v * (1 + wide)
+            assert v * (1 - wide) <= Decimal(rounding.below(value, count)) <= v * least
+
+
+def test_norms_say_their_roundings() -> None:
+    """At order 5: the quotient's and a power's of 4 and the sum's, by the fifth root 2; the root's 4, two products."""
+    values = np.array([3.0, 1e-200, 0.7])
+    assert rounding.norm(values, 1.0) == (math.fsum(values), 1.0)
+    assert rounding.norm(values, math.inf) == (3.0, 0.0)
+    found, roundings = rounding.norm(values, 5.0)
+    assert roundings == 2 + 4 + 2
+    with localcontext() as context:
+        context.prec = 60
+        exact = sum(Decimal(v) ** 5 for v in values) ** (Decimal(1) / 5)
+        assert abs(Decimal(found) / exact - 1) <= Decimal(rounding.growth(roundings)) - 1
+
+
+@pytest.mark.parametrize("exponent", [-1073, -1050, -1030, 5])
+@pytest.mark.parametrize(
+    ("lower", "upper"), [(0.3, 0.7), (0.3, 2.0**1000), (0.0, 0.3), (0.0, 0.6), (0.0, 2.0**-60), (2.0**-60, 1.0)]
+)
+def test_an_interval_is_scaled_outward(lower: float, upper: float, exponent: int) -> None:
+    low, high = rounding.scaled_interval(lower, upper, exponent)
+    factor = Fraction(2) ** exponent
+    assert 0 <= Fraction(low) <= Fraction(lower) * factor
+    assert Fraction(high) >= Fraction(upper) * factor
+    if exponent == 5:
+        assert (low, high) == (32 * lower, 32 * upper)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from factormech.learning.sq import streams
 from factormech.learning.sq.bounds import simulate_reports, tolerance_for
@@ -86,6 +88,23 @@ def test_a_transcript_is_private_whatever_is_seen_of_it() -> None:
         states.append(stream.state)
     assert all(stream.state[: len(s)] == s for s in states)
     assert stream.simulate() == sum(stream.state)
+
+
+def test_transcripts_come_as_often_as_their_law_says() -> None:
+    """What is proved is proved of the law: the bits that are drawn, with a policy that looks back, must have it."""
+
+    def policy(bits: tuple[int, ...]) -> np.ndarray:
+        return np.array([1.0, -0.4, 0.7]) if sum(bits) >= 0 else np.array([-1.0, 0.2, 0.9])
+
+    users, rng, counts = (0, 2, 1), np.random.default_rng(17), Counter[tuple[int, ...]]()
+    for _ in range(20_000):
+        stream = streams.TranscriptStream(policy, sum, EPSILON, rng)
+        for user in users:
+            stream.update(user)
+        counts[stream.state] += 1
+    transcripts = list(itertools.product((-1, 1), repeat=3))
+    law = [streams.transcript_probability(policy, EPSILON, users, t) for t in transcripts]
+    assert chisquare([counts[t] for t in transcripts], 20_000 * np.array(law)).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize(
