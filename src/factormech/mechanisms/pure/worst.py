@@ -74,7 +74,7 @@ def slopes(drawn: Sequence[Draws], queries: FloatArray, counts: Any, power: int 
         pulled, directions = _gradients(inner, seen, y, users, power)
         found += (V.T @ pulled.sum(axis=0))[nearest] - queries.T @ directions.sum(axis=0)
         releases += len(pulled)
-    return found / (max(1, releases) * len(y) ** (power / 2))
+    return np.asarray(found / (max(1, releases) * len(y) ** (power / 2)))
 
 
 def _gradients(
