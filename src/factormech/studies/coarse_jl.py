@@ -66,7 +66,8 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 if isinstance(releases, Unavailable):
                     yield row | {"reason": releases.reason}
                 else:
-                    yield row | pure_marginals.worst_of(releases, Q, data[:1] if mechanism == pure.LAPLACE else data)
+                    few = data[:1] if mechanism == pure.LAPLACE else data
+                    yield row | pure_marginals.worst_of(releases, Q, few, exchanges=0)
 
 
 def refuse(asked: Asked) -> Iterator[BadValue]:
@@ -106,7 +107,14 @@ _KIND = Experiment(
     check=pure.check_errors,
     refuse=refuse,
     parts=split("flips"),
-    figure=replace(pure_marginals.CURVES, panel="flips"),
+    figure=replace(
+        pure_marginals.CURVES,
+        panel="flips",
+        text=(
+            f"{pure.MEANING} It is that of the worst data found among vertices, sparse and uniform data; "
+            f"{pure.IN_THE_LIMIT}"
+        ),
+    ),
     seconds=lambda asked: 2.0 + 2e-3 * sum(r**2 for r in asked["rows"]) * asked["matrices"] * asked["types"] / 256,
     memory_mb=lambda asked: 600,
     seeded=True,

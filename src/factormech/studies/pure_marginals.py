@@ -1,10 +1,11 @@
 """Marginals under pure privacy: errors against Nε on the worst data found, above the packing bound.
 
 Laplace noise errs alike on all data. Projection, JL release and Coarse JL (Nikolov, SODA 2023, Algorithms 1 and 2) are
-tried on vertices, sparse and uniform data, and on the type that each net moves farthest; rows and nets are chosen on
-made-up data and noise of their own. On a net Coarse JL has the better of JL release and K-norm noise with projection
-(which has no rows in the table). A net pays where it is small: its size is in the table. Below is the best bound of
-:mod:`factormech.bounds.packing.lower`, the Hadamard packing among them.
+tried on vertices, sparse and uniform data, on the type that each net moves farthest, and on what exchanges of users
+from the worst of these lead to; rows and nets are chosen on made-up data and noise of their own. On a net Coarse JL has
+the better of JL release and K-norm noise with projection (which has no rows in the table). A net pays where it is
+small: its size is in the table. Below is the best bound of :mod:`factormech.bounds.packing.lower`, the Hadamard packing
+among them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from factormech.errors import BadValue
 from factormech.studies import pure
 from factormech.studies.axes import DOMAIN_SIZE, WORKLOAD
 from factormech.studies.base import REASON, Asked, Column, Curves, Experiment, Setting, split
-from factormech.studies.pure_skew import DRAWS, MATRICES
+from factormech.studies.pure_skew import DRAWS, EXCHANGES, MATRICES
 from factormech.studies.sweeps import swept
 
 BALL, JL, COARSE = "l2-ball-projection", "jl", "coarse-jl"
@@ -57,19 +58,20 @@ def measure(asked: Asked) -> Iterator[dict[str, Any]]:
                 if isinstance(releases, Unavailable):
                     yield row | {"reason": releases.reason}
                 else:
-                    yield row | worst_of(releases, Q, data[:1] if mechanism == pure.LAPLACE else data)
+                    yield row | worst_of(
+                        releases, Q, data[:1] if mechanism == pure.LAPLACE else data, asked["exchanges"]
+                    )
 
 
-def worst_of(releases: Any, Q: Any, data: Any) -> dict[str, Any]:
-    """Of the release chosen, its parameters and the error on the data chosen."""
+def worst_of(releases: Any, Q: Any, data: Any, exchanges: int) -> dict[str, Any]:
+    """Of the release that is best on its own worst data: its parameters, and the error there on other noise."""
     import numpy as np
 
-    from factormech.mechanisms.pure.errors import errors_of
-    from factormech.studies.measures.pure import chosen
+    from factormech.mechanisms.pure.worst import best_of_worst
 
-    best = chosen(np.array([errors_of(drawn, Q, data) for _, drawn in releases]))
+    best = best_of_worst([drawn for _, drawn in releases], Q, data, exchanges)
     error = best.error
-    sparsity = float(np.count_nonzero(data[best.data])) if len(data) > 1 else None
+    sparsity = float(np.count_nonzero(best.data)) if len(data) > 1 else None
     ends = {"l2_error": error.value, "low": error.low, "high": error.high, "sparsity": sparsity}
     return {**releases[best.release][0], **ends}
 
@@ -152,7 +154,7 @@ CURVES = Curves(
     floor="bound for ε-private mechanisms",
     x_scale="log",
     text=(
-        f"{pure.MEANING} It is that of the worst data found among vertices, sparse and uniform data; "
+        f"{pure.MEANING} It is that of the worst data found, by exchanges from vertices, sparse and uniform data; "
         f"{pure.IN_THE_LIMIT}"
     ),
 )
@@ -171,6 +173,7 @@ _KIND = Experiment(
         ),
         MATRICES,
         DRAWS,
+        replace(EXCHANGES, example=20, default=8),
     ),
     columns=(
         WORKLOAD.column(),
