@@ -81,7 +81,8 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 def _runs(asked: Asked, users: int) -> int:
     """The trials of the largest number of users, times the root of it over this one."""
-    return round(asked["trials"] * math.sqrt(max(asked["users"]) / users))
+    runs: float = asked["trials"] * math.sqrt(max(asked["users"]) / users)
+    return round(runs)
 
 
 def _seconds(asked: Asked) -> float:
