@@ -112,7 +112,6 @@ AXES = (
 UNTURNED = {
     "mckenna2020-figure-3c": "seconds of one machine: growth over a factor of eight allows for 20 %",
     "pan-private": "users are queries that were counted, times users per query; the bounds on them are far below",
-    "refutation-ordered": "intervals of shares from some hundred runs are wider than 20 %",
 }
 
 

@@ -50,7 +50,7 @@ def test_rows_of_refutation() -> None:
     settings = {"refuters": ["refuter/half-sphere"], "loss_gap": 0.15, "error": 0.05, "trials": 60}
     frame = rows_of(refutation.EXPERIMENT, Asked(grid, settings, seed=1))
     assert (frame[["miss", "false_alarm"]].max(axis=1) == frame.error_probability).all()
-    assert dict(zip(frame.users, frame.trials, strict=True)) == {300: 600, 3000: 60}  # as much work at either
+    assert dict(zip(frame.users, frame.trials, strict=True)) == {300: 190, 3000: 60}  # √10 times as many
     row = dict(frame.iloc[0])
     assert refutation.check(row) is None
     for column, value in (("predicted_users", 1), ("predicted", 0.0), ("high", 0.0)):

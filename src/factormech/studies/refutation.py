@@ -5,11 +5,12 @@ A refuter says whether some concept loses at most ½ − α, or labels are fair 
 (:mod:`factormech.learning.populations`), or give a false alarm, on fair coins at the worst points found, uniform ones
 among them. The lower bound is for the larger of the two errors.
 
-A run takes as long as its users are many, so that each number of users has as many runs as take the time of
-``trials`` runs at the largest one: with fewer users errors are larger, and take more runs to be known as well."""
+With fewer users errors are larger and take more runs to be known as well, and a run takes less time: there are
+``trials`` runs at the largest number of users, and more by the root of what is between it and a smaller one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,8 +20,6 @@ from factormech.studies.axes import ALPHA, CLASS_SIZE, CONCEPT_CLASS, EPSILON, U
 from factormech.studies.base import NAMES, Asked, Column, Curves, Experiment, Problem, Setting, listed, split
 from factormech.studies.sweeps import quantity, swept
 
-# With few users runs cost more than their users do.
-_MOST_TIMES = 50
 REFUTERS = {"refuter/half-sphere": "half-sphere", "refuter/priv-unit": "priv-unit"}
 
 
@@ -81,8 +80,9 @@ def check(row: Mapping[str, Any]) -> Problem:
 
 
 def _runs(asked: Asked, users: int) -> int:
-    """How many runs take as long as the trials at the largest number of users."""
-    return int(asked["trials"] * min(max(asked["users"]) // users, _MOST_TIMES))
+    """The trials of the largest number of users, times the root of it over this one."""
+    runs: float = asked["trials"] * math.sqrt(max(asked["users"]) / users)
+    return round(runs)
 
 
 def _seconds(asked: Asked) -> float:
@@ -116,7 +116,7 @@ _KIND = Experiment(
         Setting(
             "trials",
             {"type": "integer", "minimum": 2, "maximum": 100000},
-            "Runs of each kind at the largest number of users; with fewer users as many more as take the same time.",
+            "Runs of each kind at the largest number of users; with fewer users more, by the root of their ratio.",
             200,
             default=200,
         ),
