@@ -210,7 +210,7 @@ def test_every_block_of_the_page_is_filled_and_no_other(blocks: ModuleType) -> N
             page = blocks.fill(page, name, f"filled: {name}")
             assert blocks.fill(page, name, f"filled: {name}") == page
         assert page.count("filled: ") == len(names)
-    assert found == tool.count(": blocks.") == 13
+    assert found == tool.count(": blocks.") == 14
     with pytest.raises(SystemExit, match="0 blocks"):
         blocks.fill(page, "nothing", "")
     assert blocks.number(math.nan) == "–"

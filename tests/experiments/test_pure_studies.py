@@ -183,9 +183,9 @@ def test_random_queries_have_every_mechanism_and_row() -> None:
 
 def test_bodies_too_large_for_chains_give_reasons() -> None:
     settings = {"mechanisms": ["k-norm", "k-norm-projection", "laplace"]}
-    rows = rows_of("pure-random-queries", settings, shape=("129x140",), users_times_epsilon=(4.0,))
+    rows = rows_of("pure-random-queries", settings, shape=("161x180",), users_times_epsilon=(4.0,))
     for row in rows[:2]:
-        assert "at most 128 dimensions" in row["reason"]
+        assert "at most 160 dimensions" in row["reason"]
         assert "l2_error" not in row
     assert rows[2]["l2_error"] > rows[2]["lower_bound"]
 

@@ -103,7 +103,7 @@ def test_transcripts_come_as_often_as_their_law_says() -> None:
             stream.update(user)
         counts[stream.state] += 1
     transcripts = list(itertools.product((-1, 1), repeat=3))
-    law = [streams.transcript_probability(policy, EPSILON, users, t) for t in transcripts]
+    law = [transcript_probability(policy, EPSILON, users, t) for t in transcripts]
     assert chisquare([counts[t] for t in transcripts], 20_000 * np.array(law)).pvalue > FALSE_ALARM
 
 

@@ -204,8 +204,13 @@ def _refuse_mixed(cells: _Cells, where: str) -> None:
 
 
 def _check_first_query(cells: _Cells, values: FloatArray, where: str) -> None:
-    """Refuse a first line of rising or falling numbers above rows that are unlike it: 18,30,45 above zeros and ones."""
+    """Refuse a first line of rising or falling numbers above rows that are unlike it: 18,30,45 above zeros and ones.
+
+    Headers have whole numbers; a line with a decimal point is a query.
+    """
     head, rest = values[0], values[1:]
+    if not all(re.fullmatch(r"[+-]?\d+", cell.strip()) for cell in cells.row(0)):
+        return
     steps = np.diff(head)
     if not (len(rest) and len(steps) and (np.all(steps > 0) or np.all(steps < 0))) or set(head) <= _SIGNS:
         return

@@ -13,7 +13,7 @@ from scipy.stats import kstest
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, Unavailable, UnknownName
 from factormech.mechanisms.pure.bodies import body_of
-from factormech.mechanisms.pure.bouncy import Gauge
+from factormech.mechanisms.pure.bouncy import LARGEST_DIMENSION, Gauge
 from factormech.mechanisms.pure.knorm import KNormNoise, Moments, ball_noise, knorm_noise, laplace_noise
 from factormech.mechanisms.pure.mechanism import PureMechanism, build, mean_error, names, root_mean_square
 from factormech.mechanisms.pure.recursive import (
@@ -310,11 +310,11 @@ def test_constant_queries_need_no_noise(name: str) -> None:
 
 def test_reasons_travel() -> None:
     """A body of more dimensions than a chain can mix in is a reason, not a number, at every door."""
-    Q = signs(140, 160)
+    Q = signs(LARGEST_DIMENSION + 1, LARGEST_DIMENSION + 20)
     mechanism = build("k-norm", Q, 1.0, rng())
     assert isinstance(mechanism, PureMechanism)
     assert isinstance(mechanism.moments(rng()), Unavailable)
-    assert isinstance(mechanism.simulate_release(np.ones(160), rng()), Unavailable)
+    assert isinstance(mechanism.simulate_release(np.ones(Q.shape[1]), rng()), Unavailable)
     assert isinstance(build("recursive", Q, 1.0, rng()), Unavailable)
 
 

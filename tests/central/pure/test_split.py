@@ -11,7 +11,7 @@ import pytest
 from factormech.arrays import FloatArray
 from factormech.errors import BadValue, Unavailable, UnknownName
 from factormech.mechanisms.pure.bodies import body_of
-from factormech.mechanisms.pure.bouncy import Gauge
+from factormech.mechanisms.pure.bouncy import LARGEST_DIMENSION, Gauge
 from factormech.mechanisms.pure.jl import JLRelease
 from factormech.mechanisms.pure.knorm import knorm_noise
 from factormech.mechanisms.pure.mechanism import NoisyRelease, PureMechanism, build, pure_law
@@ -161,7 +161,8 @@ def test_what_cannot_be_split_is_refused_or_a_reason() -> None:
         split_noise(Q, 1.0, rng(), blocks=(2, 3))
     with pytest.raises(BadValue, match="rng"):
         pure_law("split", 1.0)
-    assert isinstance(split_noise(signs(140, 160), 1.0, rng(), blocks=(139, 1)), Unavailable)
+    k = LARGEST_DIMENSION + 2
+    assert isinstance(split_noise(signs(k, k + 20), 1.0, rng(), blocks=(k - 1, 1)), Unavailable)
     mechanism = build("split", Q, 1.0, rng())
     assert isinstance(mechanism, PureMechanism)
     assert mechanism.guarantee.epsilon == 1.0
