@@ -87,6 +87,7 @@ def test_a_bound_in_a_file_is_not_evaluated_again(folder: Path) -> None:
     assert 123.0 not in set(others["variance_bound"])
 
 
+@pytest.mark.slow
 def test_files_are_found_by_what_they_answer(folder: Path) -> None:
     """Another budget, seed, setting or workload is another request."""
     W = request("prefix").made()

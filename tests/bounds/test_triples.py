@@ -169,6 +169,7 @@ def test_it_is_between_the_bound_from_pairs_and_the_least_variance(
         assert pairs * (1.0 - 1e-3) <= triples.average_variance(gram, epsilon, found) <= optimum * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 def test_quadruples_gain_where_triples_leave_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     """The strategy is 1.7 % above the bound from triples here."""
     workload = create(*MARGINALS[:2])

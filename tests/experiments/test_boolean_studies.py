@@ -103,6 +103,7 @@ def test_agnostic_users_grow_faster_than_realizable_ones_in_the_end() -> None:
     assert ((rows["upper"] / rows["lower"] - 1.0) < 1e-5).all()
 
 
+@pytest.mark.slow
 def test_the_norm_passes_margin_complexity_between_eight_and_ten_bits() -> None:
     rows = quick("attribute-norms").set_index(["set_class", "attributes", "quantity"]).loc["conjunctions"]
     assert rows["upper"][8, "class-gamma-2"] < rows["lower"][8, "class-margin"]

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.heavy
 STUDIES = ("pure-covariance-users", "two-way-marginals-users")
 
 
+@pytest.mark.slow
 def test_noise_alone_needs_its_closed_form() -> None:
     frame = quick("pure-covariance-users")
     ball = frame[(frame["mechanism"] == "l2-ball") & (frame["accuracy"] == 16)]

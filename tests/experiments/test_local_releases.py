@@ -234,6 +234,7 @@ def test_parities_lose_their_share_and_no_more() -> None:
 # Figures -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_figure_of_users_shows_the_whole_band() -> None:
     frame = release_table()
     figure = figures.draw("local-release", frame)

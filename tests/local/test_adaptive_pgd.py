@@ -109,6 +109,7 @@ def lower_bound(G: FloatArray, epsilon: float) -> float:
     return float(G.sum() / n + nuclear**2 / sigma)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", every(9, range(10)))
 def test_reproduces_the_published_worst_case_variance(seed: int) -> None:
     """1910.87 for prefix sums, n = 128, ε = 1, is what the authors report for their random start."""

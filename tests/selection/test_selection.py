@@ -81,6 +81,7 @@ def test_moss_plays_the_largest_index(d: int, n: int) -> None:
         assert done.choice[r] == np.argmax(expected)
 
 
+@pytest.mark.slow
 def test_all_protocols_meet_the_same_reports_and_ask_every_user_once() -> None:
     reports = planted(6, 0.25, 1.0, 4, np.random.default_rng(1))
     for name in protocols.names():

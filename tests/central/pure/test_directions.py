@@ -283,6 +283,7 @@ def test_a_body_of_too_many_dimensions_is_refused() -> None:
     assert f"at most {bouncy.LARGEST_DIMENSION} dimensions" in wide.reason
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_chain_has_its_law_in_the_most_dimensions() -> None:
     """A cross-polytope, whose lengths are known: E‖D‖² = 4·2d/(d(d + 1)), as B is twice the hull of ±e_i."""
