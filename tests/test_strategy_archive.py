@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import subprocess
 import sys
@@ -61,3 +62,22 @@ def test_figures_1_and_2_have_strategies_at_all_their_points() -> None:
     places = {tuple(Path(file).parts[3:5]) for file in files}
     assert {("prefix", "n512"), ("all-ranges", "n1024"), ("histogram", "n8")} <= places
     assert len(files) == len(set(files)) > 80
+
+
+def test_the_published_certificates_are_those_of_the_published_tables() -> None:
+    """Of each point of Figures 1 and 2 in the gallery, the variances that its strategy's file states."""
+    gallery, known = ROOT / "docs/gallery", {}
+    with (gallery / "strategies/certificates.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            if json.loads(row["options"] or "{}") == {"objective": "worst"}:
+                known[row["workload"], int(row["domain_size"]), float(row["epsilon"])] = row
+    compared = 0
+    for study in archive.STUDIES:
+        with (gallery / f"{study}.csv").open(newline="") as file:
+            for row in csv.DictReader(file):
+                if row["mechanism"] == "optimised":
+                    stated = known[row["workload"], int(row["domain_size"]), float(row["epsilon"])]
+                    for column in ("average_variance", "worst_variance"):
+                        assert float(row[column]) == pytest.approx(float(stated[column]), rel=1e-9), stated["file"]
+                    compared += 1
+    assert compared == 2 * 48

@@ -2,8 +2,9 @@
 
 ``--studies`` are those of Figures 1 and 2 of mckenna2020 by default. The folder ``--out`` then has ``strategies.tar``,
 ``SHA256SUMS`` of the files in it, and ``certificates.csv``: for each file the workload, domain size and ε, the
-objective, the certified lower bound and the gap. After unpacking, ``sha256sum --check SHA256SUMS`` compares the bytes,
-and ``factormech strategy verify FILE`` computes privacy, error and bound again. Equal files give equal archives.
+objective, the certified lower bound and the gap, and what figures show: variances, and the bound on the average one.
+After unpacking, ``sha256sum --check SHA256SUMS`` compares the bytes, and ``factormech strategy verify FILE`` computes
+privacy, error and bound again. Equal files give equal archives.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ COLUMNS = (
     "objective",
     "lower_bound",
     "gap",
+    "average_variance",
+    "worst_variance",
+    "variance_bound",
     "bytes",
     "sha256",
 )
