@@ -217,7 +217,7 @@ def prepare_x(ax: Axes, x: FloatArray, axis: str) -> None:
         ax.set_xticks(x, [_size(x[0])])
         ax.grid(visible=False, axis="x")
         return
-    if axis in ("domain_size", "row_factor"):
+    if axis in ("domain_size", "row_factor", "coordinates"):
         ax.set_xscale("log", base=2)
         logs = np.log2(x)
         margin = X_MARGIN * (logs[-1] - logs[0])

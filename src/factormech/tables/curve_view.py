@@ -111,11 +111,13 @@ class CurveView:
     def missing(self) -> list[str]:
         """Which curves lack numbers, where, and why: those that are not drawn first."""
         never = [name for name in self.names if name not in self.drawn]
-        found = [f"not drawn: {self.label(name)} — {'; '.join(self._reasons(name))}" for name in never]
+        found = [f"not drawn: {self.label(name)} — {'; '.join(self._reasons(name)) or 'no rows'}" for name in never]
         for name in self.drawn:
             where = dict.fromkeys(place for group in self._groups() for place in self._gaps_of(group, name))
             if where:
-                found.append(f"{self.label(name)} missing at {'; '.join(where)} — {'; '.join(self._reasons(name))}")
+                reasons, places = self._reasons(name), "; ".join(where)
+                told_why = f"missing at {places} — {'; '.join(reasons)}" if reasons else f"is not measured at {places}"
+                found.append(f"{self.label(name)} {told_why}")
         return found
 
     def coincident(self) -> list[str]:
@@ -133,7 +135,7 @@ class CurveView:
     def _reasons(self, name: Name) -> tuple[str, ...]:
         reasons = [r for panel in self.panels if name in panel.lines for r in panel.lines[name].reasons]
         absent = any(name not in panel.lines for panel in self.panels)
-        return told(reasons) or (("no rows for it",) if absent else ("no number",))
+        return told(reasons) or (() if absent else ("no number",))
 
     def _groups(self) -> Iterator[list[CurvePanel]]:
         for group in dict.fromkeys(panel.group for panel in self.panels):
