@@ -233,10 +233,22 @@ def solve(
         weights = weights[weights > 1e-9]
         if value <= lower_bound * (1.0 + 1e-6):
             break
-    # Barriers leave some weight on patterns that no optimum has: rows that a report would never name.
-    pool = [junta for junta, p in zip(pool, weights, strict=True) if p > _WORTH * weights.max()]
-    weights, value = best_weights(np.array([junta.profile for junta in pool]).T, s2)
+    weights = weights / weights.sum()
+    pool, weights, value = _without_leftovers(pool, weights, s2, value)
     return [junta.family(float(p)) for junta, p in zip(pool, weights, strict=True)], value, used
+
+
+def _without_leftovers(
+    pool: list[Junta], weights: FloatArray, s2: FloatArray, value: float
+) -> tuple[list[Junta], FloatArray, float]:
+    """Drop patterns on which the barrier left some weight, rows that a report would never name, if the value stays."""
+    columns, kept = np.array([junta.profile for junta in pool]).T, weights > _WORTH * weights.max()
+    if not columns[s2 > 0][:, kept].any(axis=1).all():  # on large domains a rare parity may have no other pattern
+        return pool, weights, value
+    fewer, reached = best_weights(columns[:, kept], s2)
+    if reached > value * (1.0 + 1e-9):
+        return pool, weights, value
+    return [junta for junta, keep in zip(pool, kept, strict=True) if keep], fewer, reached
 
 
 def _widths(d: int, epsilon: float, more: int = 0) -> range:
