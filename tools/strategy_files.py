@@ -134,6 +134,7 @@ def check_families(data: dict[str, Array], n: int) -> None:
     """Refuse families of sets that do not go together or would take too long."""
     permuted = data["permuted"]
     check(permuted.ndim == 1 and permuted.dtype.kind in "biuf" and n & (n - 1) == 0, "permuted is not a list")
+    check(set(permuted.tolist()) <= {0, 1}, "permuted has other numbers than 0 and 1")
     total = 0
     for k in range(len(permuted)):
         T, masks, weights = (data.get(f"{name}-{k}") for name in ("table", "masks", "weights"))
