@@ -82,9 +82,9 @@ def across(ax: Axes, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 def shade_below(ax: Axes, x: FloatArray, y: FloatArray, colour: str, *, edge: bool = True) -> None:
-    """Shade what lies below a line, down to the edge of the panel where the line leaves it, and draw the line."""
-    top = np.maximum(y, ax.get_ylim()[0])
-    ax.fill_between(x, ax.get_ylim()[0], top, where=np.isfinite(y), color=colour, linewidth=0, zorder=0.5)
+    """Shade what lies below a line, no more where the line leaves the panel, and draw the line."""
+    shown = np.isfinite(y) & ((y > 0.0) | (ax.get_yscale() != "log"))
+    ax.fill_between(x, ax.get_ylim()[0], y, where=shown, color=colour, linewidth=0, zorder=0.5)
     if edge:
         ax.plot(x, y, **style.EDGE)
 
